@@ -1,0 +1,139 @@
+"""What is judged: one scenario or several, each a question and what the agent did with it, and artifact records.
+
+A case is free text throughout: it is kept as one part, never in a body.
+"""
+
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from jury_events.canonical import canonical_json
+from jury_events.errors import EventError
+from jury_events.value import MAX_TEXT, CaseId, Label, ScenarioId, Value
+from jury_events.verdict import Verdict
+
+CASE_SCHEMA = 1
+"""The schema of a case as it is kept."""
+
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+
+
+class QuestionSpec(Value):
+    """What the agent was asked to do.
+
+    `policy` is what the agent was told of its role and limits, `expected_behavior` what a good answer does.
+    """
+
+    prompt: Text
+    policy: Text | None = None
+    expected_behavior: Text | None = None
+
+
+class ToolUse(Value):
+    """One tool call of the judged agent; `arguments` as the transcript wrote them (JSON text)."""
+
+    name: Text
+    arguments: Text = ""
+
+
+class Message(Value):
+    """One turn of the judged agent's transcript."""
+
+    role: Label
+    content: Text = ""
+    thought: Text | None = None
+    tool: Text | None = None
+    tool_calls: tuple[ToolUse, ...] = ()
+
+
+class ExecutionResult(Value):
+    """What the agent did: its answer, its transcript, or both."""
+
+    response: Text = ""
+    messages: tuple[Message, ...] = ()
+    error: Text | None = None
+
+
+class Scenario(Value):
+    """One question and its execution."""
+
+    scenario_id: ScenarioId
+    question: QuestionSpec
+    execution: ExecutionResult
+
+
+ArtifactKind = Literal["security_gate", "agent_card"]
+
+
+class ArtifactRecord(Value):
+    """One line of a Security Gate or Agent Card Accuracy report.
+
+    `verdict` decides whether it passed; `content` is the record as read, as canonical JSON text.
+    """
+
+    verdict: Annotated[str, StringConstraints(max_length=100)]
+    content: Text
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Self:
+        """Read a decoded JSONL record; a record without a `verdict` has the verdict "" (a failure of its kind)."""
+        verdict = record.get("verdict")
+        return cls(
+            verdict=str(verdict).strip().lower() if verdict is not None else "",
+            content=canonical_json(record).decode("utf-8"),
+        )
+
+
+class Case(Value):
+    """One to 200 scenarios under an id that is unique in its dataset.
+
+    `label` is the human verdict, for statistics: it is never part of what a juror sees. A `…_uri` says where the
+    records of its kind were read when the debate opened.
+    """
+
+    case_id: CaseId
+    scenarios: Annotated[tuple[Scenario, ...], Field(min_length=1, max_length=200)]
+    security_gate_records: tuple[ArtifactRecord, ...] = ()
+    agent_card_records: tuple[ArtifactRecord, ...] = ()
+    security_gate_uri: Text | None = None
+    agent_card_uri: Text | None = None
+    label: Verdict | None = None
+
+    @model_validator(mode="after")
+    def _scenario_ids_are_unique(self) -> Self:
+        ids = [scenario.scenario_id for scenario in self.scenarios]
+        if len(set(ids)) != len(ids):
+            raise ValueError(f"scenarios: ids must be unique, got {', '.join(ids)}")
+        return self
+
+    def to_part(self) -> bytes:
+        """The case as it is kept: canonical JSON of what differs from the defaults, without its label.
+
+        So a field that a later version adds leaves the bytes of older cases as they are.
+        """
+        body = self.model_dump(mode="json", exclude={"label"}, exclude_defaults=True)
+        return canonical_json({**body, "schema": CASE_SCHEMA})
+
+    @classmethod
+    def from_part(cls, content: bytes) -> Self:
+        """The inverse of `to_part`.
+
+        Raises:
+            EventError: a newer version wrote it, or it is no case.
+        """
+        try:
+            body = json.loads(content)
+            schema = body.pop("schema")
+        except (ValueError, AttributeError, KeyError, TypeError) as error:
+            raise EventError("the stored text is no case") from error
+        if schema != CASE_SCHEMA:
+            raise EventError(
+                f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
+            )
+        return cls.model_validate_json(json.dumps(body))
+
+    @property
+    def scenario_ids(self) -> tuple[str, ...]:
+        """In case order."""
+        return tuple(scenario.scenario_id for scenario in self.scenarios)

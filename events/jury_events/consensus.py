@@ -1,0 +1,49 @@
+"""A consensus check over all seats of a panel."""
+
+from enum import StrEnum
+from fractions import Fraction
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from jury_events.value import Value
+from jury_events.verdict import Verdict
+
+
+class ConsensusStatus(StrEnum):
+    """Document 004 §4.2."""
+
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    SPLIT = "split"
+
+
+class ConsensusCheck(Value):
+    """`largest` of `seats` seats hold one position; a seat that abstains stays in the denominator.
+
+    `majority_position` is None when split. `reached` ends the phase or the round series, as the panel's rules say.
+    """
+
+    status: ConsensusStatus
+    largest: Annotated[int, Field(ge=0)]
+    seats: Annotated[int, Field(ge=1)]
+    majority_position: Verdict | None
+    reached: bool
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.largest > self.seats:
+            raise ValueError(f"largest: {self.largest} is more than the {self.seats} seats")
+        if (self.status is ConsensusStatus.SPLIT) != (self.majority_position is None):
+            raise ValueError("majority_position: null exactly when the status is split")
+        return self
+
+    @property
+    def agreement(self) -> Fraction:
+        """largest / seats, exact."""
+        return Fraction(self.largest, self.seats)
+
+    @property
+    def agreement_level(self) -> float:
+        """largest / seats, 0-1."""
+        return self.largest / self.seats

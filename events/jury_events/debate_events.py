@@ -1,0 +1,267 @@
+"""The events of the stream `debate/{id}`: what the jury did."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from jury_events.consensus import ConsensusCheck
+from jury_events.evaluation import Evaluation, Statement
+from jury_events.ids import Step
+from jury_events.judgment import Judgment
+from jury_events.outcome import FailureReason, RefusalReason
+from jury_events.panel import Panel
+from jury_events.parts import PartRef
+from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value
+from jury_events.verdict import Verdict
+
+StepId = Annotated[str, StringConstraints(min_length=1, max_length=700)]
+ExchangeId = Annotated[str, StringConstraints(min_length=1, max_length=1500)]
+Exchanges = tuple[ExchangeId, ...]
+
+
+class Event(Value):
+    """A fact about a debate. `event_id` is deterministic and unique in its stream."""
+
+    schema_version: ClassVar[int] = 1
+
+    @property
+    def event_id(self) -> str:
+        """Made of the event's own fields."""
+        raise TypeError(f"{type(self).__name__} has no event id")
+
+
+class NamedPart(Value):
+    """A prompt piece under the name by which requests refer to it."""
+
+    name: Label
+    text: PartRef
+
+
+class DebateOpened(Event):
+    """A panel takes up a case. Holds the whole resolved panel and every fixed piece of every prompt.
+
+    `case` is the case as canonical JSON, `secret` the random secret that ballots and the datamark derive from, `pieces`
+    the texts that prompts are composed of. `rules` and `prompts` are the versions under which the debate is held.
+    """
+
+    type: Literal["debate_opened"] = "debate_opened"
+    debate_id: DebateId
+    run_id: RunId | None
+    case_id: CaseId
+    submission_id: Label | None = None
+    label: Verdict | None
+    scenarios: tuple[ScenarioId, ...]
+    panel: Panel
+    rules: Annotated[int, Field(ge=1)]
+    prompts: Annotated[int, Field(ge=1)]
+    simulated: bool
+    security_gate_records: Annotated[int, Field(ge=0)]
+    agent_card_records: Annotated[int, Field(ge=0)]
+    case: PartRef
+    secret: PartRef
+    pieces: tuple[NamedPart, ...]
+
+    @property
+    def event_id(self) -> str:
+        """One a stream."""
+        return "opened"
+
+
+class JurorEvaluated(Event):
+    """Phase 1: a seat evaluated on its own. `shown` is the block that peers are shown of it."""
+
+    type: Literal["juror_evaluated"] = "juror_evaluated"
+    juror_id: JurorId
+    evaluation: Evaluation
+    shown: PartRef
+    exchanges: Exchanges
+
+    @property
+    def event_id(self) -> str:
+        """One a seat."""
+        return f"{Step(0, self.juror_id).id}/evaluated"
+
+
+class JurorAbstained(Event):
+    """A seat has no usable answer for a step, after repairs and fallbacks.
+
+    `stale`: an earlier evaluation of it stands for peers, quorum and phase 3.
+    `refusal` is the parser's last reason, where there was an answer to refuse.
+    """
+
+    schema_version: ClassVar[int] = 2
+
+    type: Literal["juror_abstained"] = "juror_abstained"
+    step: StepId
+    juror_id: JurorId
+    reason: FailureReason
+    refusal: RefusalReason | None
+    stale: bool
+    exchanges: Exchanges
+
+    @property
+    def event_id(self) -> str:
+        """One a step."""
+        return f"{self.step}/abstained"
+
+
+class RoundStarted(Event):
+    """Phase 2: a round begins, in this speaker order; `instruction` is what its prompts say of the round."""
+
+    type: Literal["round_started"] = "round_started"
+    round: Round
+    speaker_order: tuple[JurorId, ...]
+    instruction: PartRef
+
+    @property
+    def event_id(self) -> str:
+        """One a round."""
+        return f"round-{self.round}/started"
+
+
+class StatementMade(Event):
+    """Phase 2: a seat spoke. `shown` is the block that peers are shown of it."""
+
+    type: Literal["statement_made"] = "statement_made"
+    round: Round
+    juror_id: JurorId
+    statement: Statement
+    shown: PartRef
+    exchanges: Exchanges
+
+    @property
+    def event_id(self) -> str:
+        """One a seat and round."""
+        return f"{Step(self.round, self.juror_id).id}/statement"
+
+
+EndReason = Literal["consensus", "deadlock", "max_rounds", "no_discussion"]
+
+
+class ConsensusChecked(Event):
+    """All seats answered or abstained: after phase 1 (`round` 0) or a round.
+
+    `end_reason`: why no round follows; None when one does.
+    """
+
+    type: Literal["consensus_checked"] = "consensus_checked"
+    round: Annotated[int, Field(ge=0)]
+    check: ConsensusCheck
+    end_reason: EndReason | None
+
+    @property
+    def event_id(self) -> str:
+        """One a phase-1 or round."""
+        return f"round-{self.round}/check" if self.round else "initial/check"
+
+
+class JudgmentRendered(Event):
+    """Phase 3: the final judgment."""
+
+    type: Literal["judgment_rendered"] = "judgment_rendered"
+    judgment: Judgment
+    exchanges: Exchanges
+
+    @property
+    def event_id(self) -> str:
+        """One a debate."""
+        return "final/judgment"
+
+
+class DebateCompleted(Event):
+    """The debate is over; the result in one place.
+
+    `end_reason`: what ended the discussion. `early_termination`: consensus skipped phase 2, or ended it early.
+    """
+
+    type: Literal["debate_completed"] = "debate_completed"
+    final_verdict: Verdict
+    final_score: Annotated[int, Field(ge=0, le=100)]
+    total_rounds: Annotated[int, Field(ge=0)]
+    end_reason: EndReason
+    early_termination: bool
+
+    @property
+    def event_id(self) -> str:
+        """One a debate."""
+        return "completed"
+
+
+class DebateFailed(Event):
+    """Resuming cannot help. `reason` names why in a word, `detail` says it in full."""
+
+    type: Literal["debate_failed"] = "debate_failed"
+    reason: Label
+    detail: PartRef | None
+
+    @property
+    def event_id(self) -> str:
+        """One a debate."""
+        return "failed"
+
+
+class DebateCancelled(Event):
+    """Somebody stopped the debate for good; late answers go to `calls` only."""
+
+    type: Literal["debate_cancelled"] = "debate_cancelled"
+    by: Label
+    reason: PartRef | None
+
+    @property
+    def event_id(self) -> str:
+        """One a debate."""
+        return "cancelled"
+
+
+class CoordinatorResumed(Event):
+    """A coordinator took up an unfinished debate, or a juror was lost.
+
+    `asked_again`: steps whose call may have been in flight, so that a model may have been called twice for them.
+    """
+
+    type: Literal["coordinator_resumed"] = "coordinator_resumed"
+    epoch: Annotated[int, Field(ge=1)]
+    cause: Literal["coordinator", "juror"]
+    nth: Annotated[int, Field(ge=1)]
+    asked_again: tuple[StepId, ...]
+
+    @property
+    def event_id(self) -> str:
+        """One a takeover: `nth` counts them in the debate."""
+        return f"resumed/{self.nth}"
+
+
+class DebateForked(Event):
+    """This debate branches off `origin` after its event `version`; answers up to there are reused.
+
+    `secret` is the origin's: the ballots in the reused answers, and the marks in their texts, derive from it.
+    """
+
+    type: Literal["debate_forked"] = "debate_forked"
+    origin: DebateId
+    version: Annotated[int, Field(ge=1)]
+    secret: PartRef
+
+    @property
+    def event_id(self) -> str:
+        """One a debate."""
+        return "forked"
+
+
+class TextsErased(Event):
+    """Texts of this debate were erased. Written before the first part goes.
+
+    `scope` is `debate`, `case` or an exchange id; `parts` the digests that may be missing from now on.
+    """
+
+    type: Literal["texts_erased"] = "texts_erased"
+    by: Label
+    reason: Label
+    scope: ExchangeId
+    nth: Annotated[int, Field(ge=1)]
+    parts: tuple[PartRef, ...]
+
+    @property
+    def event_id(self) -> str:
+        """One an erasure: `nth` counts them in the debate."""
+        return f"erased/{self.nth}"

@@ -1,0 +1,80 @@
+"""The envelope of an event and the hash chain of a stream.
+
+    hash = SHA-256( domain ‖ previous ‖ stream ‖ version ‖ event id ‖ type ‖ schema ‖ recorded at ‖ body )
+
+Each field is preceded by its length as 8 bytes, big-endian; texts are UTF-8, numbers their decimal digits. The first
+event of a stream has 32 zero bytes as `previous`. The global position is left out: it is the store's, not the event's.
+"""
+
+import hashlib
+import struct
+from typing import NamedTuple
+
+from jury_events.parts import Part
+
+DOMAIN = b"jury-judge event 1"
+GENESIS = bytes(32)
+
+_length = struct.Struct(">Q").pack
+_DOMAIN = _length(len(DOMAIN)) + DOMAIN
+
+
+class NewEvent(NamedTuple):
+    """An event ready to append: body bytes made once, and the parts that come with it.
+
+    `recorded_at` is in microseconds since 1970-01-01 UTC.
+    """
+
+    event_id: str
+    type: str
+    schema: int
+    recorded_at: int
+    body: bytes
+    parts: tuple[Part, ...] = ()
+
+
+class StoredEvent(NamedTuple):
+    """An event as the log keeps it. `position` counts all events of a store from 1, `version` those of the stream."""
+
+    position: int
+    stream: str
+    version: int
+    event_id: str
+    type: str
+    schema: int
+    recorded_at: int
+    body: bytes
+    hash: bytes
+
+
+def chain_hash(
+    previous: bytes,
+    *,
+    stream: str,
+    version: int,
+    event_id: str,
+    event_type: str,
+    schema: int,
+    recorded_at: int,
+    body: bytes,
+) -> bytes:
+    """The 32-byte hash that binds an event to everything before it in its stream."""
+    texts = (stream.encode(), b"%d" % version, event_id.encode(), event_type.encode(), b"%d" % schema)
+    pieces = [_DOMAIN, _length(len(previous)), previous]
+    for field in (*texts, b"%d" % recorded_at, body):
+        pieces += (_length(len(field)), field)
+    return hashlib.sha256(b"".join(pieces)).digest()
+
+
+def stored_hash(previous: bytes, event: StoredEvent) -> bytes:
+    """What `event.hash` must be after `previous`."""
+    return chain_hash(
+        previous,
+        stream=event.stream,
+        version=event.version,
+        event_id=event.event_id,
+        event_type=event.type,
+        schema=event.schema,
+        recorded_at=event.recorded_at,
+        body=event.body,
+    )

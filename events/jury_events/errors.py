@@ -1,0 +1,24 @@
+"""Errors of this component."""
+
+
+class JuryError(Exception):
+    """Root of every error that Jury Judge raises on purpose; its message says what happened and what to do next."""
+
+
+class EventError(JuryError):
+    """An event, a part or a stored body is not what it must be."""
+
+
+class UnknownEventType(EventError):
+    """The body names an event type or schema that this version of Jury Judge does not know.
+
+    Raised on reading a log that a newer version wrote: upgrade Jury Judge.
+    """
+
+
+class MalformedBody(EventError):
+    """Stored body bytes do not decode to the event that their envelope names."""
+
+
+class UnknownPart(EventError):
+    """A text that is referred to is not at hand: it was erased, or lost."""

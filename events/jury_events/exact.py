@@ -1,0 +1,31 @@
+"""Floats read as the decimals that they are written as, so that sums and thresholds do not drift."""
+
+from collections.abc import Iterable
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
+
+_DIGITS = Context(prec=60, traps=[Inexact])
+
+
+def exact(number: float) -> Fraction:
+    """A float as the decimal number that it is written as (0.1 is one tenth), so that sums do not drift."""
+    return Fraction(Decimal(repr(number)))
+
+
+def exact_sum(numbers: Iterable[float]) -> float:
+    """The float nearest to the exact sum of the decimals that `numbers` are written as (0.1 + 0.2 is 0.3)."""
+    decimals = [Decimal(repr(number)) for number in numbers]
+    total = Decimal()
+    try:
+        for number in decimals:
+            total = _DIGITS.add(total, number)
+    except Inexact:
+        # More than 60 digits apart: rare enough for the slow way.
+        return float(sum((Fraction(number) for number in decimals), Fraction()))
+    return float(total)
+
+
+def half_up(number: Fraction) -> int:
+    """Rounded to a whole number, halves up (62.5 is 63)."""
+    whole, rest = divmod(number.numerator, number.denominator)
+    return whole + (2 * rest >= number.denominator)

@@ -1,0 +1,86 @@
+"""Names of streams, steps and exchanges. All are deterministic: doing a thing again gives it the same id.
+
+A step is one duty of one seat: `initial/{juror}`, `round-{n}/{juror}`, `final`.
+An exchange is one attempt of one model call: `{step}/{model}/{turn}/{try}` in the stream `calls/{debate}`.
+Slashes and percent signs inside a juror or model name are escaped, so an id splits in one way only.
+"""
+
+import hashlib
+import re
+from typing import NamedTuple, Self
+
+DEBATE_PREFIX = "debate/"
+CALLS_PREFIX = "calls/"
+
+_SAFE_CASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def debate_stream(debate_id: str) -> str:
+    """What the jury did."""
+    return DEBATE_PREFIX + debate_id
+
+
+def calls_stream(debate_id: str) -> str:
+    """What the models said."""
+    return CALLS_PREFIX + debate_id
+
+
+def stream_debate(stream: str) -> str:
+    """The debate of a stream of either kind."""
+    return stream.split("/", 1)[1]
+
+
+def debate_id(run_id: str, case_id: str) -> str:
+    """The id of a case's debate in a run: `{run}~{case}`, the case slugged and hashed where its id is not URL-safe."""
+    if _SAFE_CASE.fullmatch(case_id):
+        return f"{run_id}~{case_id}"
+    digest = hashlib.sha256(case_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    slug = _UNSAFE.sub("-", case_id).strip("-")[:60] or "case"
+    return f"{run_id}~{slug}~{digest}"
+
+
+def escape(segment: str) -> str:
+    """One segment of an id, without a slash."""
+    return segment.replace("%", "%25").replace("/", "%2F")
+
+
+def unescape(segment: str) -> str:
+    """The inverse of `escape`."""
+    return segment.replace("%2F", "/").replace("%25", "%")
+
+
+class Step(NamedTuple):
+    """One duty of one seat. `round` is 0 in phase 1, None for the final judge, whose `juror_id` is None too."""
+
+    round: int | None
+    juror_id: str | None
+
+    @property
+    def id(self) -> str:
+        """As events and exchanges name it."""
+        if self.juror_id is None:
+            return "final"
+        phase = "initial" if self.round == 0 else f"round-{self.round}"
+        return f"{phase}/{escape(self.juror_id)}"
+
+    @classmethod
+    def parse(cls, step_id: str) -> Self:
+        """The inverse of `id`; ValueError for anything else."""
+        if step_id == "final":
+            return cls(None, None)
+        phase, slash, juror = step_id.partition("/")
+        if slash and juror and "/" not in juror:
+            if phase == "initial":
+                return cls(0, unescape(juror))
+            if (found := re.fullmatch(r"round-([1-9][0-9]*)", phase)) is not None:
+                return cls(int(found.group(1)), unescape(juror))
+        raise ValueError(f"not a step id: {step_id!r}")
+
+
+FINAL = Step(None, None)
+
+
+def exchange_id(step_id: str, model: str, turn: int, attempt: int) -> str:
+    """The id of one attempt; turns and attempts count from 1."""
+    return f"{step_id}/{escape(model)}/{turn}/{attempt}"

@@ -1,0 +1,151 @@
+"""Free text, kept apart from the events that refer to it.
+
+A part is kept once a debate under SHA-256(salt ‖ bytes) with a random salt of its own. The salt is stored beside the
+bytes and deleted with them, so that the digest left in an event does not confirm a guess of an erased text.
+"""
+
+import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any, NamedTuple, Protocol
+
+from pydantic import StringConstraints
+
+from jury_events.errors import UnknownPart
+from jury_events.value import Value
+
+SALT_BYTES = 16
+Digest = bytes
+
+
+class PartRef(Value):
+    """A reference to a part, as bodies hold it: `{"part": digest}`, the 32-byte digest in unpadded base64url."""
+
+    part: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{43}$")]
+
+    @property
+    def digest(self) -> Digest:
+        """The 32 raw bytes."""
+        return urlsafe_b64decode(self.part + "=")
+
+    def __hash__(self) -> int:
+        return hash(self.part)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Messages between actors carry thousands of references: pickled as their text, taken back unchecked."""
+        return _ref, (self.part,)
+
+
+def _ref(part: str) -> PartRef:
+    return PartRef.model_construct(part=part)
+
+
+class Part(NamedTuple):
+    """The bytes of one text and the salt that its digest was made with."""
+
+    digest: Digest
+    salt: bytes
+    content: bytes
+
+    @property
+    def ref(self) -> PartRef:
+        """What an event says to name this part."""
+        return _ref(encode_digest(self.digest))
+
+
+def encode_digest(digest: Digest) -> str:
+    """32 bytes as 43 base64url characters."""
+    return urlsafe_b64encode(digest)[:43].decode("ascii")
+
+
+def decode_digest(text: str) -> Digest:
+    """The inverse of `encode_digest`."""
+    return urlsafe_b64decode(text + "=")
+
+
+def part_digest(salt: bytes, content: bytes) -> Digest:
+    """SHA-256(salt ‖ content); the salt has a fixed length, so the concatenation is unambiguous."""
+    return hashlib.sha256(salt + content).digest()
+
+
+def make_part(content: bytes, salt: bytes) -> Part:
+    """A part under the given salt (`SALT_BYTES` random bytes, drawn by the caller)."""
+    if len(salt) != SALT_BYTES:
+        raise ValueError(f"a salt has {SALT_BYTES} bytes, not {len(salt)}")
+    return Part(part_digest(salt, content), salt, content)
+
+
+class PartMaker(Protocol):
+    """Turns texts into references; what it made goes into the same append as the event that names it."""
+
+    def make(self, content: str | bytes) -> PartRef:
+        """The reference of `content`; the same content gives the same reference."""
+        ...
+
+
+class PartPen:
+    """A `PartMaker` over a source of salts that collects the parts that the log does not hold yet.
+
+    `known` seeds it with parts that are already stored, so that a text is kept once a debate.
+    """
+
+    def __init__(self, draw_salt: Callable[[], bytes], known: Iterable[Part] = ()) -> None:
+        self._draw_salt = draw_salt
+        self._refs: dict[bytes, PartRef] = {}
+        self._texts: dict[str, bytes] = {}
+        self._fresh: list[Part] = []
+        self.know(known)
+
+    def know(self, parts: Iterable[Part]) -> None:
+        """Take parts that the log holds already."""
+        for part in parts:
+            ref = part.ref
+            self._refs.setdefault(part.content, ref)
+            self._texts[ref.part] = part.content
+
+    def text(self, ref: PartRef) -> bytes:
+        """The content of a part that this pen made or knows.
+
+        Raises:
+            UnknownPart: it does neither.
+        """
+        return self.content(ref.part)
+
+    def content(self, part: str) -> bytes:
+        """The same by the 43 characters of the reference."""
+        try:
+            return self._texts[part]
+        except KeyError:
+            raise UnknownPart(f"the text {part} is not here: it was erased, or never stored") from None
+
+    def make(self, content: str | bytes) -> PartRef:
+        """The reference of `content`, made once."""
+        raw = content.encode("utf-8") if isinstance(content, str) else content
+        ref = self._refs.get(raw)
+        if ref is None:
+            part = make_part(raw, self._draw_salt())
+            self._fresh.append(part)
+            ref = self._refs[raw] = part.ref
+            self._texts[ref.part] = raw
+        return ref
+
+    def take(self) -> tuple[Part, ...]:
+        """The parts made since the last call."""
+        fresh, self._fresh = tuple(self._fresh), []
+        return fresh
+
+
+def refs_in(body: Any) -> Iterator[str]:
+    """Every part reference in decoded JSON, in document order, as its 43 characters.
+
+    A reference is an object whose only key is `part`; no other object of any body has that shape.
+    """
+    if isinstance(body, dict):
+        if len(body) == 1 and isinstance(part := body.get("part"), str):
+            yield part
+            return
+        for value in body.values():
+            yield from refs_in(value)
+    elif isinstance(body, list):
+        for value in body:
+            yield from refs_in(value)

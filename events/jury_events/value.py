@@ -1,0 +1,57 @@
+"""The base of every value object, and the constrained strings and numbers that bodies are made of.
+
+Bodies hold ids, numbers and labels only; free text is a part (`jury_events.parts`).
+"""
+
+import re
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+MAX_TEXT = 32 * 1024 * 1024
+"""Characters that one free text of a case may hold."""
+
+
+class Value(BaseModel):
+    """Frozen, keyword-only, strict: no coercion, no unknown field, no NaN or infinity."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    def changed(self, **fields: Any) -> Self:
+        """A copy with `fields` replaced, validated again.
+
+        Raises:
+            pydantic.ValidationError: a field is unknown or its value is refused.
+        """
+        return type(self).model_validate({**{name: getattr(self, name) for name in type(self).model_fields}, **fields})
+
+
+def _printable(text: str) -> str:
+    found = _CONTROL.search(text)
+    if found:
+        raise ValueError(
+            f"character U+{ord(found.group()):04X} at index {found.start()} is not allowed in an id or label"
+        )
+    return text
+
+
+Label = Annotated[str, StringConstraints(min_length=1, max_length=300), AfterValidator(_printable)]
+"""A short name shown to people: 1-300 characters, one line, no control characters."""
+
+JurorId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
+"""A free string, unique in its panel (document 002 uses model ids, document 004 `juror-gpt`)."""
+
+CaseId = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_printable)]
+ScenarioId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
+ModelName = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
+"""`provider/model`."""
+
+RunId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
+DebateId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,220}$")]
+"""Safe in a URL path and in a file name."""
+
+Points = Annotated[float, Field(ge=0, le=100)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
+Round = Annotated[int, Field(ge=1)]

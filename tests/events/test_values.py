@@ -1,0 +1,222 @@
+"""Validation names the field and the limit; values are frozen, and ids cannot be forged."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from jury_events.canonical import canonical_json
+from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.errors import EventError
+from jury_events.evaluation import Evaluation
+from jury_events.exact import exact_sum
+from jury_events.ids import Step, debate_id, escape, exchange_id, unescape
+from jury_events.panel import Bands, Panel
+from jury_events.parts import PartPen, make_part, part_digest, refs_in
+from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
+from jury_events.value import DebateId, Value
+from jury_events.verdict import Verdict
+from support.courtroom import FixedPen, a_case, a_panel
+
+
+def scores(*points: float) -> Scores:
+    names = STANDARD_RUBRIC.names
+    return Scores(dimensions=tuple(DimensionScore(dimension=n, points=p) for n, p in zip(names, points, strict=True)))
+
+
+def test_the_rubrics_of_the_documents() -> None:
+    assert [dimension.maximum for dimension in STANDARD_RUBRIC.dimensions] == [40.0, 30.0, 20.0, 10.0]
+    assert [dimension.maximum for dimension in AISEV_RUBRIC.dimensions] == [20.0, 15.0, 15.0, 50.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda: Rubric(name="r", dimensions=(Dimension(name="a", maximum=60.0),)), "add up to 100, not 60"),
+        (lambda: scores(101.0, 0.0, 0.0, 0.0), "points\n.*less than or equal to 100"),
+        (lambda: scores(float("nan"), 0.0, 0.0, 0.0), "points\n.*finite number"),
+        (lambda: scores("9", 0.0, 0.0, 0.0), "points\n.*valid number"),  # type: ignore[arg-type]
+        (lambda: scores(True, 0.0, 0.0, 0.0), "points\n.*valid number"),
+        (lambda: a_case(case_id=""), "case_id\n.*at least 1 character"),
+        (lambda: a_case(case_id="a\nb"), r"case_id\n.*U\+000A at index 1"),
+        (lambda: a_case(case_id="x" * 501), "case_id\n.*at most 500"),
+        (lambda: Bands(safe_pass=30.0, needs_review=40.0), "needs_review .40. must not be above safe_pass"),
+        (lambda: a_panel().changed(seats=()), "seats\n.*at least 1 item"),
+        (lambda: QuestionSpec(prompt="a\ud800"), "prompt\n.*unicode"),
+    ],
+)
+def test_a_refused_value_names_its_field_and_limit(make, field) -> None:
+    with pytest.raises(ValidationError, match=field):
+        make()
+
+
+def test_a_panel_must_fit_together() -> None:
+    panel = a_panel()
+
+    with pytest.raises(ValidationError, match="quorum: 4 is more than the 3 seats"):
+        panel.changed(final=panel.final.changed(quorum=4))
+    with pytest.raises(ValidationError, match="must list every seat once"):
+        panel.changed(seats=panel.seats[:2])
+    with pytest.raises(ValidationError, match="juror ids must be unique"):
+        panel.changed(seats=(panel.seats[0], panel.seats[0], panel.seats[2]))
+    with pytest.raises(ValidationError, match="required by the method final_judge"):
+        panel.changed(final=panel.final.changed(judge=None))
+
+
+def test_values_are_frozen_keyword_only_and_refuse_unknown_fields() -> None:
+    question = QuestionSpec(prompt="Refund order 17.")
+
+    with pytest.raises(ValidationError, match="frozen"):
+        question.prompt = "other"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        QuestionSpec("Refund order 17.")  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        QuestionSpec(prompt="x", hint="y")  # type: ignore[call-arg]
+
+
+def every_value() -> list[type[Value]]:
+    found, queue = [], [Value]
+    while queue:
+        for cls in queue.pop().__subclasses__():
+            found.append(cls)
+            queue.append(cls)
+    return found
+
+
+def test_no_value_holds_anything_that_can_change() -> None:
+    mutable = {
+        f"{cls.__name__}.{name}": field.annotation
+        for cls in every_value()
+        if cls.__module__.startswith("jury_events")
+        for name, field in cls.model_fields.items()
+        if any(word in str(field.annotation) for word in ("list[", "dict[", "set["))
+    }
+
+    assert mutable == {}
+
+
+def test_the_overall_score_is_the_sum_as_people_write_it() -> None:
+    assert scores(0.1, 0.2, 0.0, 0.0).overall == 0.3
+    assert scores(39.9, 30.0, 20.0, 10.0).overall == 99.9
+    with pytest.raises(ValidationError, match="overall: 50 is not the sum"):
+        Evaluation(
+            verdict=Verdict.SAFE_PASS,
+            scores=scores(40.0, 0.0, 0.0, 0.0),
+            overall=50.0,
+            confidence=1.0,
+            rationale=FixedPen().make("x"),
+            model="simulated/a",
+        )
+
+
+def test_sums_far_apart_are_exact_too() -> None:
+    assert exact_sum([1e300, 1e-300]) == 1e300
+
+
+@pytest.mark.parametrize(
+    ("label", "verdict"),
+    [("approve", "safe_pass"), (" Manual ", "needs_review"), ("REJECT", "unsafe_fail"), ("unsafe", "unsafe_fail")],
+)
+def test_labels_of_other_systems_are_read(label, verdict) -> None:
+    assert verdict == Verdict.from_label(label)
+
+
+def test_an_unknown_label_lists_those_that_are_known() -> None:
+    with pytest.raises(ValueError, match="approve, manual"):
+        Verdict.from_label("fine")
+
+
+@given(st.text(min_size=1), st.integers(1, 999))
+def test_steps_are_named_so_that_they_can_be_told_apart(juror: str, number: int) -> None:
+    for step in (Step(0, juror), Step(number, juror), Step(None, None)):
+        assert step == Step.parse(step.id)
+    assert juror == unescape(escape(juror))
+    assert exchange_id("final", f"a/{juror}", 1, 2).count("/") == 3
+
+
+@pytest.mark.parametrize("wrong", ["", "initial", "initial/", "round-0/a", "round-1/a/b", "final/a", "round-01/a"])
+def test_what_is_no_step_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="not a step id"):
+        Step.parse(wrong)
+
+
+def test_a_debate_id_is_safe_in_urls_and_files_and_one_for_each_case() -> None:
+    ids = [debate_id("r1", case) for case in ("a", "a/b", "a b", "a~b", "日本語", "a-b", "..", "x" * 400)]
+
+    assert len(set(ids)) == len(ids)
+    for name in ids:
+        assert name == TypeAdapter(DebateId).validate_python(name)
+
+
+def test_a_part_is_made_once_and_its_digest_is_salted() -> None:
+    salts = iter([b"a" * 16, b"b" * 16])
+    pen = PartPen(lambda: next(salts))
+
+    first, again, other = pen.make("text"), pen.make("text"), pen.make("other")
+
+    assert first == again != other
+    assert [part_digest(b"a" * 16, b"text"), part_digest(b"b" * 16, b"other")] == [part.digest for part in pen.take()]
+    assert pen.take() == ()
+    assert pen.text(first) == b"text"
+
+
+def test_a_pen_keeps_to_parts_that_are_known() -> None:
+    known = make_part(b"text", b"k" * 16)
+    pen = PartPen(lambda: b"n" * 16, [known])
+
+    assert known.ref == pen.make("text")
+    assert pen.take() == ()
+
+
+def test_references_survive_the_way_between_processes() -> None:
+    ref = FixedPen().make("text")
+
+    assert ref == pickle.loads(pickle.dumps(ref))
+
+
+def test_references_are_found_wherever_they_stand() -> None:
+    one, two = FixedPen().make("one"), FixedPen().make("two")
+    body = {"a": one.model_dump(), "b": [{"c": two.model_dump(), "part": "no reference: it has a sibling"}], "part": 1}
+
+    assert [one.part, two.part] == list(refs_in(body))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {"a": {1, 2}}])
+def test_what_is_not_json_is_refused(value) -> None:
+    with pytest.raises(EventError, match=r"JSON|surrogate"):
+        canonical_json(value)
+
+
+def test_a_record_without_a_verdict_is_no_pass() -> None:
+    assert ArtifactRecord.from_json({"id": 1}).verdict == ""
+    assert ArtifactRecord.from_json({"verdict": " PASS "}).verdict == "pass"
+
+
+def test_a_case_is_kept_without_its_label_and_without_defaults() -> None:
+    case = a_case(label=Verdict.UNSAFE_FAIL, security_gate_records=(ArtifactRecord.from_json({"verdict": "fail"}),))
+
+    assert case.changed(label=None) == Case.from_part(case.to_part())
+    assert b"expected_behavior" not in case.to_part()
+    assert b'"schema":1' in case.to_part()
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"schema":2}'])
+def test_a_text_that_is_no_case_is_named(content: bytes) -> None:
+    with pytest.raises(EventError, match=r"no case|upgrade"):
+        Case.from_part(content)
+
+
+def test_a_case_says_which_scenario_ids_repeat() -> None:
+    scenario = Scenario(scenario_id="s", question=QuestionSpec(prompt="q"), execution=ExecutionResult())
+
+    with pytest.raises(ValidationError, match="scenarios: ids must be unique, got s, s"):
+        Case(case_id="c", scenarios=(scenario, scenario))
+
+
+def test_a_panel_lists_its_models_once() -> None:
+    panel = a_panel(seats=[{"model": "openai/a", "fallbacks": ["openai/b"]}, {"model": "openai/a"}])
+
+    assert isinstance(panel, Panel)
+    assert panel.models == ("openai/a", "openai/b", "google/gemini-2.5-pro", "anthropic/claude-3-haiku-20240307")
