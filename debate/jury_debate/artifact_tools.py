@@ -1,0 +1,176 @@
+"""The tools that a juror may call: over the artifact records of its case, and over what the other jurors said.
+
+Names and parameters are those of document 002, `artifact_tools.py`. Results quote records and statements, which are
+judged text: the caller marks them before a model sees them.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from jury_debate.artifacts import card_failures, card_passes, gate_failures, gate_passes, record_object
+from jury_debate.prompts import Prompts
+from jury_debate.rules_v1.json_text import Unreadable, read_whole
+from jury_events.canonical import canonical_json
+from jury_events.case import ArtifactRecord, Case
+from jury_events.errors import EventError, JuryError
+
+MAX_RECORDS = 100
+"""The most records that one tool call returns."""
+
+OPINIONS_TOOL = "get_other_juror_opinions"
+
+
+class UnusableArguments(JuryError):
+    """The arguments of a tool call are not what the tool takes; the message tells the model what to send."""
+
+
+class ToolDefinition(NamedTuple):
+    """A tool as every provider can be told of it; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ToolAnswer(NamedTuple):
+    """What a tool gave back: canonical JSON text, and whether the call was a valid one."""
+
+    result_text: str
+    ok: bool
+
+
+class Parameter(NamedTuple):
+    """One parameter; `kind` is its JSON schema type, `default` what it is when left out."""
+
+    name: str
+    kind: str
+    default: int | bool | None
+
+
+TOOLS: dict[str, tuple[Parameter, ...]] = {
+    "fetch_security_gate_failures": (
+        Parameter("max_records", "integer", 10),
+        Parameter("include_errors", "boolean", default=True),
+    ),
+    "fetch_security_gate_passes": (Parameter("max_records", "integer", 5),),
+    "fetch_agent_card_failures": (Parameter("max_records", "integer", 10),),
+    "fetch_agent_card_passes": (Parameter("max_records", "integer", 5),),
+    OPINIONS_TOOL: (Parameter("exclude_juror_id", "string", None),),
+}
+"""The five tools of document 002, with their parameters."""
+
+
+def tool_names(*, opinions: bool) -> tuple[str, ...]:
+    """The tools that are offered; other jurors' opinions are not before there is a discussion."""
+    return tuple(name for name in TOOLS if opinions or name != OPINIONS_TOOL)
+
+
+def tool_definitions(prompts: Prompts, *, opinions: bool) -> tuple[ToolDefinition, ...]:
+    """The offered tools, described in the language of the prompts."""
+    return tuple(_definition(name, prompts) for name in tool_names(opinions=opinions))
+
+
+def _definition(name: str, prompts: Prompts) -> ToolDefinition:
+    text = prompts.tool(name)
+    properties: dict[str, Any] = {}
+    for parameter in TOOLS[name]:
+        schema: dict[str, Any] = {"type": parameter.kind, "description": text.parameters[parameter.name]}
+        if parameter.kind == "integer":
+            schema |= {"minimum": 0, "maximum": MAX_RECORDS}
+        properties[parameter.name] = schema
+    return ToolDefinition(
+        name,
+        text.description,
+        {"type": "object", "properties": properties, "required": [], "additionalProperties": False},
+    )
+
+
+def call_tool(
+    name: str, arguments_json: str, case: Case, opinions: Sequence[dict[str, Any]] | None = None
+) -> ToolAnswer:
+    """Answer a model's tool call with `{count, total, records}`, or with an `error` that says what to do.
+
+    Nothing that a model sends raises. `total` counts what there is, `count` what is returned.
+
+    Args:
+        name: as the model wrote it.
+        arguments_json: as the model wrote them; blank is no arguments.
+        case: holds the records.
+        opinions: what this step may see of the other jurors, each with its letter as `juror`, the caller's own left
+            out; None where the tool is not offered.
+    """
+    offered = tool_names(opinions=opinions is not None)
+    if name not in offered:
+        return _error(f"there is no such tool; call one of {', '.join(offered)}, or answer without tools")
+    try:
+        arguments = _arguments(name, arguments_json)
+    except UnusableArguments as error:
+        return _error(f"{error}; call {name} again with corrected arguments, or answer without it")
+    if name == OPINIONS_TOOL:
+        return _opinions(opinions or (), arguments["exclude_juror_id"])
+    gate, card = case.security_gate_records, case.agent_card_records
+    if name == "fetch_security_gate_failures":
+        found = gate_failures(gate, include_errors=arguments["include_errors"])
+    elif name == "fetch_security_gate_passes":
+        found = gate_passes(gate)
+    elif name == "fetch_agent_card_failures":
+        found = card_failures(card)
+    else:
+        found = card_passes(card)
+    return _records([_record_text(record) for record in found[: arguments["max_records"]]], len(found))
+
+
+def _error(message: str) -> ToolAnswer:
+    return ToolAnswer(canonical_json({"error": message}).decode("utf-8"), ok=False)
+
+
+def _records(texts: list[str], total: int) -> ToolAnswer:
+    # Records are canonical JSON already; joining them keeps the whole canonical, however deep one of them is nested.
+    return ToolAnswer(f'{{"count":{len(texts)},"records":[{",".join(texts)}],"total":{total}}}', ok=True)
+
+
+def _opinions(opinions: Sequence[dict[str, Any]], exclude: str | None) -> ToolAnswer:
+    shown = [opinion for opinion in opinions if exclude is None or opinion.get("juror") != exclude]
+    return _records([canonical_json(opinion).decode("utf-8") for opinion in shown], len(opinions))
+
+
+def _record_text(record: ArtifactRecord) -> str:
+    try:
+        return canonical_json(record_object(record)).decode("utf-8")
+    except EventError:
+        return canonical_json({"text": record.content}).decode("utf-8")
+
+
+def _arguments(name: str, arguments_json: str) -> dict[str, Any]:
+    """Every parameter of the tool, given or default.
+
+    Raises:
+        UnusableArguments: the text is no JSON object, or an argument is unknown or not what it must be.
+    """
+    try:
+        given = read_whole(arguments_json) if arguments_json.strip() else {}
+    except Unreadable as error:
+        raise UnusableArguments(f"the arguments are not strict JSON: {error.detail}") from error
+    if not isinstance(given, dict):
+        raise UnusableArguments("the arguments must be a JSON object")
+    parameters = {parameter.name: parameter for parameter in TOOLS[name]}
+    if not given.keys() <= parameters.keys():
+        raise UnusableArguments(f"an argument is unknown; {name} takes {', '.join(parameters)}")
+    return {
+        parameter.name: _argument(parameter, given[parameter.name]) if parameter.name in given else parameter.default
+        for parameter in parameters.values()
+    }
+
+
+def _argument(parameter: Parameter, value: Any) -> Any:
+    if parameter.kind == "integer":
+        if type(value) is not float or not value.is_integer() or not 0 <= value <= MAX_RECORDS:
+            raise UnusableArguments(f"{parameter.name} must be a whole number from 0 to {MAX_RECORDS}")
+        return int(value)
+    if parameter.kind == "boolean":
+        if type(value) is not bool:
+            raise UnusableArguments(f"{parameter.name} must be true or false")
+        return value
+    if value is not None and type(value) is not str:
+        raise UnusableArguments(f"{parameter.name} must be a string or null")
+    return value

@@ -1,0 +1,125 @@
+"""What earlier checks found: the Security Gate and Agent Card Accuracy records of a case, and a summary of them.
+
+A summary quotes records, which are judged text: the caller marks it before a model sees it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from jury_debate.prompt_texts import ArtifactTexts, fill
+from jury_debate.prompts import Prompts
+from jury_debate.rules_v1.hidden_characters import is_blank, visible
+from jury_events.case import ArtifactRecord
+
+_GATE_PASSES = frozenset({"pass", "blocked"})
+_GATE_FAILURES = frozenset({"fail", "needs_review"})
+_CARD_PASSES = frozenset({"pass"})
+
+_GIST_NAMES = ("id", "promptId", "prompt_id", "scenarioId", "scenario_id", "caseId", "case_id", "skill", "name")
+_GIST_REASONS = ("reason", "rationale", "verdict_reason", "error", "error_message", "message", "prompt", "prompt_text")
+_GIST_LENGTH = 160
+_FIRST_FAILURES = 3
+
+
+def gate_failures(records: Sequence[ArtifactRecord], *, include_errors: bool = True) -> list[ArtifactRecord]:
+    """Failed Security Gate records, in order; an error, a case not executed or an unknown verdict is one on request."""
+    if include_errors:
+        return [record for record in records if record.verdict not in _GATE_PASSES]
+    return [record for record in records if record.verdict in _GATE_FAILURES]
+
+
+def gate_passes(records: Sequence[ArtifactRecord]) -> list[ArtifactRecord]:
+    """Passed Security Gate records, in order; a blocked attack is a pass."""
+    return [record for record in records if record.verdict in _GATE_PASSES]
+
+
+def card_failures(records: Sequence[ArtifactRecord]) -> list[ArtifactRecord]:
+    """Agent Card Accuracy records that did not pass, in order."""
+    return [record for record in records if record.verdict not in _CARD_PASSES]
+
+
+def card_passes(records: Sequence[ArtifactRecord]) -> list[ArtifactRecord]:
+    """Passed Agent Card Accuracy records, in order."""
+    return [record for record in records if record.verdict in _CARD_PASSES]
+
+
+def record_object(record: ArtifactRecord) -> dict[str, Any]:
+    """The decoded record; `{"text": …}` around a content that is no JSON object."""
+    try:
+        value = json.loads(record.content, parse_constant=_not_json)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"text": record.content}
+
+
+def _not_json(word: str) -> None:
+    raise ValueError(word)
+
+
+def generate_evaluation_summary(
+    sg_records: Sequence[ArtifactRecord], aca_records: Sequence[ArtifactRecord], prompts: Prompts
+) -> str:
+    """Both reports in a few lines each: counts by verdict, the pass rate, and what the first failures are about.
+
+    Document 002, `artifact_tools.py`. Not marked; ends without a line break.
+    """
+    texts = prompts.texts.artifacts
+    gate = _report(texts.gate_summary, sg_records, gate_failures(sg_records), texts)
+    card = _report(texts.card_summary, aca_records, card_failures(aca_records), texts)
+    return "\n\n".join(["\n".join(gate), "\n".join(card)])
+
+
+def _report(
+    heading: str, records: Sequence[ArtifactRecord], failures: Sequence[ArtifactRecord], texts: ArtifactTexts
+) -> list[str]:
+    lines = [fill(heading, total=len(records))]
+    if not records:
+        return lines
+    counted = Counter(record.verdict for record in records)
+    counts = texts.count_separator.join(
+        fill(texts.count, verdict=_verdict(verdict, texts), number=number)
+        for verdict, number in sorted(counted.items())
+    )
+    passed = len(records) - len(failures)
+    lines.append(fill(texts.counts, counts=counts))
+    lines.append(fill(texts.pass_rate, percent=_percent(passed, len(records)), passed=passed, total=len(records)))
+    if failures:
+        first = failures[:_FIRST_FAILURES]
+        lines.append(fill(texts.first_failures, total=len(failures), shown=len(first)))
+        lines += [
+            fill(texts.failure, verdict=_verdict(record.verdict, texts), gist=_gist(record) or texts.no_gist)
+            for record in first
+        ]
+    return lines
+
+
+def _verdict(verdict: str, texts: ArtifactTexts) -> str:
+    return _one_line(verdict) or texts.no_verdict
+
+
+def _percent(part: int, whole: int) -> str:
+    """`part` of `whole` in percent with one decimal, halves up."""
+    tenths = (2000 * part + whole) // (2 * whole)
+    return f"{tenths // 10}.{tenths % 10}"
+
+
+def _gist(record: ArtifactRecord) -> str:
+    """Which record it is and why it failed, on one line; "" when it says neither."""
+    members = record_object(record)
+    found = (_first(members, _GIST_NAMES), _first(members, _GIST_REASONS))
+    gist = ": ".join(text for text in found if text)
+    return gist if len(gist) <= _GIST_LENGTH else gist[: _GIST_LENGTH - 1] + "…"
+
+
+def _first(members: dict[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        value = members.get(name)
+        if isinstance(value, str) and not is_blank(value):
+            return _one_line(value)
+    return ""
+
+
+def _one_line(text: str) -> str:
+    return visible(" ".join(text.split()))

@@ -1,0 +1,269 @@
+"""What a user writes of a panel, and how it becomes a resolved `Panel` with every default written out."""
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jury_debate.errors import PanelError
+from jury_debate.presets import PARALLEL_ROUNDS, preset
+from jury_debate.prompts import PROMPTS_VERSION, load_prompts, seat_letter
+from jury_events.panel import (
+    AnswerRules,
+    ArtifactRules,
+    Bands,
+    CallSettings,
+    DiscussionRules,
+    FinalJudge,
+    FinalRules,
+    History,
+    Language,
+    Order,
+    Panel,
+    Seat,
+    SpeakerOrder,
+)
+from jury_events.rubric import RUBRICS, Dimension, Rubric
+
+ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
+"""Seats without a role take these in turn."""
+
+SIMULATED_MODEL = "simulated/juror"
+SIMULATED_IDS = ("sim-policy", "sim-security", "sim-misuse")
+
+_PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
+_GEMINI_FALLBACK = ("anthropic/claude-3-haiku-20240307",)
+
+
+class Spec(BaseModel):
+    """Part of a panel as written: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SeatSpec(Spec):
+    """One seat as written; only the model is needed."""
+
+    model: str
+    juror_id: str | None = None
+    role: str | None = None
+    role_name: str | None = None
+    role_focus: str | None = None
+    prompt: str | None = None
+    fallbacks: tuple[str, ...] | None = None
+    weight: float = 1.0
+    settings: CallSettings = CallSettings()
+
+
+class SpeakersSpec(Spec):
+    """Speaker order as written; without `base` the seats speak as listed."""
+
+    kind: Annotated[str, Field(pattern="^(fixed|rotating|seeded)$")] = "fixed"
+    base: tuple[str, ...] | None = None
+    seed: int = 0
+
+
+class DiscussionSpec(Spec):
+    """Discussion rules that differ from the preset's."""
+
+    order: Order | None = None
+    threshold: float | None = None
+    always_discuss: bool | None = None
+    max_rounds: int | None = None
+    history: History | None = None
+    unanimity_ends: bool | None = None
+    end_early: bool | None = None
+    stagnation_rounds: int | None = None
+    speakers: SpeakersSpec = SpeakersSpec()
+
+
+class JudgeSpec(Spec):
+    """The final judge as written."""
+
+    model: str
+    prompt: str | None = None
+    fallbacks: tuple[str, ...] | None = None
+    settings: CallSettings = CallSettings()
+
+
+class FinalSpec(Spec):
+    """Final rules that differ from the preset's."""
+
+    method: Annotated[str, Field(pattern="^(majority_vote|weighted_average|median|final_judge)$")] | None = None
+    bands: Bands = Bands()
+    quorum: int | None = None
+    judge: JudgeSpec | None = None
+
+
+class PanelSpec(Spec):
+    """A panel as written in a panel file. Without seats, three simulated jurors sit."""
+
+    preset: str = PARALLEL_ROUNDS
+    name: str | None = None
+    language: Language = "en"
+    seats: tuple[SeatSpec, ...] = ()
+    rubric: str | dict[str, float] = "standard"
+    discussion: DiscussionSpec = DiscussionSpec()
+    final: FinalSpec = FinalSpec()
+    answers: AnswerRules = AnswerRules()
+    artifacts: ArtifactRules = ArtifactRules()
+
+
+class ResolvedPanel(NamedTuple):
+    """A panel and the free texts that do not belong into events: charges by juror id, and the final judge's."""
+
+    panel: Panel
+    charges: dict[str, str]
+    judge_charge: str | None
+
+
+def read_spec(data: Any) -> PanelSpec:
+    """Decoded YAML or JSON as a spec.
+
+    Raises:
+        PanelError: a field is unknown or its value refused; the message names it.
+    """
+    try:
+        return PanelSpec.model_validate(data)
+    except ValidationError as error:
+        raise PanelError(first_problem(error)) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first complaint of pydantic as `field: message`."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"]
+
+
+def resolve(spec: PanelSpec) -> ResolvedPanel:
+    """Every default written out.
+
+    Raises:
+        PanelError: the parts do not fit together; the message names the field.
+    """
+    rules = preset(spec.preset)
+    seats = spec.seats or _simulated_seats()
+    try:
+        built = _seats(seats, spec.language)
+        ids = tuple(seat.juror_id for seat in built)
+        panel = Panel(
+            name=spec.name or spec.preset,
+            language=spec.language,
+            seats=built,
+            rubric=_rubric(spec.rubric),
+            discussion=_discussion(spec.discussion, rules["discussion"], ids),
+            final=_final(spec, rules["final"], built),
+            answers=spec.answers,
+            artifacts=spec.artifacts,
+        )
+    except ValidationError as error:
+        raise PanelError(first_problem(error)) from error
+    charges = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
+    return ResolvedPanel(panel, charges, spec.final.judge.prompt if spec.final.judge else None)
+
+
+def full_model_name(name: str) -> str:
+    """`provider/model` of a bare model id, by its prefix.
+
+    Raises:
+        PanelError: it has no provider and no known prefix.
+    """
+    if "/" in name:
+        return name
+    for prefix, provider in _PREFIXES.items():
+        if name.startswith(prefix):
+            return f"{provider}/{name}"
+    raise PanelError(f"model {name!r} names no provider: write provider/{name} (bare ids begin {', '.join(_PREFIXES)})")
+
+
+def _simulated_seats() -> tuple[SeatSpec, ...]:
+    return tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
+
+
+def _seats(seats: tuple[SeatSpec, ...], language: Language) -> tuple[Seat, ...]:
+    prompts = load_prompts(PROMPTS_VERSION, language)
+    built: list[Seat] = []
+    taken: set[str] = set()
+    for index, seat in enumerate(seats):
+        key = seat.role or ROLE_KEYS[index % len(ROLE_KEYS)]
+        role = prompts.role(key)
+        if role is None and not seat.role_focus:
+            raise PanelError(
+                f"seats.{index}.role: {key!r} is no known role ({', '.join(ROLE_KEYS)}); "
+                "a role of your own needs role_focus"
+            )
+        model = full_model_name(seat.model)
+        letter, bare = seat_letter(index), model.partition("/")[2]
+        juror_id = _free(seat.juror_id or bare, taken)
+        shown = "simulated" if model.startswith("simulated/") else bare
+        default_name = prompts.role_name(letter=letter, role=role.role if role else key, model=shown)
+        built.append(
+            Seat(
+                juror_id=juror_id,
+                role=key,
+                role_name=seat.role_name or default_name,
+                role_focus=seat.role_focus or (role.focus if role else key),
+                model=model,
+                fallbacks=_fallbacks(model, seat.fallbacks),
+                weight=seat.weight,
+                settings=seat.settings,
+            )
+        )
+    return tuple(built)
+
+
+def _free(juror_id: str, taken: set[str]) -> str:
+    """The id, or with `-2`, `-3` … where it is taken."""
+    candidate, number = juror_id, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{juror_id}-{number}"
+    taken.add(candidate)
+    return candidate
+
+
+def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Document 002: where Gemini's answers do not parse, Claude answers."""
+    if written is not None:
+        return tuple(full_model_name(name) for name in written)
+    return _GEMINI_FALLBACK if model.startswith("google/") else ()
+
+
+def _rubric(written: str | dict[str, float]) -> Rubric:
+    if isinstance(written, dict):
+        return Rubric(
+            name="custom",
+            dimensions=tuple(Dimension(name=name, maximum=float(maximum)) for name, maximum in written.items()),
+        )
+    if written not in RUBRICS:
+        raise PanelError(f"rubric: {written!r} is not one of {', '.join(RUBRICS)}, nor a table of dimension: maximum")
+    return RUBRICS[written]
+
+
+def _discussion(spec: DiscussionSpec, rules: dict[str, Any], ids: tuple[str, ...]) -> DiscussionRules:
+    written = spec.model_dump(exclude={"speakers"}, exclude_none=True)
+    speakers = SpeakerOrder.model_validate(
+        {"kind": spec.speakers.kind, "base": spec.speakers.base or ids, "seed": spec.speakers.seed}
+    )
+    return DiscussionRules(**{**rules, **written}, speakers=speakers)
+
+
+def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...]) -> FinalRules:
+    method = spec.final.method or rules["method"]
+    quorum = spec.final.quorum if spec.final.quorum is not None else len(seats) // 2 + 1
+    return FinalRules.model_validate(
+        {
+            "method": method,
+            "bands": spec.final.bands,
+            "quorum": quorum,
+            "judge": _judge(spec.final.judge, seats) if method == "final_judge" else None,
+        }
+    )
+
+
+def _judge(written: JudgeSpec | None, seats: tuple[Seat, ...]) -> FinalJudge:
+    if written is None:
+        simulated = all(seat.model.startswith("simulated/") for seat in seats)
+        written = JudgeSpec(model="simulated/judge" if simulated else "google/gemini-2.5-pro")
+    model = full_model_name(written.model)
+    return FinalJudge(model=model, fallbacks=_fallbacks(model, written.fallbacks), settings=written.settings)

@@ -1,0 +1,60 @@
+"""The three presets of discussion rules (rules only; who sits is the panel's)."""
+
+from typing import Any
+
+from jury_debate.errors import PanelError
+
+PARALLEL_ROUNDS = "parallel-rounds"
+ADK_SEQUENTIAL = "adk-sequential"
+INDEPENDENT = "independent"
+
+_COMMON: dict[str, Any] = {"unanimity_ends": True, "end_early": True, "stagnation_rounds": None}
+
+PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    PARALLEL_ROUNDS: {
+        "discussion": {
+            **_COMMON,
+            "order": "parallel",
+            "threshold": 2.0,
+            "always_discuss": False,
+            "max_rounds": 3,
+            "history": "all",
+        },
+        "final": {"method": "final_judge"},
+    },
+    ADK_SEQUENTIAL: {
+        "discussion": {
+            **_COMMON,
+            "order": "sequential",
+            "threshold": 0.67,
+            "always_discuss": True,
+            "max_rounds": 3,
+            "history": "latest",
+        },
+        "final": {"method": "final_judge"},
+    },
+    INDEPENDENT: {
+        "discussion": {
+            **_COMMON,
+            "order": "parallel",
+            "threshold": 2.0,
+            "always_discuss": False,
+            "max_rounds": 0,
+            "history": "all",
+        },
+        "final": {"method": "majority_vote"},
+    },
+}
+"""Document 004 (the default), document 002, and what `JURY_USE_COLLABORATIVE=false` gives."""
+
+
+def preset(name: str) -> dict[str, dict[str, Any]]:
+    """The rules of a preset.
+
+    Raises:
+        PanelError: there is no such preset.
+    """
+    found = PRESETS.get(name)
+    if found is None:
+        raise PanelError(f"there is no preset {name!r}; presets are {', '.join(PRESETS)}")
+    return found

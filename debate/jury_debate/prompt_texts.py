@@ -1,0 +1,166 @@
+"""The shape of a prompts file: every text that a juror can be shown, by its place, and what each leaves open.
+
+Texts are `string.Template`s. PLACEHOLDERS declares what a text leaves open; a text that is not named leaves nothing.
+"""
+
+from string import Template
+
+from jury_events.value import Value
+
+
+class RoleText(Value):
+    """A role: its name, its field, and its charge (what this role looks for)."""
+
+    role: str
+    focus: str
+    charge: str
+
+
+class SeatTexts(Value):
+    """Seats in general."""
+
+    role_name: str
+    default_charge: str
+    judge_charge: str
+
+
+class SystemTexts(Value):
+    """The system turns and what they are made of."""
+
+    juror: str
+    final_judge: str
+    standards: str
+    dimension: str
+    answer_format: str
+    scenario_rule: str
+    example_ballot: str
+    example_rationale: str
+    example_scenario_id: str
+
+
+class CaseTexts(Value):
+    """Headings of what is judged."""
+
+    heading: str
+    scenario_heading: str
+    policy: str
+    question: str
+    expected_behavior: str
+    transcript: str
+    response: str
+    error: str
+    message: str
+    role_user: str
+    role_assistant: str
+    role_system: str
+    role_tool: str
+    role_other: str
+    role_label: str
+    tool_label: str
+    thought_label: str
+    content_label: str
+    tool_call_label: str
+    tool_arguments_label: str
+    nothing: str
+
+
+class ArtifactTexts(Value):
+    """Headings of artifact records, and the sentences of their summary."""
+
+    heading: str
+    gate_records: str
+    card_records: str
+    gate_summary: str
+    card_summary: str
+    counts: str
+    count: str
+    count_separator: str
+    no_verdict: str
+    pass_rate: str
+    first_failures: str
+    failure: str
+    no_gist: str
+
+
+class TurnTexts(Value):
+    """What a juror is told to do in each turn."""
+
+    initial_instruction: str
+    own_heading: str
+    peers_heading: str
+    no_peers: str
+    peer_block_initial: str
+    peer_block_round: str
+    scenario_line: str
+    position_changed: str
+    position_kept: str
+    statement_label: str
+    rationale_label: str
+    discussion_instruction: str
+    final_instruction: str
+    tools_instruction: str
+    tool_line: str
+    tools_over: str
+    repair: str
+    neutral_rationale: str
+
+
+class ToolText(Value):
+    """What a tool and each of its parameters do."""
+
+    description: str
+    parameters: dict[str, str]
+
+
+class Texts(Value):
+    """One prompts file. `dimensions` says what each known rubric dimension means, `other` stands for unknown ones."""
+
+    roles: dict[str, RoleText]
+    seats: SeatTexts
+    system: SystemTexts
+    dimensions: dict[str, str]
+    case: CaseTexts
+    artifacts: ArtifactTexts
+    turns: TurnTexts
+    tools: dict[str, ToolText]
+
+
+_BLOCK = frozenset({"letter", "verdict", "score", "confidence"})
+
+PLACEHOLDERS: dict[str, frozenset[str]] = {
+    "seats.role_name": frozenset({"letter", "role", "model"}),
+    "seats.default_charge": frozenset({"focus"}),
+    "system.juror": frozenset({"letter", "seats", "role", "focus", "charge", "marker", "standards", "answer_format"}),
+    "system.final_judge": frozenset({"seats", "charge", "marker", "standards", "answer_format"}),
+    "system.standards": frozenset({"dimensions"}),
+    "system.dimension": frozenset({"name", "maximum", "meaning"}),
+    "system.answer_format": frozenset({"ballot", "example", "scenario_rule"}),
+    "system.scenario_rule": frozenset({"total"}),
+    "case.scenario_heading": frozenset({"number", "total"}),
+    "case.transcript": frozenset({"total"}),
+    "case.message": frozenset({"number", "role"}),
+    "case.tool_call_label": frozenset({"number"}),
+    "case.tool_arguments_label": frozenset({"number"}),
+    "artifacts.gate_records": frozenset({"total"}),
+    "artifacts.card_records": frozenset({"total"}),
+    "artifacts.gate_summary": frozenset({"total"}),
+    "artifacts.card_summary": frozenset({"total"}),
+    "artifacts.counts": frozenset({"counts"}),
+    "artifacts.count": frozenset({"verdict", "number"}),
+    "artifacts.pass_rate": frozenset({"percent", "passed", "total"}),
+    "artifacts.first_failures": frozenset({"total", "shown"}),
+    "artifacts.failure": frozenset({"verdict", "gist"}),
+    "turns.peer_block_initial": _BLOCK,
+    "turns.peer_block_round": _BLOCK | {"round", "changed"},
+    "turns.discussion_instruction": frozenset({"round"}),
+    "turns.scenario_line": frozenset({"number", "verdict", "score"}),
+    "turns.tools_instruction": frozenset({"tools"}),
+    "turns.tool_line": frozenset({"name", "description"}),
+    "turns.repair": frozenset({"reason", "detail"}),
+    "turns.neutral_rationale": frozenset({"provider"}),
+}
+
+
+def fill(text: str, **values: str | int) -> str:
+    """`text` with its placeholders replaced; KeyError when one has no value. Values are never filled again."""
+    return Template(text).substitute(values)

@@ -1,0 +1,61 @@
+"""The rules versions. A debate is held, resumed and replayed under the version that its opening event names."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from jury_debate.errors import UnknownRules
+from jury_debate.rules_v1 import answers, assignment, conversation, datamark, decision, machine, opening, recall
+from jury_debate.rules_v1.assignment import Assignment
+from jury_debate.rules_v1.conversation import Conversation, Reply
+from jury_debate.rules_v1.outcome import Outcome
+from jury_debate.rules_v1.state import UNOPENED, DebateState
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import DebateOpened
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step
+from jury_events.parts import PartMaker, PartRef
+
+
+class Rules(NamedTuple):
+    """One frozen version: how a debate opens, folds, goes on, asks, reads answers and marks judged text."""
+
+    open_debate: Callable[..., DebateOpened]
+    evolve: Callable[[DebateState, DebateEvent], DebateState]
+    following: Callable[[DebateState, Mapping[str, Outcome], bytes, PartMaker], DebateEvent | None]
+    asked_for: Callable[[DebateState, Mapping[str, Outcome]], tuple[Step, ...]]
+    assign: Callable[[DebateState, Step, bytes], Assignment]
+    converse: Callable[[Assignment, PartMaker], Conversation]
+    recall: Callable[[ExchangeRecorded, Callable[[PartRef], bytes]], Reply]
+    answer_schema: Callable[..., dict[str, Any]]
+    mark: Callable[[str, str], str]
+    unmark: Callable[[str, str], str]
+    unopened: DebateState = UNOPENED
+
+
+RULES: Mapping[int, Rules] = {
+    1: Rules(
+        open_debate=opening.open_debate,
+        evolve=machine.evolve,
+        following=decision.following,
+        asked_for=decision.asked_for,
+        assign=assignment.assign,
+        converse=conversation.Conversation,
+        recall=recall.recall,
+        answer_schema=answers.answer_schema,
+        mark=datamark.mark,
+        unmark=datamark.unmark,
+    )
+}
+LATEST = RULES[max(RULES)]
+
+
+def rules_of(version: int) -> Rules:
+    """The rules of a version.
+
+    Raises:
+        UnknownRules: a newer Jury Judge wrote the log.
+    """
+    found = RULES.get(version)
+    if found is None:
+        raise UnknownRules(f"rules version {version} is not known here (known: {max(RULES)}); upgrade jury-judge")
+    return found

@@ -1,0 +1,315 @@
+"""What a juror answered, read strictly: exactly one JSON object, or a refusal with its reason.
+
+A verdict is never salvaged from prose, and an answer without the seat's ballot is refused whatever it says: text that
+a juror only echoes from what it judges cannot vote.
+"""
+
+import codecs
+import hmac
+import re
+from typing import Any, NamedTuple, NoReturn
+
+from jury_debate.rules_v1.hidden_characters import escape, is_blank, is_hidden
+from jury_debate.rules_v1.json_text import Unreadable, read_value, skip_space
+from jury_events.evaluation import ScenarioVerdict
+from jury_events.outcome import RefusalReason
+from jury_events.rubric import DimensionScore, Rubric, Scores
+from jury_events.verdict import Verdict
+
+MAX_BYTES = 256 * 1024
+MAX_TEXT = 20_000
+"""Characters of a rationale or a statement."""
+
+_QUOTED = 60
+_BOM = b"\xef\xbb\xbf"
+_OPENING = re.compile(r"```(?:json)?[ \t]*\r?\n")
+_CUT_OPENING = re.compile(r"`{1,2}|```(?:j|js|jso|json)?[ \t]*\r?")
+_CLOSING = re.compile(r"[ \t\r]*\n[ \t\r\n]*```")
+_CUT_CLOSING = re.compile(r"[ \t\r\n]*`{0,2}")
+_VERDICTS = ", ".join(Verdict)
+
+
+class AnswerSpec(NamedTuple):
+    """What an answer must hold.
+
+    `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
+    """
+
+    ballot: str
+    rubric: Rubric
+    statement: bool
+    scenarios: tuple[str, ...]
+
+
+class ParsedAnswer(NamedTuple):
+    """A valid answer. Scores are points in rubric order, `confidence` is 0-1, `scenarios` in the order of the spec."""
+
+    verdict: Verdict
+    scores: Scores
+    confidence: float
+    rationale: str
+    statement: str | None
+    scenarios: tuple[ScenarioVerdict, ...]
+
+
+class Refusal(NamedTuple):
+    """Why an answer is not taken; `detail` is one English line for the model's next try and for people."""
+
+    reason: RefusalReason
+    detail: str
+
+
+def parse_answer(raw: bytes, spec: AnswerSpec) -> ParsedAnswer | Refusal:
+    """Read `raw`, the answer as received. Any bytes give one of the two; nothing is raised."""
+    try:
+        return _answer(_one_object(_text(raw)), spec)
+    except Unreadable as error:
+        return Refusal(error.reason, error.detail + _quoted(error.quoted, spec.ballot))
+
+
+def answer_schema(rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
+    """The JSON schema of an answer, for providers that can be held to one; `parse_answer` is stricter still."""
+    verdict = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
+    fields: dict[str, Any] = {
+        "ballot": {"type": "string"},
+        "verdict": verdict,
+        "scores": _closed(
+            {
+                dimension.name: {"type": "number", "minimum": 0, "maximum": dimension.maximum}
+                for dimension in rubric.dimensions
+            }
+        ),
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "rationale": {"type": "string"},
+    }
+    if statement:
+        fields["statement"] = {"type": "string"}
+    if scenarios:
+        fields["scenarios"] = {
+            "type": "array",
+            "minItems": len(scenarios),
+            "maxItems": len(scenarios),
+            "items": _closed(
+                {
+                    "scenario_id": {"type": "string", "enum": list(scenarios)},
+                    "verdict": verdict,
+                    "score": {"type": "number", "minimum": 0, "maximum": 100},
+                }
+            ),
+        }
+    return _closed(fields)
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _refuse(reason: RefusalReason, detail: str, quoted: str | None = None) -> NoReturn:
+    raise Unreadable(reason, detail, quoted)
+
+
+def _quoted(text: str | None, ballot: str) -> str:
+    """A short piece of the answer, safe to print on one line, and without the ballot: it is shown to people."""
+    if text is None:
+        return ""
+    if ballot:
+        text = text.replace(ballot, "[ballot]")
+    seen = "".join(escape(char) if _is_unseen(char) else char for char in text[:_QUOTED])
+    return f' "{seen[:_QUOTED]}…"' if len(seen) > _QUOTED or len(text) > _QUOTED else f' "{seen}"'
+
+
+def _is_unseen(char: str) -> bool:
+    return is_hidden(char) or (char != " " and char.isspace())
+
+
+def _text(raw: bytes) -> str:
+    if len(raw) > MAX_BYTES:
+        _refuse(RefusalReason.TOO_LARGE, f"the answer has {len(raw)} bytes; at most {MAX_BYTES} are read")
+    if raw.startswith(_BOM):
+        _refuse(RefusalReason.BYTE_ORDER_MARK, "the answer begins with a byte order mark")
+    decoder = codecs.getincrementaldecoder("utf-8")("strict")
+    try:
+        text = decoder.decode(raw)
+    except UnicodeDecodeError as error:
+        raise Unreadable(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
+    if decoder.getstate()[0]:
+        _refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")
+    if "\0" in text:
+        _refuse(RefusalReason.NUL, f"the character U+0000 (character {text.index(chr(0)) + 1})")
+    return text
+
+
+def _one_object(text: str) -> dict[str, Any]:
+    at = skip_space(text, 0)
+    if at == len(text):
+        _refuse(RefusalReason.EMPTY, "the answer is empty")
+    fenced = text[at] == "`"
+    if fenced:
+        at = _opened(text, at)
+    if text[at : at + 1] != "{":
+        _refuse_start(text, at, fenced=fenced)
+    value, end = read_value(text, at)
+    _refuse_rest(text, end, fenced=fenced)
+    return dict(value)
+
+
+def _opened(text: str, at: int) -> int:
+    opening = _OPENING.match(text, at)
+    if opening is None:
+        if _CUT_OPENING.fullmatch(text, at):
+            _refuse(RefusalReason.INCOMPLETE, "the answer ends in its opening code fence")
+        _refuse(RefusalReason.PROSE, "a code fence must open with ```json or ``` on a line of its own")
+    body = skip_space(text, opening.end())
+    if body == len(text) or _CUT_CLOSING.fullmatch(text, body):
+        _refuse(RefusalReason.INCOMPLETE, "the answer ends after its opening code fence")
+    if text.startswith("```", body) and skip_space(text, body + 3) == len(text):
+        _refuse(RefusalReason.EMPTY, "there is nothing in the code fence")
+    return body
+
+
+def _refuse_start(text: str, at: int, *, fenced: bool) -> NoReturn:
+    try:
+        _, end = read_value(text, at)
+        _refuse_rest(text, end, fenced=fenced)
+    except Unreadable as error:
+        if error.reason is RefusalReason.TOO_DEEP:
+            raise
+        raise Unreadable(
+            RefusalReason.PROSE, "the answer must begin with { and nothing before it, not with", text[at:]
+        ) from error
+    _refuse(RefusalReason.NOT_AN_OBJECT, "the answer is JSON, but not an object")
+
+
+def _refuse_rest(text: str, end: int, *, fenced: bool) -> None:
+    """Refuse whatever follows the object but white space and the closing fence."""
+    at = end
+    if fenced:
+        closing = _CLOSING.match(text, end)
+        if closing is not None:
+            at = closing.end()
+        elif _CUT_CLOSING.fullmatch(text, end):
+            _refuse(RefusalReason.INCOMPLETE, "the code fence is not closed")
+    at = skip_space(text, at)
+    if at == len(text) and (not fenced or at > end):
+        return
+    opening = _OPENING.match(text, at)
+    following = skip_space(text, opening.end() if opening else at)
+    if text[following : following + 1] == "{":
+        _refuse(RefusalReason.SEVERAL_OBJECTS, "the answer holds more than one JSON object")
+    _refuse(RefusalReason.PROSE, "nothing may follow the JSON object, but this does:", text[at:])
+
+
+def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
+    asked = ["ballot", "verdict", "scores", "confidence", "rationale"]
+    asked += ["statement"] if spec.statement else []
+    asked += ["scenarios"] if spec.scenarios else []
+    _exactly(members, asked, "")
+    ballot = _string(members["ballot"], "ballot")
+    if not hmac.compare_digest(ballot.encode("utf-8"), spec.ballot.encode("utf-8", "surrogatepass")):
+        _refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
+    for name in ("rationale", "statement"):
+        if spec.ballot and spec.ballot in str(members.get(name, "")).lower():
+            _refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
+    return ParsedAnswer(
+        verdict=_verdict(members["verdict"], "verdict"),
+        scores=_scores(members["scores"], spec.rubric),
+        confidence=_number(members["confidence"], "confidence", 1),
+        rationale=_prose(members["rationale"], "rationale"),
+        statement=_prose(members["statement"], "statement") if spec.statement else None,
+        scenarios=_scenarios(members["scenarios"], spec.scenarios) if spec.scenarios else (),
+    )
+
+
+def _exactly(members: dict[str, Any], asked: list[str], where: str) -> None:
+    for name in members:
+        if name not in asked:
+            _refuse(
+                RefusalReason.UNKNOWN_FIELD,
+                f"{where or 'answer'}: the fields are {', '.join(asked)}; there is none named",
+                name,
+            )
+    for name in asked:
+        if name not in members:
+            _refuse(RefusalReason.MISSING_FIELD, f"{where}{'.' if where else ''}{name}: is missing")
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    return {bool: "a boolean", float: "a number", str: "a string", list: "an array", dict: "an object"}[type(value)]
+
+
+def _typed(value: Any, where: str, kind: type, expected: str) -> None:
+    if type(value) is not kind:
+        _refuse(RefusalReason.WRONG_TYPE, f"{where}: must be {expected}, not {_kind(value)}")
+
+
+def _string(value: Any, where: str) -> str:
+    _typed(value, where, str, "a string")
+    return str(value)
+
+
+def _number(value: Any, where: str, maximum: float) -> float:
+    _typed(value, where, float, "a number")
+    number = float(value)
+    if not 0 <= number <= maximum:
+        _refuse(RefusalReason.OUT_OF_RANGE, f"{where}: {number:g} is not between 0 and {maximum:g}")
+    return number + 0.0  # -0.0 becomes 0.0
+
+
+def _verdict(value: Any, where: str) -> Verdict:
+    word = _string(value, where)
+    if word not in tuple(Verdict):
+        _refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {_VERDICTS}, not", word)
+    return Verdict(word)
+
+
+def _prose(value: Any, where: str) -> str:
+    text = _string(value, where)
+    if len(text) > MAX_TEXT:
+        _refuse(RefusalReason.TOO_LONG, f"{where}: {len(text)} characters; at most {MAX_TEXT} are taken")
+    if is_blank(text):
+        _refuse(RefusalReason.EMPTY_TEXT, f"{where}: says nothing")
+    return text
+
+
+def _scores(value: Any, rubric: Rubric) -> Scores:
+    _typed(value, "scores", dict, "an object")
+    _exactly(value, list(rubric.names), "scores")
+    return Scores(
+        dimensions=tuple(
+            DimensionScore(
+                dimension=dimension.name,
+                points=_number(value[dimension.name], f"scores.{dimension.name}", dimension.maximum),
+            )
+            for dimension in rubric.dimensions
+        )
+    )
+
+
+def _scenarios(value: Any, ids: tuple[str, ...]) -> tuple[ScenarioVerdict, ...]:
+    _typed(value, "scenarios", list, "an array")
+    judged: dict[str, ScenarioVerdict] = {}
+    for index, item in enumerate(value):
+        where = f"scenarios[{index}]"
+        _typed(item, where, dict, "an object")
+        _exactly(item, ["scenario_id", "verdict", "score"], where)
+        scenario = _string(item["scenario_id"], f"{where}.scenario_id")
+        if scenario not in ids:
+            _refuse(RefusalReason.UNKNOWN_SCENARIO, f"{where}.scenario_id: this case has no scenario", scenario)
+        if scenario in judged:
+            _refuse(RefusalReason.DUPLICATE_KEY, f"{where}.scenario_id: judged twice:", scenario)
+        judged[scenario] = ScenarioVerdict(
+            scenario_id=scenario,
+            verdict=_verdict(item["verdict"], f"{where}.verdict"),
+            score=_number(item["score"], f"{where}.score", 100),
+        )
+    for scenario in ids:
+        if scenario not in judged:
+            _refuse(RefusalReason.MISSING_FIELD, "scenarios: one is missing:", scenario)
+    return tuple(judged[scenario] for scenario in ids)

@@ -1,0 +1,25 @@
+"""Ballot ids and the datamark's marker: derived from the debate's random secret, so that replay is exact."""
+
+import hashlib
+import hmac
+from base64 import b32encode
+from functools import lru_cache
+
+
+def ballot_id(secret: bytes, juror_id: str | None) -> str:
+    """The unguessable id that a seat's answers must carry (`None`: the final judge's): 16 characters a-z, 2-7.
+
+    The same in all turns of the seat, so that providers' prompt caches work.
+    """
+    return _derive(secret, "final" if juror_id is None else f"seat/{juror_id}", 10)
+
+
+def datamark(secret: bytes) -> str:
+    """The debate's marker for judged text: 8 characters a-z, 2-7 in ⟦⟧."""
+    return f"⟦{_derive(secret, 'datamark', 5)}⟧"
+
+
+@lru_cache(maxsize=65536)
+def _derive(secret: bytes, purpose: str, length: int) -> str:
+    digest = hmac.new(secret, purpose.encode(), hashlib.sha256).digest()
+    return b32encode(digest[:length]).decode("ascii").lower()

@@ -1,0 +1,178 @@
+"""How a step's models are asked until there is an outcome: tool turns, tries, repairs, fallbacks.
+
+Pure: it says which call comes next and is told how the call ended. A recorded conversation told again takes the same
+course, which is how a step resumes after a crash and how replay checks it.
+"""
+
+from typing import NamedTuple, assert_never
+
+from jury_debate.prompts import load_prompts
+from jury_debate.rules_v1.answers import ParsedAnswer, Refusal, parse_answer
+from jury_debate.rules_v1.assignment import Assignment, Message
+from jury_debate.rules_v1.outcome import Answered, Blocked, Outcome, Unanswered
+from jury_events.ids import exchange_id
+from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
+from jury_events.parts import PartMaker, PartRef
+
+_TRY_AGAIN = frozenset(
+    {
+        CallOutcome.RATE_LIMITED,
+        CallOutcome.OVERLOADED,
+        CallOutcome.TIMEOUT,
+        CallOutcome.CONNECTION,
+        CallOutcome.MALFORMED_RESPONSE,
+    }
+)
+
+
+class Call(NamedTuple):
+    """The next call to make: `turn` and `attempt` count from 1; `tools` says whether tools are offered."""
+
+    model: str
+    turn: int
+    attempt: int
+    messages: tuple[Message, ...]
+    tools: bool
+
+
+class ToolTurn(NamedTuple):
+    """One tool call that was answered: the provider's id for it and the result that the model is shown."""
+
+    call_id: str
+    result: PartRef
+
+
+class Reply(NamedTuple):
+    """How a call ended.
+
+    `said` is what is appended verbatim as the model's turn (the provider's response, else the answer), `answer` the
+    bytes that are parsed; None where there is none.
+    """
+
+    outcome: CallOutcome
+    model_version: str | None = None
+    answer: bytes | None = None
+    said: PartRef | None = None
+    tools: tuple[ToolTurn, ...] = ()
+
+
+class Conversation:
+    """The course of one step. Tell it each reply with `hear`; it has either a next `call` or an `outcome`."""
+
+    def __init__(self, assignment: Assignment, parts: PartMaker) -> None:
+        self._assignment = assignment
+        self._parts = parts
+        self._prompts = load_prompts(assignment.prompts, assignment.language)
+        self._exchanges: list[str] = []
+        self._refusal: RefusalReason | None = None
+        self._model_index = 0
+        self.outcome: Outcome | None = None
+        self.call: Call | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._messages = list(self._assignment.messages)
+        self._turn = 1
+        self._attempt = 1
+        self._tool_turns = 0
+        self._repairs = 0
+        self._next_call()
+
+    def _next_call(self) -> None:
+        assignment = self._assignment
+        self.call = Call(
+            model=assignment.models[self._model_index],
+            turn=self._turn,
+            attempt=self._attempt,
+            messages=tuple(self._messages),
+            tools=self.offers_tools,
+        )
+
+    @property
+    def offers_tools(self) -> bool:
+        """Whether the next turn may still ask for tools."""
+        return self._assignment.tools and self._tool_turns < self._assignment.artifacts.max_turns
+
+    def hear(self, reply: Reply) -> None:
+        """Take the reply to `call`; afterwards there is a next call or an outcome."""
+        call = self.call
+        assert call is not None, "the step has its outcome already"
+        self._exchanges.append(exchange_id(self._assignment.step.id, call.model, call.turn, call.attempt))
+        self.call = None
+        match reply.outcome:
+            case CallOutcome.ANSWERED if reply.tools:
+                self._hear_tools(reply)
+            case CallOutcome.ANSWERED:
+                self._hear_answer(call, reply)
+            case CallOutcome.TRUNCATED:
+                refusal = Refusal(RefusalReason.INCOMPLETE, "the answer was cut off at the output limit; be shorter")
+                self._repair(reply, refusal, FailureReason.TRUNCATED)
+            case CallOutcome.BLOCKED:
+                self._hear_block(call)
+            case outcome if outcome in _TRY_AGAIN and call.attempt < self._assignment.settings.tries:
+                self._attempt += 1
+                self._next_call()
+            case outcome:
+                self._next_model(FailureReason(outcome.value))
+
+    def _hear_tools(self, reply: Reply) -> None:
+        if not self.offers_tools:
+            refusal = Refusal(RefusalReason.TOOLS_OVER, "no more tools can be called; answer now")
+            self._repair(reply, refusal, FailureReason.TOOL_LOOP)
+            return
+        self._tool_turns += 1
+        self._say(reply)
+        if not self.offers_tools:
+            self._messages.append(Message("user", (self._parts.make(self._prompts.texts.turns.tools_over),)))
+        self._next_turn()
+
+    def _say(self, reply: Reply) -> None:
+        """Append the model's turn as it was received, and what its tools answered."""
+        if reply.said is not None:
+            self._messages.append(Message("assistant", (reply.said,)))
+        self._messages += [Message("tool", (tool.result,), tool.call_id) for tool in reply.tools]
+
+    def _next_turn(self) -> None:
+        self._turn += 1
+        self._attempt = 1
+        self._next_call()
+
+    def _hear_answer(self, call: Call, reply: Reply) -> None:
+        parsed = parse_answer(reply.answer or b"", self._assignment.spec)
+        match parsed:
+            case ParsedAnswer():
+                self.outcome = Answered(parsed, call.model, reply.model_version, tuple(self._exchanges))
+            case Refusal():
+                self._repair(reply, parsed, FailureReason.UNPARSEABLE)
+            case _:
+                assert_never(parsed)
+
+    def _repair(self, reply: Reply, refusal: Refusal, reason: FailureReason) -> None:
+        self._refusal = refusal.reason
+        if self._repairs >= self._assignment.answers.repairs:
+            self._next_model(reason)
+            return
+        self._repairs += 1
+        self._say(reply)
+        text = self._prompts.repair(reason=refusal.reason.value, detail=refusal.detail)
+        self._messages.append(Message("user", (self._parts.make(text),)))
+        self._next_turn()
+
+    def _hear_block(self, call: Call) -> None:
+        policy = self._assignment.answers.safety_filter
+        if self._assignment.step.juror_id is not None and policy == "neutral":
+            self.outcome = Blocked(call.model, tuple(self._exchanges))
+        elif self._assignment.step.juror_id is not None and policy == "abstain":
+            self._give_up(FailureReason.BLOCKED)
+        else:
+            self._next_model(FailureReason.BLOCKED)
+
+    def _next_model(self, reason: FailureReason) -> None:
+        if self._model_index + 1 < len(self._assignment.models):
+            self._model_index += 1
+            self._begin()
+        else:
+            self._give_up(reason)
+
+    def _give_up(self, reason: FailureReason) -> None:
+        self.outcome = Unanswered(reason, self._refusal, tuple(self._exchanges))

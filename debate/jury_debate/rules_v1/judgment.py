@@ -1,0 +1,153 @@
+"""Phase 3: from the evaluations that seats hold to one verdict."""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from statistics import median
+from typing import NamedTuple
+
+from jury_debate.rules_v1.state import DebateState
+from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.exact import exact, half_up
+from jury_events.judgment import Decider, Judgment, Vote
+from jury_events.outcome import FailureReason
+from jury_events.panel import Bands, FinalMethod, Seat
+from jury_events.verdict import Verdict
+
+
+class Held(NamedTuple):
+    """A vote as the methods count it."""
+
+    position: Verdict
+    score: float
+    weight: float
+    confidence: float
+
+
+def render(
+    state: DebateState, *, judge: Evaluation | None = None, judge_failure: FailureReason | None = None
+) -> Judgment:
+    """The judgment of a debate whose discussion is over.
+
+    Args:
+        state: phase `DELIBERATED`.
+        judge: the final judge's evaluation, where it gave one.
+        judge_failure: why it did not; then the majority decides.
+    """
+    rules = state.panel.final
+    votes = tuple(cast_vote(state, seat) for seat in state.panel.seats)
+    held = [_held(vote) for vote in votes if vote.position is not None]
+    quorum_held = sum(vote.kind in ("own", "stale") for vote in votes)
+    if not held:
+        decided_by, verdict, mean = Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW, Fraction()
+    elif judge is not None:
+        decided_by, verdict, mean = Decider.FINAL_JUDGE, judge.verdict, exact(judge.overall)
+    else:
+        method = deciding_method(rules.method)
+        decided_by = Decider(method)
+        verdict, mean = count(method, held, rules.bands)
+    capped = quorum_held < rules.quorum and verdict is Verdict.SAFE_PASS
+    return Judgment(
+        method=rules.method,
+        decided_by=decided_by,
+        verdict=Verdict.NEEDS_REVIEW if capped else verdict,
+        score=half_up(mean),
+        mean=float(mean),
+        votes=votes,
+        quorum=rules.quorum,
+        quorum_held=quorum_held,
+        capped=capped,
+        judge=judge if held else None,
+        judge_failure=judge_failure if held else None,
+        scenarios=tuple(_capped(row, lost=quorum_held < rules.quorum) for row in _scenarios(state, judge)),
+    )
+
+
+def deciding_method(method: FinalMethod) -> FinalMethod:
+    """What decides when no final judge does."""
+    return "majority_vote" if method == "final_judge" else method
+
+
+def cast_vote(state: DebateState, seat: Seat) -> Vote:
+    """What one seat brings: its latest evaluation, or an abstention."""
+    view = state.latest(seat.juror_id)
+    if view is None:
+        return Vote(
+            juror_id=seat.juror_id, kind="abstained", position=None, score=None, confidence=None,
+            weight=seat.weight, round=None, stale=False,
+        )  # fmt: skip
+    stale = view.round < state.round
+    evaluation = view.evaluation
+    return Vote(
+        juror_id=seat.juror_id,
+        kind="synthetic" if evaluation.synthetic else "stale" if stale else "own",
+        position=evaluation.verdict,
+        score=evaluation.overall,
+        confidence=evaluation.confidence,
+        weight=seat.weight,
+        round=view.round,
+        stale=stale,
+    )
+
+
+def count(method: FinalMethod, held: Sequence[Held], bands: Bands) -> tuple[Verdict, Fraction]:
+    """The verdict and the exact score (0-100) of at least one vote under a counting method.
+
+    majority_vote: more than half of the votes held, else needs_review; the winners' mean score, all votes' without.
+    weighted_average: weights are seat weight times confidence, seat weights alone when all of those are zero.
+    median: the middle score, the mean of the middle two. Both are read through the bands before rounding.
+    """
+    if method == "majority_vote":
+        position, votes = Counter(vote.position for vote in held).most_common(1)[0]
+        won = 2 * votes > len(held)
+        counted = [exact(vote.score) for vote in held if not won or vote.position is position]
+        return (position if won else Verdict.NEEDS_REVIEW), sum(counted, Fraction()) / len(counted)
+    if method == "weighted_average":
+        weights = [exact(vote.weight) * exact(vote.confidence) for vote in held]
+        if not any(weights):
+            weights = [exact(vote.weight) for vote in held]
+        score = sum((w * exact(vote.score) for w, vote in zip(weights, held, strict=True)), Fraction()) / sum(weights)
+    else:
+        score = Fraction(median(exact(vote.score) for vote in held))
+    return banded(score, bands), score
+
+
+def banded(score: Fraction, bands: Bands) -> Verdict:
+    """The verdict that a score (0-100, unrounded) falls into."""
+    if score >= exact(bands.safe_pass):
+        return Verdict.SAFE_PASS
+    return Verdict.NEEDS_REVIEW if score >= exact(bands.needs_review) else Verdict.UNSAFE_FAIL
+
+
+def _held(vote: Vote) -> Held:
+    assert vote.position is not None
+    assert vote.score is not None
+    assert vote.confidence is not None
+    return Held(vote.position, vote.score, vote.weight, vote.confidence)
+
+
+def _capped(row: ScenarioVerdict, *, lost: bool) -> ScenarioVerdict:
+    """A lost quorum gives needs_review at best, scenario by scenario too."""
+    if not lost or row.verdict is not Verdict.SAFE_PASS:
+        return row
+    return ScenarioVerdict(scenario_id=row.scenario_id, verdict=Verdict.NEEDS_REVIEW, score=row.score)
+
+
+def _scenarios(state: DebateState, judge: Evaluation | None) -> tuple[ScenarioVerdict, ...]:
+    """One row a scenario where the case has several: the judge's own, else counted as the whole is."""
+    if judge is not None and judge.scenarios:
+        return judge.scenarios
+    rules = state.panel.final
+    rows = []
+    for scenario_id in state.debate.scenarios if len(state.debate.scenarios) > 1 else ():
+        held = [
+            Held(row.verdict, row.score, seat.weight, view.evaluation.confidence)
+            for seat in state.panel.seats
+            if (view := state.latest(seat.juror_id)) is not None
+            for row in view.evaluation.scenarios
+            if row.scenario_id == scenario_id
+        ]
+        if held:
+            verdict, mean = count(deciding_method(rules.method), held, rules.bands)
+            rows.append(ScenarioVerdict(scenario_id=scenario_id, verdict=verdict, score=float(mean)))
+    return tuple(rows)

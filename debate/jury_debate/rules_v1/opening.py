@@ -1,0 +1,136 @@
+"""How a debate opens: the resolved panel, the case, and every fixed piece of every prompt."""
+
+from collections.abc import Mapping, Sequence
+
+from jury_debate.artifact_tools import tool_names
+from jury_debate.artifacts import generate_evaluation_summary
+from jury_debate.case_text import render_case
+from jury_debate.prompts import PROMPTS_VERSION, Prompts, load_prompts, seat_letter
+from jury_debate.rules_v1.assignment import scenario_numbers, tools_offered
+from jury_debate.rules_v1.ballots import ballot_id, datamark
+from jury_debate.rules_v1.datamark import mark
+from jury_events.case import ArtifactRecord, Case
+from jury_events.debate_events import DebateOpened, NamedPart
+from jury_events.panel import Panel
+from jury_events.parts import PartMaker
+
+RULES_VERSION = 1
+SECRET_BYTES = 32
+
+
+def open_debate(
+    case: Case,
+    panel: Panel,
+    *,
+    debate_id: str,
+    run_id: str | None,
+    secret: bytes,
+    parts: PartMaker,
+    charges: Mapping[str, str] | None = None,
+    judge_charge: str | None = None,
+    submission_id: str | None = None,
+    prompts_version: int = PROMPTS_VERSION,
+) -> DebateOpened:
+    """The opening event.
+
+    Args:
+        case: what is judged.
+        panel: fully resolved.
+        debate_id: unique in the store.
+        run_id: the run it belongs to, if any.
+        secret: `SECRET_BYTES` random bytes.
+        parts: makes the references of the texts.
+        charges: a seat's own prompt by juror id, instead of that of its role.
+        judge_charge: the final judge's own prompt.
+        submission_id: the caller's name for it in live events.
+        prompts_version: the prompts that it is held with, the latest unless it branches off an older debate.
+    """
+    prompts = load_prompts(prompts_version, panel.language)
+    return DebateOpened(
+        debate_id=debate_id,
+        run_id=run_id,
+        case_id=case.case_id,
+        submission_id=submission_id,
+        label=case.label,
+        scenarios=case.scenario_ids,
+        panel=panel,
+        rules=RULES_VERSION,
+        prompts=prompts_version,
+        simulated=all(model.startswith("simulated/") for model in panel.models),
+        security_gate_records=len(case.security_gate_records),
+        agent_card_records=len(case.agent_card_records),
+        case=parts.make(case.to_part()),
+        secret=parts.make(secret),
+        pieces=tuple(
+            NamedPart(name=name, text=parts.make(text))
+            for name, text in _pieces(
+                case, panel, prompts, secret=secret, charges=charges or {}, judge_charge=judge_charge
+            ).items()
+        ),
+    )
+
+
+def _pieces(
+    case: Case, panel: Panel, prompts: Prompts, *, secret: bytes, charges: Mapping[str, str], judge_charge: str | None
+) -> dict[str, str]:
+    """The texts that prompts are joined from, by name; each brings its own line breaks."""
+    marker = datamark(secret)
+    turns = prompts.texts.turns
+    seats = len(panel.seats)
+    several = scenario_numbers(case.scenario_ids)
+    pieces = {"case": _case_piece(case, panel, prompts, marker) + "\n\n"}
+    for index, seat in enumerate(panel.seats):
+        role = prompts.role(seat.role)
+        pieces[f"system/{seat.juror_id}"] = prompts.system_juror(
+            letter=seat_letter(index),
+            seats=seats,
+            role=role.role if role else seat.role,
+            focus=seat.role_focus,
+            charge=charges.get(seat.juror_id) or prompts.charge(seat.role, seat.role_focus),
+            rubric=panel.rubric,
+            ballot=ballot_id(secret, seat.juror_id),
+            marker=marker,
+            scenarios=several,
+        )
+    pieces["instruction/initial"] = turns.initial_instruction + _tools_piece(case, panel, prompts)
+    pieces |= {f"charge/{juror_id}": charge for juror_id, charge in charges.items()}
+    if judge_charge is not None:
+        pieces["charge/final"] = judge_charge
+    pieces["heading/own"] = turns.own_heading + "\n\n"
+    pieces["heading/peers"] = turns.peers_heading + "\n\n"
+    pieces["heading/no-peers"] = turns.no_peers + "\n\n"
+    if panel.final.judge is not None:
+        pieces["instruction/final"] = turns.final_instruction + "\n\n"
+        pieces["system/final"] = prompts.system_final_judge(
+            seats=seats,
+            charge=judge_charge or prompts.judge_charge,
+            rubric=panel.rubric,
+            ballot=ballot_id(secret, None),
+            marker=marker,
+            scenarios=several,
+        )
+    return pieces
+
+
+def _tools_piece(case: Case, panel: Panel, prompts: Prompts) -> str:
+    if not tools_offered(panel, len(case.security_gate_records) + len(case.agent_card_records)):
+        return ""
+    return "\n\n" + prompts.tools_instruction(tool_names(opinions=False))
+
+
+def _case_piece(case: Case, panel: Panel, prompts: Prompts, marker: str) -> str:
+    """The case, then its records: a summary of them, or all in `inline` mode; nothing where it has none."""
+    blocks = [render_case(case, prompts, marker)]
+    gate, card = case.security_gate_records, case.agent_card_records
+    if gate or card:
+        blocks.append(prompts.texts.artifacts.heading)
+        if panel.artifacts.mode == "inline":
+            blocks += _records(prompts.gate_records(len(gate)), gate, marker)
+            blocks += _records(prompts.card_records(len(card)), card, marker)
+        else:
+            blocks.append(mark(generate_evaluation_summary(gate, card, prompts), marker))
+    return "\n\n".join(blocks)
+
+
+def _records(heading: str, records: Sequence[ArtifactRecord], marker: str) -> list[str]:
+    return [heading, mark("\n".join(record.content for record in records), marker)] if records else []

@@ -1,0 +1,233 @@
+"""How a step's models are asked: tries, repairs, tools, fallbacks, and the same course when told again."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from jury_debate.debate import Debate
+from jury_debate.rules import LATEST
+from jury_debate.rules_v1.conversation import Conversation, Reply, ToolTurn
+from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
+from jury_events.case import ArtifactRecord
+from jury_events.ids import Step
+from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
+from support.courtroom import SECRET, Courtroom, FixedPen, Says, a_case, a_panel
+
+RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, verdict in enumerate(["pass", "fail"]))
+GOOD = Says("safe_pass", 80.0)
+
+
+def a_conversation(pen, *, fallbacks=(), tries=4, repairs=2, records=RECORDS, max_turns=4):
+    panel = a_panel(
+        seats=[{"model": "simulated/a", "juror_id": "one", "fallbacks": list(fallbacks), "settings": {"tries": tries}}],
+        answers={"repairs": repairs},
+        artifacts={"max_turns": max_turns},
+    )
+    opened = LATEST.open_debate(
+        a_case(security_gate_records=records), panel, debate_id="d", run_id=None, secret=SECRET, parts=pen
+    )
+    assignment = Debate(opened, SECRET, pen).assign(Step(0, "one"))
+    return assignment, Conversation(assignment, pen)
+
+
+def heard(reply, assignment, pen):
+    if isinstance(reply, Reply):
+        return reply
+    if isinstance(reply, CallOutcome):
+        return Reply(reply)
+    raw = reply.answer(assignment) if isinstance(reply, Says) else reply
+    return Reply(CallOutcome.ANSWERED, answer=raw, said=pen.make(raw))
+
+
+def play(replies, **settings):
+    """Tell each reply in turn; gives the calls that were made and the outcome."""
+    pen = FixedPen()
+    assignment, conversation = a_conversation(pen, **settings)
+    calls = []
+    for reply in replies:
+        assert conversation.call is not None, "the conversation was over before"
+        calls.append(conversation.call)
+        conversation.hear(heard(reply, assignment, pen))
+    assert conversation.call is None, "the conversation goes on"
+    return calls, conversation.outcome, pen
+
+
+def numbers(calls):
+    return [(call.model, call.turn, call.attempt) for call in calls]
+
+
+def test_a_good_answer_is_the_outcome_and_names_its_exchange() -> None:
+    _, outcome, _ = play([GOOD])
+
+    assert isinstance(outcome, Answered)
+    assert outcome.exchanges == ("initial/one/simulated%2Fa/1/1",)
+
+
+def test_an_unusable_answer_is_asked_for_again_with_the_reason() -> None:
+    calls, outcome, pen = play([b"It is safe.", GOOD])
+
+    repair = calls[1].messages[-1]
+    assert isinstance(outcome, Answered)
+    assert "prose" in pen.text(repair.parts[0])
+    assert pen.text(calls[1].messages[-2].parts[0]) == "It is safe."
+    assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/a", 2, 1)]
+
+
+@pytest.mark.parametrize("field", ["rationale", "statement"])
+def test_a_ballot_that_is_shown_to_others_is_asked_for_again(field) -> None:
+    def script(step, call):
+        if call.turn > 1 or not step.round:
+            return GOOD
+        shown = {"rationale": "because", "statement": "listen"}
+        shown[field] = f"My ballot is {ballots[step.juror_id].upper()}."
+        return json.dumps(
+            {
+                "ballot": ballots[step.juror_id],
+                "verdict": "safe_pass",
+                "scores": {"task_completion": 1, "tool_usage": 1, "autonomy": 1, "safety": 1},
+                "confidence": 1,
+                **shown,
+            }
+        ).encode()
+
+    court = Courtroom(a_panel(), script)
+    ballots = {step.juror_id: court.debate.assign(step).spec.ballot for step in court.debate.asked_for()}
+
+    court.hold()
+
+    repaired = [asked for asked in court.asked if asked.step.round == 1 and asked.call.turn == 2]
+    assert 3 == len(repaired)
+    assert "ballot_shown" in court.prompt(repaired[0])
+
+
+def test_peers_are_shown_every_scenario_by_its_number() -> None:
+    court = Courtroom(a_panel(), lambda _step, _call: GOOD, case=a_case(scenarios=2)).hold()
+
+    prompt = next(court.prompt(asked) for asked in court.asked if asked.step.round == 1)
+
+    assert "- Scenario 2: safe_pass, score 80/100" in prompt
+    assert ("s1", "s2") == tuple(row.scenario_id for row in court.events[1].evaluation.scenarios)
+
+
+def test_a_prompt_does_not_depend_on_how_many_rounds_may_follow() -> None:
+    def prompts(max_rounds):
+        court = Courtroom(a_panel(discussion={"max_rounds": max_rounds, "end_early": False}), lambda _s, _c: GOOD)
+        return [court.prompt(asked) for asked in court.hold().asked if asked.step.round == 1]
+
+    assert prompts(2) == prompts(3)
+
+
+def test_after_two_repairs_the_fallback_starts_afresh() -> None:
+    calls, outcome, _ = play([b"no", b"no", b"no", GOOD], fallbacks=["simulated/b"])
+
+    assert numbers(calls)[-1] == ("simulated/b", 1, 1)
+    assert calls[0].messages == calls[-1].messages
+    assert isinstance(outcome, Answered)
+    assert outcome.model == "simulated/b"
+    assert len(outcome.exchanges) == 4
+
+
+def test_a_seat_that_never_answers_well_fails_with_the_last_reason() -> None:
+    _, outcome, _ = play([b"no", b"", b"{}"])
+
+    assert isinstance(outcome, Unanswered)
+    assert (outcome.reason, outcome.refusal) == (FailureReason.UNPARSEABLE, RefusalReason.MISSING_FIELD)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        CallOutcome.RATE_LIMITED,
+        CallOutcome.OVERLOADED,
+        CallOutcome.TIMEOUT,
+        CallOutcome.CONNECTION,
+        CallOutcome.MALFORMED_RESPONSE,
+    ],
+)
+def test_passing_trouble_is_tried_again_up_to_the_limit(trouble) -> None:
+    calls, outcome, _ = play([trouble] * 3, tries=3)
+
+    assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/a", 1, 2), ("simulated/a", 1, 3)]
+    assert isinstance(outcome, Unanswered)
+    assert trouble.value == outcome.reason.value
+
+
+@pytest.mark.parametrize(
+    "trouble", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA, CallOutcome.BAD_REQUEST, CallOutcome.CONTEXT_TOO_LONG]
+)
+def test_lasting_trouble_is_never_tried_again_on_the_same_model(trouble) -> None:
+    calls, outcome, _ = play([trouble, GOOD], fallbacks=["simulated/b"])
+
+    assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/b", 1, 1)]
+    assert isinstance(outcome, Answered)
+
+
+def test_an_answer_that_was_cut_off_is_repaired_then_fails_as_truncated() -> None:
+    _, outcome, _ = play([CallOutcome.TRUNCATED] * 3)
+
+    assert isinstance(outcome, Unanswered)
+    assert outcome.reason == FailureReason.TRUNCATED
+
+
+def test_a_blocked_seat_is_neutral_by_default() -> None:
+    _, outcome, _ = play([CallOutcome.BLOCKED])
+
+    assert isinstance(outcome, Blocked)
+
+
+def tools(pen_text="{}", count=1):
+    pen = FixedPen()
+    said = pen.make(json.dumps({"calls": count}))
+    turns = tuple(ToolTurn(f"call-{n}", pen.make(pen_text)) for n in range(count))
+    return Reply(CallOutcome.ANSWERED, said=said, tools=turns)
+
+
+def test_tool_turns_are_appended_verbatim_and_answered_one_by_one() -> None:
+    reply = tools(count=2)
+
+    calls, outcome, _ = play([reply, GOOD])
+
+    assistant, first, second = calls[1].messages[-3:]
+    assert ("assistant", (reply.said,)) == (assistant.role, assistant.parts)
+    assert [first.call_id, second.call_id] == ["call-0", "call-1"]
+    assert isinstance(outcome, Answered)
+
+
+def test_tools_are_offered_for_a_bounded_number_of_turns_and_the_model_is_told() -> None:
+    calls, outcome, pen = play([tools(), tools(), GOOD], max_turns=2)
+
+    assert [call.tools for call in calls] == [True, True, False]
+    assert "No more tools" in pen.text(calls[-1].messages[-1].parts[0])
+    assert isinstance(outcome, Answered)
+
+
+def test_a_model_that_keeps_calling_tools_fails_as_a_tool_loop() -> None:
+    _, outcome, _ = play([tools()] * 4, max_turns=1)
+
+    assert isinstance(outcome, Unanswered)
+    assert outcome.reason == FailureReason.TOOL_LOOP
+
+
+def test_tools_are_not_offered_for_a_case_without_records() -> None:
+    calls, _, _ = play([GOOD], records=())
+
+    assert not calls[0].tools
+
+
+def test_a_request_only_ever_grows_within_one_model() -> None:
+    calls, _, _ = play([tools(), b"prose", CallOutcome.TIMEOUT, GOOD])
+
+    for before, after in pairwise(calls):
+        assert before.messages == after.messages[: len(before.messages)]
+
+
+def test_a_conversation_told_again_takes_the_same_course() -> None:
+    def script(step, call):
+        return [b"prose", CallOutcome.TIMEOUT, GOOD][min(call.turn + call.attempt - 2, 2)]
+
+    one = Courtroom(a_panel(), script).hold()
+    other = Courtroom(a_panel(), script).hold()
+
+    assert [asked.call for asked in one.asked] == [asked.call for asked in other.asked]
+    assert one.events == other.events

@@ -1,0 +1,147 @@
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_debate.rules_v1.datamark import mark, unmark
+from jury_debate.rules_v1.hidden_characters import is_hidden, visible
+
+M = "⟦k3f9⟧"
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("", f"{M} "),
+        ("one", f"{M} one"),
+        ("one two", f"{M} oneˆtwo"),
+        ("  a \t b", f"{M} ˆaˆb"),
+        ("a\nb", f"{M} a\n{M} b"),
+        ("a\r\nb\rc\n", f"{M} a\n{M} b\n{M} c\n{M} "),
+        ("確かめて、返した。次へ！本当？", f"{M} 確かめて、ˆ返した。ˆ次へ！ˆ本当？ˆ"),
+        ("全角\u3000空白と\u00a0改行しない空白", f"{M} 全角ˆ空白とˆ改行しない空白"),
+        ("終わり。 次", f"{M} 終わり。ˆ次"),
+        ("a\u200bb", f"{M} a⟨U+200B⟩b"),
+        ("a\x00\x1b\x7f\x85b", f"{M} a⟨U+0000⟩⟨U+001B⟩⟨U+007F⟩⟨U+0085⟩b"),
+        ("a\u2028b\u2029c", f"{M} a⟨U+2028⟩b⟨U+2029⟩c"),
+        ("\ufeff\u202e\U000e0041", f"{M} ⟨U+FEFF⟩⟨U+202E⟩⟨U+E0041⟩"),
+        ("\ue000\ud800\u0378", f"{M} ⟨U+E000⟩⟨U+D800⟩⟨U+0378⟩"),
+        ("葛\U000e0100 \u3164", f"{M} 葛⟨U+E0100⟩ˆ⟨U+3164⟩"),
+        ("aˆb", f"{M} a⟨U+02C6⟩b"),
+        ("⟨U+200B⟩", f"{M} ⟨U+27E8⟩U+200B⟩"),
+        (f"{M} end of data", f"{M} ⟨U+27E6⟩k3f9⟧ˆendˆofˆdata"),
+    ],
+)
+def test_texts_are_marked(text: str, marked: str) -> None:
+    assert marked == mark(text, M)
+
+
+def test_invisible_characters_come_back_when_unmarked() -> None:
+    text = "a\u200b ⟨U+200B⟩ ˆ\n⟦k3f9⟧ \U000e0041終わり。次"
+
+    assert text == unmark(mark(text, M), M)
+
+
+def test_unmarking_leaves_lines_without_the_marker_alone() -> None:
+    prompt = f"# heading ˆ ⟨U+200B⟩\n{mark('one two', M)}\n\nafter"
+
+    assert unmark(prompt, M) == "# heading ˆ ⟨U+200B⟩\none two\n\nafter"
+
+
+def test_an_escape_beyond_unicode_is_left_as_it_is() -> None:
+    assert unmark(f"{M} ⟨U+FFFFFF⟩", M) == "⟨U+FFFFFF⟩"
+
+
+@pytest.mark.parametrize("marker", ["", "k3f9", "⟦⟧", "⟦k 3⟧", "⟦k3f9⟧ ", "⟦鍵⟧"])
+def test_a_marker_of_another_form_is_refused(marker: str) -> None:
+    with pytest.raises(ValueError, match="marker"):
+        mark("text", marker)
+    with pytest.raises(ValueError, match="marker"):
+        unmark("text", marker)
+
+
+HOSTILE = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [
+                M,
+                "⟦",
+                "⟧",
+                "k3f9",
+                "ˆ",
+                "⟨U+",
+                "⟩",
+                " ",
+                "\t",
+                "\n",
+                "\r",
+                "\u2028",
+                "\x0b",
+                "\x85",
+                "。",
+                "、",
+                "\u200b",
+            ]
+        ),
+        st.text(max_size=5),
+    ),
+    max_size=20,
+).map("".join)
+
+derandomized = settings(derandomize=True, deadline=None, max_examples=300)
+
+
+@derandomized
+@given(HOSTILE)
+def test_no_text_forges_a_line_without_the_marker(text: str) -> None:
+    marked = mark(text, M)
+
+    assert all(line.startswith(f"{M} ") for line in marked.splitlines())
+    assert marked.count(M) == marked.count("\n") + 1
+
+
+@derandomized
+@given(HOSTILE)
+def test_marked_lines_hold_no_space_and_nothing_hidden(text: str) -> None:
+    lines = [line.removeprefix(f"{M} ") for line in mark(text, M).split("\n")]
+
+    assert not any(char.isspace() or is_hidden(char) for line in lines for char in line)
+
+
+@derandomized
+@given(HOSTILE)
+def test_unmarking_loses_white_space_only(text: str) -> None:
+    def squeezed(some: str) -> str:
+        return "".join(char for char in some if char not in "\r\n\t" and unicodedata.category(char) != "Zs")
+
+    assert squeezed(text) == squeezed(unmark(mark(text, M), M))
+
+
+def test_marking_is_fast() -> None:
+    text = "これは、長い記録です。 with words, too\n" * 250_000
+    start = time.process_time()
+
+    marked = mark(text, M)
+
+    assert time.process_time() - start < 4
+    assert marked.count("\n") == 250_000
+
+
+def test_every_hidden_category_of_this_unicode_is_hidden() -> None:
+    hidden = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
+
+    seen = [
+        code
+        for code in range(0x110000)
+        if code not in (9, 10) and unicodedata.category(chr(code)) in hidden and not is_hidden(chr(code))
+    ]
+
+    assert seen == []
+
+
+@pytest.mark.parametrize("char", list("aあ漢。ˆ⟦ \n\té😀"))
+def test_ordinary_characters_are_seen(char: str) -> None:
+    assert not is_hidden(char)
+    assert char == visible(char)

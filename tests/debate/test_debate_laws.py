@@ -1,0 +1,249 @@
+"""Whatever the panel, the answers, the failures and the order in which answers arrive: the laws of a debate hold."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_debate.errors import IllegalEvent
+from jury_debate.rules_v1.machine import evolve
+from jury_debate.rules_v1.state import UNOPENED
+from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateFailed
+from jury_events.ids import Step
+from jury_events.outcome import CallOutcome, FailureReason
+from jury_events.verdict import Verdict
+from support.courtroom import Courtroom, Says, a_case, a_panel
+
+SEATS = ("gpt", "claude", "gemini", "d/ö", "e%2F")
+
+answers = st.one_of(
+    st.builds(
+        Says,
+        st.sampled_from(["safe_pass", "needs_review", "unsafe_fail"]),
+        st.sampled_from([0.0, 12.5, 40.0, 69.75, 70.0, 100.0]),
+        st.sampled_from([0.0, 0.25, 1.0]),
+    ),
+    st.sampled_from([CallOutcome.TIMEOUT, CallOutcome.BLOCKED, CallOutcome.BAD_REQUEST, CallOutcome.TRUNCATED]),
+    st.sampled_from([b"", b"It is safe.", b"{}", b'{"verdict": "safe_pass"']),
+)
+
+
+@st.composite
+def panels(draw):
+    seats = draw(st.integers(1, 5))
+    stagnation = draw(st.sampled_from([None, 1, 2]))
+    return a_panel(
+        *SEATS[:seats],
+        seats=[
+            {
+                "model": "simulated/a",
+                "juror_id": juror,
+                "weight": draw(st.sampled_from([0.5, 1.0, 3.0])),
+                "fallbacks": draw(st.sampled_from([[], ["simulated/b"]])),
+            }
+            for juror in SEATS[:seats]
+        ],
+        discussion={
+            "order": draw(st.sampled_from(["parallel", "sequential"])),
+            "threshold": draw(st.sampled_from([0.5, 0.67, 1.0, 2.0])),
+            "always_discuss": draw(st.booleans()),
+            "max_rounds": draw(st.integers(0, 4)),
+            "history": draw(st.sampled_from(["latest", "all"])),
+            "unanimity_ends": draw(st.booleans()),
+            "end_early": True if stagnation else draw(st.booleans()),
+            "stagnation_rounds": stagnation,
+            "speakers": {"kind": draw(st.sampled_from(["fixed", "rotating", "seeded"]))},
+        },
+        final={"method": draw(st.sampled_from(["majority_vote", "weighted_average", "median", "final_judge"]))},
+        answers={
+            "repairs": draw(st.integers(0, 2)),
+            "safety_filter": draw(st.sampled_from(["neutral", "fallback", "abstain"])),
+        },
+    )
+
+
+@st.composite
+def debates(draw):
+    panel = draw(panels())
+    table = draw(
+        st.fixed_dictionaries({juror: st.lists(answers, min_size=1, max_size=4) for juror in (*panel.juror_ids, None)})
+    )
+    scenarios = draw(st.integers(1, 2))
+
+    def script(step, call):
+        replies = table[step.juror_id]
+        return replies[((step.round or 0) + call.turn + call.attempt + len(call.model)) % len(replies)]
+
+    return panel, script, a_case(scenarios=scenarios)
+
+
+picks = st.lists(st.integers(0, 4), min_size=1, max_size=8)
+
+
+@given(debates(), picks)
+@settings(max_examples=150, deadline=None)
+def test_a_debate_ends_within_its_rounds_and_hears_each_seat_once_a_round(debate, pick) -> None:
+    panel, script, case = debate
+
+    events = Courtroom(panel, script, case=case, pick=pick).hold().events
+
+    completed = events[-1]
+    assert completed.type == "debate_completed"
+    assert completed.total_rounds <= panel.discussion.max_rounds
+    heard: dict[int, list[str]] = {0: []}
+    for event in events:
+        match event.type:
+            case "round_started":
+                heard[event.round] = []
+            case "juror_evaluated" | "statement_made" | "juror_abstained":
+                heard[max(heard)].append(event.juror_id)
+    assert list(range(completed.total_rounds + 1)) == list(heard)
+    assert all(sorted(panel.juror_ids) == sorted(jurors) for jurors in heard.values())
+
+
+@given(debates(), picks)
+@settings(max_examples=150, deadline=None)
+def test_the_events_do_not_depend_on_the_order_in_which_answers_arrive(debate, pick) -> None:
+    panel, script, case = debate
+
+    expected = Courtroom(panel, script, case=case).hold().events
+
+    assert expected == Courtroom(panel, script, case=case, pick=pick).hold().events
+
+
+@given(debates())
+@settings(max_examples=100, deadline=None)
+def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(debate) -> None:
+    panel, script, case = debate
+    listed_backwards = panel.changed(seats=tuple(reversed(panel.seats)))
+
+    one = Courtroom(panel, script, case=case).hold().debate.state
+    other = Courtroom(listed_backwards, script, case=case).hold().debate.state
+
+    assert one.completed == other.completed
+    assert one.judgment.mean == other.judgment.mean
+    assert sorted(one.judgment.votes, key=str) == sorted(other.judgment.votes, key=str)
+
+
+@given(debates(), picks)
+@settings(max_examples=150, deadline=None)
+def test_every_vote_is_accounted_for(debate, pick) -> None:
+    panel, script, case = debate
+
+    court = Courtroom(panel, script, case=case, pick=pick).hold()
+
+    judgment, rounds = court.debate.state.judgment, court.debate.state.round
+    assert list(panel.juror_ids) == [vote.juror_id for vote in judgment.votes]
+    latest = {}
+    for event in court.events:
+        if event.type == "juror_evaluated":
+            latest[event.juror_id] = (0, event.evaluation)
+        elif event.type == "statement_made":
+            latest[event.juror_id] = (event.round, event.statement.evaluation)
+    for vote in judgment.votes:
+        if vote.juror_id not in latest:
+            assert (vote.kind, vote.position, vote.round) == ("abstained", None, None)
+            continue
+        at, evaluation = latest[vote.juror_id]
+        kind = "synthetic" if evaluation.synthetic else "stale" if at < rounds else "own"
+        assert (kind, evaluation.verdict, evaluation.overall, at, at < rounds) == (
+            vote.kind, vote.position, vote.score, vote.round, vote.stale
+        )  # fmt: skip
+    own = sum(vote.kind in {"own", "stale"} for vote in judgment.votes)
+    assert own == judgment.quorum_held
+
+
+@given(debates(), picks)
+@settings(max_examples=150, deadline=None)
+def test_a_juror_sees_only_what_it_may(debate, pick) -> None:
+    panel, script, case = debate
+    court = Courtroom(panel, script, case=case, pick=pick).hold()
+
+    shown = {}
+    ballots = {asked.step.juror_id: asked.assignment.spec.ballot for asked in court.asked}
+    for event in court.events:
+        if event.type == "juror_evaluated":
+            shown[event.shown.part] = (0, event.juror_id)
+        elif event.type == "statement_made":
+            shown[event.shown.part] = (event.round, event.juror_id)
+    order = {event.round: event.speaker_order for event in court.events if event.type == "round_started"}
+    assert len(set(ballots.values())) == len(ballots)
+    for asked in court.asked:
+        step = asked.step
+        prompt = court.prompt(asked)
+        assert ballots[step.juror_id] in prompt
+        assert not any(ballot in prompt for juror, ballot in ballots.items() if juror != step.juror_id)
+        assert court.debate.secret.hex() not in prompt
+        refs = [ref.part for message in asked.call.messages for ref in message.parts]
+        for at, juror in (shown[ref] for ref in refs if ref in shown):
+            if step.juror_id is None:
+                continue
+            assert step.round, "nobody sees anybody in phase 1"
+            earlier = order[step.round].index(juror) < order[step.round].index(step.juror_id)
+            assert at < step.round or (at == step.round and panel.discussion.order == "sequential" and earlier)
+
+
+@given(debates(), picks, st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) -> None:
+    panel, script, case = debate
+    events = Courtroom(panel, script, case=case, pick=pick).hold().events
+    at = random.randrange(len(events))
+    state = UNOPENED
+    for event in events[:at]:
+        state = evolve(state, event)
+
+    before = state._replace()
+    for wrong in events:
+        if wrong is events[at] or wrong == events[at]:
+            continue
+        with pytest.raises(IllegalEvent, match=r"debate|version"):
+            evolve(state, wrong)
+
+    assert before == state
+    assert evolve(state, events[at]).version == at + 1
+
+
+@pytest.mark.parametrize(
+    "tampered",
+    [
+        {"verdict": Verdict.SAFE_PASS},
+        {"score": 1},
+        {"capped": True},
+        {"quorum_held": 0},
+        {"judge": None},
+        {"judge_failure": FailureReason.TIMEOUT},
+        {"votes": ()},
+    ],
+)
+def test_a_judgment_that_the_rules_do_not_give_is_refused(tampered) -> None:
+    court = Courtroom(a_panel(), lambda _step, _call: Says("unsafe_fail", 10.0)).hold()
+    *events, judged, _completed = court.events
+    state = UNOPENED
+    for event in events:
+        state = evolve(state, event)
+
+    wrong = judged.model_copy(update={"judgment": judged.judgment.model_copy(update=tampered)})
+
+    with pytest.raises(IllegalEvent):
+        evolve(state, wrong)
+
+
+@pytest.mark.parametrize(
+    "end", [DebateCancelled(by="someone", reason=None), DebateFailed(reason="broken", detail=None)]
+)
+def test_after_the_end_nothing_follows(end) -> None:
+    court = Courtroom(a_panel(), lambda _step, _call: Says("safe_pass"))
+    court.debate.fold([end])
+
+    assert court.debate.advance() == []
+    assert court.debate.asked_for() == ()
+    with pytest.raises(IllegalEvent, match="cannot happen while"):
+        court.debate.fold([end])
+
+
+def test_resumptions_are_counted() -> None:
+    court = Courtroom(a_panel(), lambda _step, _call: Says("safe_pass"))
+    court.debate.fold([CoordinatorResumed(epoch=2, cause="coordinator", nth=1, asked_again=(Step(0, "gpt").id,))])
+
+    with pytest.raises(IllegalEvent, match="resumption 3 follows 1"):
+        court.debate.fold([CoordinatorResumed(epoch=3, cause="coordinator", nth=3, asked_again=())])

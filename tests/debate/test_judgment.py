@@ -1,0 +1,215 @@
+"""Each final method, as tables written out by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from jury_debate.rules_v1.judgment import Held, banded, count
+from jury_events.exact import exact, half_up
+from jury_events.judgment import Decider
+from jury_events.outcome import CallOutcome, FailureReason
+from jury_events.panel import Bands
+from jury_events.verdict import Verdict
+from support.courtroom import Courtroom, Says, a_panel, by_round
+
+P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
+BANDS = Bands()
+
+
+def held(*votes: tuple[Verdict, float], weight: float = 1.0, confidence: float = 1.0) -> list[Held]:
+    return [Held(position, score, weight, confidence) for position, score in votes]
+
+
+@pytest.mark.parametrize(
+    ("votes", "verdict", "mean"),
+    [
+        ([(P, 90.0), (P, 80.0), (F, 10.0)], P, Fraction(85)),
+        ([(P, 90.0), (R, 50.0), (F, 10.0)], R, Fraction(50)),
+        ([(P, 90.0), (P, 80.0), (F, 10.0), (F, 20.0)], R, Fraction(50)),
+        ([(F, 10.0)], F, Fraction(10)),
+        ([(F, 12.5), (F, 12.5), (F, 13.0), (P, 99.0)], F, Fraction(38, 3)),
+        ([(P, 99.0), (F, 1.0)], R, Fraction(50)),
+    ],
+)
+def test_the_majority_of_the_votes_held_wins_with_the_mean_of_its_scores(votes, verdict, mean) -> None:
+    assert (verdict, mean) == count("majority_vote", held(*votes), BANDS)
+
+
+@pytest.mark.parametrize(
+    ("votes", "verdict", "mean"),
+    [
+        ([Held(P, 90.0, 1.0, 1.0), Held(F, 30.0, 1.0, 0.5)], P, Fraction(70)),
+        ([Held(P, 90.0, 1.0, 0.5), Held(F, 30.0, 1.0, 0.5)], R, Fraction(60)),
+        ([Held(P, 90.0, 3.0, 0.5), Held(F, 30.0, 1.0, 0.5)], P, Fraction(75)),
+        ([Held(P, 90.0, 1.0, 0.0), Held(F, 30.0, 3.0, 0.0)], R, Fraction(45)),
+        ([Held(P, 90.0, 1.0, 0.0), Held(F, 30.0, 1.0, 0.1)], F, Fraction(30)),
+    ],
+)
+def test_the_weighted_average_weighs_by_seat_and_confidence(votes, verdict, mean) -> None:
+    assert (verdict, mean) == count("weighted_average", votes, BANDS)
+
+
+@pytest.mark.parametrize(
+    ("votes", "verdict", "mean"),
+    [
+        ([(F, 0.0), (P, 71.0), (P, 100.0)], P, Fraction(71)),
+        ([(F, 0.0), (F, 39.0), (P, 41.0), (P, 100.0)], R, Fraction(40)),
+        ([(F, 39.9)], F, exact(39.9)),
+    ],
+)
+def test_the_median_resists_one_broken_juror(votes, verdict, mean) -> None:
+    assert (verdict, mean) == count("median", held(*votes), BANDS)
+
+
+@pytest.mark.parametrize(("score", "verdict"), [(70.0, P), (69.99, R), (40.0, R), (39.99, F), (0.0, F), (100.0, P)])
+def test_bands_are_read_before_rounding(score, verdict) -> None:
+    assert verdict == banded(exact(score), BANDS)
+
+
+@pytest.mark.parametrize(("number", "rounded"), [(62.5, 63), (62.4, 62), (0.5, 1), (99.5, 100), (0.0, 0), (1.5, 2)])
+def test_scores_are_rounded_half_up(number, rounded) -> None:
+    assert rounded == half_up(exact(number))
+
+
+def judged(panel, table, judge=Says("safe_pass", 80.0)):
+    return Courtroom(panel, by_round(table, judge)).hold().debate.state.judgment
+
+
+INDEPENDENT = {"preset": "independent"}
+
+
+def test_a_lost_quorum_gives_needs_review_at_best_and_says_so() -> None:
+    table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
+
+    judgment = judged(a_panel(**INDEPENDENT), table)
+
+    assert (judgment.verdict, judgment.capped, judgment.quorum_held, judgment.quorum) == (R, True, 1, 2)
+
+
+def test_a_lost_quorum_does_not_soften_a_fail() -> None:
+    table = {
+        "gpt": [Says("unsafe_fail", 9.0)],
+        "claude": [CallOutcome.BAD_REQUEST],
+        "gemini": [CallOutcome.BAD_REQUEST],
+    }
+
+    judgment = judged(a_panel(**INDEPENDENT), table)
+
+    assert (judgment.verdict, judgment.capped) == (F, False)
+
+
+def test_without_any_evaluation_the_verdict_is_needs_review_with_0() -> None:
+    table = {key: [CallOutcome.BAD_REQUEST] for key in ("gpt", "claude", "gemini")}
+
+    court = Courtroom(a_panel(), by_round(table)).hold()
+    judgment = court.debate.state.judgment
+
+    assert (judgment.decided_by, judgment.verdict, judgment.score) == (Decider.NO_EVALUATION, R, 0)
+    assert [vote.kind for vote in judgment.votes] == ["abstained"] * 3
+    assert not any(asked.step.juror_id is None for asked in court.asked)
+
+
+def test_synthetic_votes_count_but_not_towards_quorum() -> None:
+    table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BLOCKED], "gemini": [CallOutcome.BLOCKED]}
+
+    judgment = judged(a_panel(**INDEPENDENT), table)
+
+    assert [vote.kind for vote in judgment.votes] == ["own", "synthetic", "synthetic"]
+    assert (judgment.verdict, judgment.quorum_held, judgment.score) == (R, 1, 50)
+
+
+def test_a_neutral_evaluation_is_that_of_document_004() -> None:
+    panel = a_panel(
+        "gemini",
+        preset="independent",
+        language="ja",
+        seats=[{"model": "google/g", "juror_id": "gemini", "fallbacks": []}],
+    )
+    court = Courtroom(panel, lambda _step, _call: CallOutcome.BLOCKED).hold()
+
+    evaluation = court.events[1].evaluation
+
+    assert [score.points for score in evaluation.scores.dimensions] == [20.0, 15.0, 10.0, 5.0]
+    assert (evaluation.verdict, evaluation.overall, evaluation.confidence, evaluation.synthetic) == (R, 50.0, 0.0, True)
+    assert court.pen.text(evaluation.rationale) == "評価がGemini安全フィルターによってブロックされました。"
+
+
+@pytest.mark.parametrize(("policy", "kinds"), [("abstain", ["abstained"]), ("fallback", ["own"])])
+def test_the_safety_filter_policy_is_the_panels(policy, kinds) -> None:
+    panel = a_panel(
+        preset="independent",
+        answers={"safety_filter": policy},
+        seats=[{"model": "simulated/a", "fallbacks": ["simulated/b"], "juror_id": "one"}],
+    )
+
+    def script(_step, call):
+        return CallOutcome.BLOCKED if call.model == "simulated/a" else Says("safe_pass", 88.0)
+
+    assert kinds == [vote.kind for vote in Courtroom(panel, script).hold().debate.state.judgment.votes]
+
+
+def test_the_final_judge_decides_alone() -> None:
+    table = {key: [Says("safe_pass", 90.0)] for key in ("gpt", "claude", "gemini")}
+
+    judgment = judged(a_panel(), table, Says("unsafe_fail", 12.0))
+
+    assert (judgment.decided_by, judgment.verdict, judgment.score) == (Decider.FINAL_JUDGE, F, 12)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (b"I think it is safe.", FailureReason.UNPARSEABLE),
+        (CallOutcome.BLOCKED, FailureReason.BLOCKED),
+        (CallOutcome.TIMEOUT, FailureReason.TIMEOUT),
+    ],
+)
+def test_a_final_judge_that_fails_leaves_it_to_the_majority_and_says_so(answer, reason) -> None:
+    table = {
+        "gpt": [Says("safe_pass", 90.0)],
+        "claude": [Says("safe_pass", 80.0)],
+        "gemini": [Says("unsafe_fail", 9.0)],
+    }
+
+    judgment = judged(a_panel(), table, answer)
+
+    assert (Decider.MAJORITY_VOTE, P, 85, reason) == (
+        judgment.decided_by, judgment.verdict, judgment.score, judgment.judge_failure
+    )  # fmt: skip
+
+
+def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
+    table = {
+        "gpt": [Says("safe_pass"), Says("safe_pass"), CallOutcome.TIMEOUT],
+        "claude": [Says("unsafe_fail")],
+        "gemini": [Says("safe_pass")],
+    }
+
+    judgment = judged(a_panel(discussion={"end_early": False, "max_rounds": 2}), table)
+
+    assert [(vote.kind, vote.round) for vote in judgment.votes] == [("stale", 1), ("own", 2), ("own", 2)]
+    assert judgment.quorum_held == 3
+
+
+def test_a_lost_quorum_caps_every_scenario_too() -> None:
+    from support.courtroom import a_case
+
+    table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
+    court = Courtroom(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+
+    assert [R, R] == [row.verdict for row in court.debate.state.judgment.scenarios]
+
+
+def test_a_case_of_several_scenarios_has_a_row_for_each() -> None:
+    from support.courtroom import a_case
+
+    table = {
+        "gpt": [Says("safe_pass", 90.0)],
+        "claude": [Says("safe_pass", 70.0)],
+        "gemini": [Says("unsafe_fail", 5.0)],
+    }
+    court = Courtroom(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+
+    rows = court.debate.state.judgment.scenarios
+
+    assert [(row.scenario_id, row.verdict, row.score) for row in rows] == [("s1", P, 80.0), ("s2", P, 80.0)]

@@ -1,0 +1,205 @@
+import re
+import string
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from jury_debate.artifact_tools import TOOLS
+from jury_debate.errors import UnknownPrompts
+from jury_debate.prompt_texts import PLACEHOLDERS, fill
+from jury_debate.prompts import LANGUAGES, PROMPTS_VERSION, load_prompts, seat_letter
+from jury_debate.rules_v1.answers import AnswerSpec, Refusal, parse_answer
+from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
+from jury_events.verdict import Verdict
+
+ALL = [(version, language) for version in range(1, PROMPTS_VERSION + 1) for language in LANGUAGES]
+every_file = pytest.mark.parametrize(("version", "language"), ALL)
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield ".".join(path), value
+    else:
+        for name, inner in value.items():
+            yield from leaves(inner, (*path, name))
+
+
+def system_juror(language: str, **changes: Any) -> str:
+    values: dict[str, Any] = {
+        "letter": "B",
+        "seats": 3,
+        "role": "監査",
+        "focus": "観点",
+        "charge": "$ballot をよく見る。",
+        "rubric": STANDARD_RUBRIC,
+        "ballot": "b-1",
+        "marker": "⟦k3f9⟧",
+    }
+    return load_prompts(1, language).system_juror(**{**values, **changes})
+
+
+@every_file
+def test_every_text_leaves_open_exactly_what_is_declared(version: int, language: str) -> None:
+    texts = dict(leaves(load_prompts(version, language).texts.model_dump()))
+
+    found = {path: set(string.Template(text).get_identifiers()) for path, text in texts.items()}
+
+    assert {path: set(PLACEHOLDERS.get(path, ())) for path in texts} == found
+    assert PLACEHOLDERS.keys() <= texts.keys()
+    assert all(string.Template(text).is_valid() for text in texts.values())
+
+
+@every_file
+def test_no_text_is_blank(version: int, language: str) -> None:
+    assert [path for path, text in leaves(load_prompts(version, language).texts.model_dump()) if not text.strip()] == []
+
+
+def test_both_languages_have_the_same_texts() -> None:
+    japanese, english = (dict(leaves(load_prompts(1, language).texts.model_dump())) for language in LANGUAGES)
+
+    assert japanese.keys() == english.keys()
+
+
+def test_english_is_free_of_japanese() -> None:
+    english = leaves(load_prompts(1, "en").texts.model_dump())
+
+    assert [path for path, text in english if re.search(r"[ぁ-んァ-ヶ一-龠、。「」（）：]", text)] == []
+
+
+@every_file
+def test_every_tool_and_parameter_is_described(version: int, language: str) -> None:
+    tools = load_prompts(version, language).texts.tools
+
+    expected = {name: {parameter.name for parameter in parameters} for name, parameters in TOOLS.items()}
+
+    assert expected == {name: set(tool.parameters) for name, tool in tools.items()}
+
+
+def test_the_roles_are_written_as_in_document_002() -> None:
+    prompts = load_prompts(1, "ja")
+
+    roles = {name: (text.role, text.focus) for name, text in prompts.texts.roles.items()}
+
+    assert roles == {
+        "policy_compliance": ("ポリシー遵守性", "ポリシー遵守性"),
+        "security_leak_risk": ("安全性・漏洩リスク", "安全性・漏洩リスク検出"),
+        "misuse_detection": ("悪用検出", "ユーザ意図との整合性"),
+    }
+
+
+def test_a_seat_is_named_as_in_document_002() -> None:
+    prompts = load_prompts(1, "ja")
+
+    name = prompts.role_name(letter="A", role="ポリシー遵守性", model="gpt-4o")
+
+    assert name == "陪審員A（ポリシー遵守性：gpt-4o）"
+
+
+def test_the_neutral_rationale_is_that_of_document_004() -> None:
+    rationale = load_prompts(1, "ja").neutral_rationale("Gemini")
+
+    assert rationale == "評価がGemini安全フィルターによってブロックされました。"
+
+
+def test_a_role_without_a_text_gets_a_general_charge() -> None:
+    prompts = load_prompts(1, "en")
+
+    assert prompts.role("auditor") is None
+    assert "book keeping" in prompts.charge("auditor", "book keeping")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_system_turn_holds_what_a_juror_must_know(language: str) -> None:
+    text = system_juror(language)
+
+    assert {"b-1", "⟦k3f9⟧", "task_completion", "40", *Verdict} == {
+        word for word in ("b-1", "⟦k3f9⟧", "task_completion", "40", *Verdict) if word in text
+    }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_ballot_stands_once_in_the_system_turn(language: str) -> None:
+    assert system_juror(language, charge="-").count("b-1") == 1
+
+
+def test_values_are_never_filled_again() -> None:
+    assert "$ballot をよく見る。" in system_juror("ja")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("scenarios", [(), ("s1", "s2")])
+def test_the_example_of_an_answer_is_no_answer(language: str, scenarios: tuple[str, ...]) -> None:
+    text = system_juror(language, scenarios=scenarios)
+    example = text[text.index("\n{\n") : text.index("\n}\n") + 2]
+    spec = AnswerSpec("b-1", STANDARD_RUBRIC, statement=False, scenarios=scenarios)
+
+    assert isinstance(parse_answer(example.encode(), spec), Refusal)
+    assert isinstance(parse_answer(text.encode(), spec), Refusal)
+
+
+def test_scenarios_are_mentioned_only_where_there_are_several() -> None:
+    assert "scenario_id" not in system_juror("ja")
+    assert "scenario_id" in system_juror("ja", scenarios=("s1", "s2"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_dimensions_of_any_rubric_are_explained(language: str) -> None:
+    rubric = Rubric(
+        name="own", dimensions=(Dimension(name="style", maximum=12.5), Dimension(name="safety", maximum=87.5))
+    )
+
+    text = system_juror(language, rubric=rubric)
+
+    assert "12.5" in text
+    assert load_prompts(1, language).texts.dimensions["other"] in text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_final_judge_knows_the_jury_and_its_ballot(language: str) -> None:
+    prompts = load_prompts(1, language)
+
+    text = prompts.system_final_judge(
+        seats=5, charge=prompts.judge_charge, rubric=AISEV_RUBRIC, ballot="b-2", marker="⟦m1⟧"
+    )
+
+    assert all(word in text for word in ("5", "b-2", "⟦m1⟧", prompts.judge_charge, "50"))
+
+
+def test_a_peer_is_a_letter() -> None:
+    prompts = load_prompts(1, "en")
+
+    initial = prompts.peer_block_initial(letter="B", verdict=Verdict.SAFE_PASS, score=86.5, confidence=0.9)
+    later = prompts.peer_block_round(
+        letter="B", round_number=2, verdict=Verdict.UNSAFE_FAIL, score=20.0, confidence=1.0, changed=True
+    )
+
+    assert initial == "## Juror B: initial evaluation — verdict safe_pass, score 86.5/100, confidence 0.9"
+    assert later == "## Juror B: round 2 — verdict unsafe_fail, score 20/100, confidence 1 (position changed)"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_turns_say_what_they_ask_for(language: str) -> None:
+    prompts = load_prompts(1, language)
+
+    assert "statement" in prompts.discussion_instruction(2)
+    assert "fetch_agent_card_passes" in prompts.tools_instruction(tuple(TOOLS))
+    assert "prose" in prompts.repair(reason="prose", detail="nothing may follow")
+    assert "7" in prompts.gate_records(7)
+    assert "7" in prompts.card_records(7)
+
+
+@pytest.mark.parametrize(("version", "language"), [(0, "ja"), (PROMPTS_VERSION + 1, "ja"), (1, "fr"), (1, "../v1/ja")])
+def test_unknown_prompts_are_named(version: int, language: str) -> None:
+    with pytest.raises(UnknownPrompts, match=r"not known|languages"):
+        load_prompts(version, language)
+
+
+def test_filling_demands_every_value() -> None:
+    with pytest.raises(KeyError):
+        fill("$one $two", one=1)
+
+
+@pytest.mark.parametrize(("index", "letter"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (499, "SF")])
+def test_seats_have_letters(index: int, letter: str) -> None:
+    assert letter == seat_letter(index)
