@@ -1,0 +1,102 @@
+"""Whether a store's schema is what this version declares: tables, keys, indexes and the guards of the log."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, inspect
+
+from jury_migrations.upgrading import connected
+from jury_store.guards import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
+from jury_store.schema import REVISION, metadata
+
+_TRIGGERS = """
+SELECT t.tgname, c.relname, p.proname, t.tgtype, t.tgenabled
+  FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+ WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
+"""
+_FUNCTIONS = "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+
+# pg_trigger.tgtype, bit by bit.
+_ROW, _BEFORE, _DELETE, _UPDATE, _TRUNCATE = 1, 2, 8, 16, 32
+_ALWAYS = "A"
+
+
+def check(url: str) -> list[str]:
+    """What differs between the store at `url` and the declared schema, a line each; empty: nothing.
+
+    Raises:
+        StoreMissing, StoreUnreachable, UnsupportedStore: there is nothing to compare.
+    """
+    with connected(url) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        found = context.get_current_revision()
+        differences = [] if found == REVISION else [f"the revision is {found or 'none'}, not {REVISION}"]
+        differences += [_described(one) for one in compare_metadata(context, metadata)]
+        differences += _primary_keys(connection)
+        differences += _sqlite(connection) if connection.dialect.name == "sqlite" else _postgres(connection)
+    return differences
+
+
+def _described(difference: Any) -> str:
+    """One entry of Alembic's comparison; changes of columns come in lists of their own."""
+    if isinstance(difference, list):
+        return "; ".join(_described(one) for one in difference)
+    what, *rest = difference
+    names = [str(getattr(one, "name", None) or one) for one in rest if one is not None and not isinstance(one, dict)]
+    return f"{str(what).replace('_', ' ')}: {', '.join(names)}"
+
+
+def _primary_keys(connection: Connection) -> Iterator[str]:
+    """Alembic does not compare them."""
+    inspector = inspect(connection)
+    there = set(inspector.get_table_names())
+    for table in metadata.sorted_tables:
+        if table.name not in there:
+            continue
+        declared = [column.name for column in table.primary_key.columns]
+        found = inspector.get_pk_constraint(table.name)["constrained_columns"]
+        if found != declared:
+            yield f"primary key of {table.name}: {', '.join(found) or 'none'} instead of {', '.join(declared)}"
+
+
+def _sqlite(connection: Connection) -> Iterator[str]:
+    rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+    found = {name: _one_space(sql) for name, sql in rows}
+    yield from _compared("trigger", {name: _one_space(sql) for name, sql in SQLITE_TRIGGERS.items()}, found)
+
+
+def _postgres(connection: Connection) -> Iterator[str]:
+    functions = {name: source for name, source in connection.exec_driver_sql(_FUNCTIONS) if name.startswith("jury_")}
+    yield from _compared("function", POSTGRES_FUNCTIONS, functions)
+    found = {
+        name: f"{_when(kind)} on {table} calls {function}{'' if enabled == _ALWAYS else ', not ENABLE ALWAYS'}"
+        for name, table, function, kind, enabled in connection.exec_driver_sql(_TRIGGERS)
+    }
+    declared = {
+        name: f"{one.when} {one.row_or_statement} on {one.table} calls {one.function}"
+        for name, one in POSTGRES_TRIGGERS.items()
+    }
+    yield from _compared("trigger", declared, found)
+
+
+def _when(kind: int) -> str:
+    verbs = [verb for bit, verb in ((_UPDATE, "UPDATE"), (_DELETE, "DELETE"), (_TRUNCATE, "TRUNCATE")) if kind & bit]
+    moment = "BEFORE" if kind & _BEFORE else "AFTER"
+    return f"{moment} {' OR '.join(verbs)} {'ROW' if kind & _ROW else 'STATEMENT'}"
+
+
+def _compared(kind: str, declared: dict[str, str], found: dict[str, str]) -> Iterator[str]:
+    for name in sorted(declared.keys() - found.keys()):
+        yield f"{kind} {name} is missing"
+    for name in sorted(found.keys() - declared.keys()):
+        yield f"{kind} {name} is not one of ours"
+    for name in sorted(found.keys() & declared.keys()):
+        if found[name] != declared[name]:
+            yield f"{kind} {name} is another: {found[name]}"
+
+
+def _one_space(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()

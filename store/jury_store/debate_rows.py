@@ -1,0 +1,70 @@
+"""The lists made from the log: one line a debate, one line a run."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+DebateStatus = Literal["evaluating", "discussing", "judging", "completed", "failed", "cancelled"]
+
+ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebateRow:
+    """One debate at a glance. Times in microseconds since 1970-01-01 UTC, cost in US dollars (None: unknown).
+
+    `position` is that of its opening event, `rounds` counts rounds begun, `calls` recorded exchanges, `asked_again`
+    steps that may have been asked twice. `method` is what the panel asks for, `decided_by` what decided. `case_part` is
+    the digest of the case. The verdict is there once the judgment is.
+    """
+
+    debate_id: str
+    position: int
+    run_id: str | None
+    case_id: str
+    status: DebateStatus
+    rounds: int
+    method: str
+    simulated: bool
+    label: str | None
+    case_part: bytes
+    opened_at: int
+    updated_at: int
+    ended_at: int | None = None
+    final_verdict: str | None = None
+    final_score: int | None = None
+    total_rounds: int | None = None
+    early_termination: bool | None = None
+    end_reason: str | None = None
+    decided_by: str | None = None
+    quorum_met: bool | None = None
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+    asked_again: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run at a glance: how many debates, how they ended, their verdicts; first opening and last event in µs."""
+
+    run_id: str
+    position: int
+    debates: int
+    completed: int
+    failed: int
+    cancelled: int
+    safe_pass: int
+    needs_review: int
+    unsafe_fail: int
+    first_at: int
+    last_at: int
+
+
+class CaseRow(NamedTuple):
+    """What a debate judges. `salt` is None when the case's text was erased."""
+
+    case_id: str
+    status: DebateStatus
+    case_part: bytes
+    salt: bytes | None

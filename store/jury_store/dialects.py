@@ -1,0 +1,92 @@
+"""The hot statements of the log in the words of each database, and what else differs between the two."""
+
+# ruff: noqa: S608  (the statements are put together from constants)
+
+import json
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+
+class Dialect(NamedTuple):
+    """Statements with positional parameters; `texts` packs a list of ids into the one parameter of `..._in`."""
+
+    name: str
+    one_writer: bool
+    texts: Callable[[Collection[str]], Any]
+    lock_heads: str
+    heads_in: str
+    insert_head: str
+    update_head: str
+    insert_part: str
+    advance_counter: str
+    insert_event: str
+    events_by_id: str
+    read_stream: str
+    read_streams: str
+    read_all: str
+    last_position: str
+    part_digests: str
+    erasures: str
+    delete_part: str
+    parts_of: str
+    salts_of_run: str
+    retry_states: frozenset[str]
+
+
+_EVENT = "position, stream, version, event_id, type, schema, recorded_at, body, hash"
+
+
+def _dialect(
+    *, name: str, mark: str, is_in: str, texts: Callable[[Collection[str]], Any], lock: str, skip: str
+) -> Dialect:
+    def written(statement: str) -> str:
+        return statement.replace("?", mark)
+
+    return Dialect(
+        name=name,
+        one_writer=name == "sqlite",
+        texts=texts,
+        # Locked in one order everywhere, so that two writers wait for each other instead of dying together.
+        lock_heads=written(
+            f"SELECT stream, version, epoch, hash FROM streams WHERE stream {is_in} ORDER BY stream{lock}"
+        ),
+        heads_in=written(f"SELECT stream, version, epoch, hash FROM streams WHERE stream {is_in}"),
+        insert_head=written("INSERT INTO streams (version, epoch, hash, stream) VALUES (?, ?, ?, ?)" + skip),
+        update_head=written("UPDATE streams SET version = ?, epoch = ?, hash = ? WHERE stream = ?"),
+        insert_part=written("INSERT INTO parts (debate_id, digest, salt, content) VALUES (?, ?, ?, ?)" + skip),
+        advance_counter=written("UPDATE counters SET value = value + ? WHERE name = ? RETURNING value"),
+        insert_event=written(f"INSERT INTO events ({_EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)" + skip),
+        events_by_id=written(f"SELECT {_EVENT} FROM events WHERE stream = ? AND event_id {is_in}"),
+        read_stream=written(f"SELECT {_EVENT} FROM events WHERE stream = ? AND version > ? ORDER BY version"),
+        read_streams=written(f"SELECT {_EVENT} FROM events WHERE stream {is_in} ORDER BY stream, version"),
+        read_all=written(f"SELECT {_EVENT} FROM events WHERE position > ? ORDER BY position LIMIT ?"),
+        last_position="SELECT value FROM counters WHERE name = 'position'",
+        part_digests=written(f"SELECT debate_id, digest FROM parts WHERE debate_id {is_in}"),
+        erasures=written("SELECT 1 FROM events WHERE stream = ? AND type = 'texts_erased' LIMIT 1"),
+        delete_part=written("DELETE FROM parts WHERE debate_id = ? AND digest = ?"),
+        parts_of=written(f"SELECT debate_id, digest, salt, content FROM parts WHERE debate_id {is_in}"),
+        salts_of_run=written(
+            "SELECT d.debate_id, d.case_id, d.status, d.case_part, p.salt FROM debates d "
+            "LEFT JOIN parts p ON p.debate_id = d.debate_id AND p.digest = d.case_part "
+            "WHERE d.run_id = ? ORDER BY d.position"
+        ),
+        # Two writers met: serialization failure, deadlock.
+        retry_states=frozenset({"40001", "40P01"}),
+    )
+
+
+# On PostgreSQL a row that is there already is skipped and then missed in the count: an error would abort the driver's
+# pipeline, which it complains about. On SQLite the guards make it an error in any case.
+SQLITE = _dialect(
+    name="sqlite",
+    mark="?",
+    is_in="IN (SELECT value FROM json_each(?))",
+    texts=lambda ids: json.dumps(list(ids), ensure_ascii=False),
+    lock="",
+    skip="",
+)
+POSTGRESQL = _dialect(
+    name="postgresql", mark="%s", is_in="= ANY(%s)", texts=list, lock=" FOR UPDATE", skip=" ON CONFLICT DO NOTHING"
+)
+
+DIALECTS = {dialect.name: dialect for dialect in (SQLITE, POSTGRESQL)}

@@ -1,0 +1,75 @@
+"""Errors of this component."""
+
+from jury_events.errors import JuryError
+
+
+class StoreError(JuryError):
+    """Something about keeping or finding events went wrong."""
+
+
+class AppendRefused(StoreError):
+    """An append was refused as a whole; nothing of it was stored, and the rest of its group is untouched."""
+
+
+class WrongVersion(AppendRefused):
+    """The stream is not at the version that the writer expected: read it again and decide again."""
+
+
+class Fenced(AppendRefused):
+    """A newer writer took over the debate: stop driving it."""
+
+
+class Mismatch(AppendRefused):
+    """The log holds another event under this id: two writers disagree about what happened."""
+
+
+class InvalidAppend(AppendRefused):
+    """The request itself cannot be stored, whatever the log holds."""
+
+
+class StoreFailed(StoreError):
+    """The database failed (disk full, connection lost): the whole group is stored, or nothing of it; send it again."""
+
+
+class ReadOnlyStore(StoreError):
+    """The store was opened for reading."""
+
+
+class StoreClosed(StoreError):
+    """The store, or the writer in front of it, was closed."""
+
+
+class OpeningFailed(StoreError):
+    """The store cannot be opened as it is."""
+
+
+class UnsupportedStore(OpeningFailed):
+    """The URL names a database that Jury Judge does not run on."""
+
+
+class StoreMissing(OpeningFailed):
+    """There is no store yet."""
+
+
+class StoreOutdated(OpeningFailed):
+    """The store has the schema of an older Jury Judge."""
+
+
+class StoreTooNew(OpeningFailed):
+    """The store has the schema of a newer Jury Judge."""
+
+
+class StoreUnreachable(OpeningFailed):
+    """The database server, or the file, cannot be reached."""
+
+
+class NotAStore(OpeningFailed):
+    """The file is not a database, or not one of ours."""
+
+
+class StoreLocked(OpeningFailed):
+    """Another process writes to this SQLite store."""
+
+
+class ErasureNotRecorded(StoreError):
+    """Texts are deleted only after an event says so: append `texts_erased` first."""

@@ -1,0 +1,160 @@
+"""The contract of the log. Every implementation passes the same test suite.
+
+Streams are `debate/{id}`, written under an expected version and an epoch, and `calls/{id}`, whose versions the store
+assigns and which is never fenced. Versions count from 1 in a stream, positions from 1 in the store, both without gaps.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.parts import Digest, Part
+from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.errors import StoreError
+from jury_store.inventory import DebateRecord, Head, Inventory
+
+
+class Append(NamedTuple):
+    """Events for the end of one stream, kept all or none.
+
+    `debate/{id}`: `expected_version` is the version that the writer has seen (0: a new stream) and `epoch` its own.
+    Without events it only raises the epoch of a stream that exists, whatever its version: older writers are fenced.
+    `calls/{id}`: both None.
+    """
+
+    stream: str
+    events: tuple[NewEvent, ...]
+    expected_version: int | None = None
+    epoch: int | None = None
+
+
+class Appended(NamedTuple):
+    """`version` of the stream afterwards; `repeated`: how many of the events were there already.
+
+    When it is not 0, the first writer's parts stand: refer to those (`EventStore.parts`), not to the ones just sent.
+    """
+
+    stream: str
+    version: int
+    repeated: int
+
+
+class EventStore(ABC):
+    """An append-only log of events, the texts that they refer to, and lists made from it.
+
+    Reading is safe from any thread. So is appending; appends of one store take turns.
+    """
+
+    @abstractmethod
+    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+        """Store a group of requests in one transaction, in order; durable when this returns.
+
+        Gives one answer a request. A refused request (`WrongVersion`, `Fenced`, `Mismatch`, `InvalidAppend`) has its
+        error in its place and leaves the others alone. An event whose id the stream holds already is a repeat: it
+        succeeds without effect when its type, schema, fields and texts are the same (the first writer's salts and times
+        stay), else the request is a `Mismatch`. A debate append of nothing but repeats succeeds at any expected
+        version. Texts that were erased are taken to be the same.
+
+        Raises:
+            StoreFailed: the database failed. Nothing of the group is stored, unless the connection was lost during the
+                commit: then all of it may be. Sending it again does no harm.
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
+    def next_epoch(self) -> int:
+        """A number that no writer had before, counting from 1."""
+
+    @abstractmethod
+    def heads(self, streams: Collection[str]) -> dict[str, Head]:
+        """The heads of those streams that exist."""
+
+    @abstractmethod
+    def read_stream(self, stream: str, after: int = 0) -> list[StoredEvent]:
+        """The events of a stream beyond version `after`, in order; empty when there is no such stream."""
+
+    @abstractmethod
+    def read_streams(self, streams: Collection[str]) -> dict[str, list[StoredEvent]]:
+        """All events of those streams that exist, each in order, seen at one moment."""
+
+    @abstractmethod
+    def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        """The next `limit` events beyond position `after`, of all streams, in the order of their commits.
+
+        Whoever continues from the last position that it was given misses nothing.
+        """
+
+    @abstractmethod
+    def last_position(self) -> int:
+        """The position of the newest event, 0 for an empty log."""
+
+    @abstractmethod
+    def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
+        """The texts of a debate by digest, all or those asked for; erased and unknown ones are left out."""
+
+    @abstractmethod
+    def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
+        """All texts of several debates; a debate without any is left out."""
+
+    @abstractmethod
+    def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
+        """Ids of debates of which anything is stored, opened or not, by code point, beyond the id `after`."""
+
+    @abstractmethod
+    def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
+        """Everything that is stored of these debates, at one moment, in the order asked for."""
+
+    @abstractmethod
+    def inventory(self) -> Inventory:
+        """The log as a whole, at one moment; reads every position once."""
+
+    @abstractmethod
+    def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
+        """Delete texts of a debate, salts with them; gives how many there were.
+
+        Raises:
+            ErasureNotRecorded: the debate has no `texts_erased` event, which comes first.
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
+    def debate(self, debate_id: str) -> DebateRow | None:
+        """One line of the list of debates, up to date; None when it was never opened."""
+
+    @abstractmethod
+    def debates(
+        self, *, run_id: str | None = None, unfinished: bool = False, limit: int = 1000, after: int = 0
+    ) -> list[DebateRow]:
+        """Debates in the order in which they opened, up to date.
+
+        Args:
+            run_id: only those of this run.
+            unfinished: only those that are not completed, failed or cancelled.
+            limit: how many at most.
+            after: only those opened beyond this position (`DebateRow.position` of the last one seen).
+        """
+
+    @abstractmethod
+    def runs(self) -> list[RunRow]:
+        """Every run, in the order of its first debate, up to date."""
+
+    @abstractmethod
+    def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
+        """What each debate of a run judges, by debate id: enough to see whether a case's content changed since."""
+
+    @abstractmethod
+    def project(self, limit: int = 5000) -> int:
+        """Bring the lists forward over up to `limit` events; gives how many there were, 0 when they are up to date.
+
+        Raises:
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
+    def rebuild(self) -> int:
+        """Make the lists anew from the whole log; gives the number of events."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of connections and locks; closing twice is allowed."""

@@ -1,0 +1,37 @@
+"""What a log holds, as whoever verifies, exports or erases it reads it."""
+
+from typing import NamedTuple
+
+from jury_events.envelope import StoredEvent
+from jury_events.parts import Digest, Part
+
+
+class Head(NamedTuple):
+    """The end of a stream: its last version, the highest epoch that wrote to it, the hash of its last event."""
+
+    version: int
+    epoch: int
+    hash: bytes
+
+
+class DebateRecord(NamedTuple):
+    """Everything stored of one debate, seen at one moment. Streams by name, `debate/` before `calls/`."""
+
+    debate_id: str
+    events: dict[str, list[StoredEvent]]
+    heads: dict[str, Head]
+    parts: dict[Digest, Part]
+
+
+class Inventory(NamedTuple):
+    """The log as a whole: how many events, the highest position, what the counter says, and what does not belong.
+
+    `first_missing` is the lowest position up to the highest that no event has; `strays` are streams that are neither
+    `debate/` nor `calls/`.
+    """
+
+    events: int
+    last_position: int
+    counter: int
+    first_missing: int | None
+    strays: tuple[str, ...]

@@ -1,0 +1,170 @@
+"""The lists of debates and runs in the database: carried forward in batches, read with what is not carried yet.
+
+All functions work in the transaction that the connection is in.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Table, bindparam, delete, select
+
+from jury_events.envelope import StoredEvent
+from jury_events.parts import Digest
+from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.dialects import Dialect
+from jury_store.projection import Row, View, opened_run, touched
+from jury_store.schema import debates as debates_table
+from jury_store.schema import metadata
+from jury_store.schema import runs as runs_table
+
+_NAME = "lists"
+_CHUNK = 500
+_projections = metadata.tables["projections"]
+_parts = metadata.tables["parts"]
+_UNLIMITED = 2**62
+_checkpoint = select(_projections.c.position).where(_projections.c.name == _NAME)
+
+
+def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
+    """Carry the lists over the next `limit` events; gives how many there were."""
+    # Locked, so that two PostgreSQL writers do not carry the same events.
+    position: int = connection.execute(_checkpoint.with_for_update()).scalar_one()
+    events = _events(connection, dialect, position, limit)
+    if not events:
+        return 0
+    view = _view(connection, events)
+    known_debates, known_runs = set(view.debates), set(view.runs)
+    view.advance(events)
+    _save(connection, debates_table, "debate_id", view.debates, known_debates)
+    _save(connection, runs_table, "run_id", view.runs, known_runs)
+    connection.execute(_projections.update().where(_projections.c.name == _NAME).values(position=events[-1].position))
+    return len(events)
+
+
+def clear(connection: Connection) -> None:
+    """Forget the lists; `advance` makes them anew."""
+    # Locked first, so that nobody carries events into rows that are about to go.
+    connection.execute(_checkpoint.with_for_update())
+    connection.execute(delete(debates_table))
+    connection.execute(delete(runs_table))
+    connection.execute(_projections.update().where(_projections.c.name == _NAME).values(position=0))
+
+
+def lag(connection: Connection, dialect: Dialect) -> int:
+    """How many events are not carried yet."""
+    last: int = connection.exec_driver_sql(dialect.last_position).scalar_one()
+    return last - _position(connection)
+
+
+def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRow | None:
+    """One line, up to date."""
+    view = _tail(connection, dialect)
+    row = view.debates.get(debate_id) or _rows(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
+    return DebateRow(**row) if row else None
+
+
+def debates(
+    connection: Connection, dialect: Dialect, *, run_id: str | None, unfinished: bool, limit: int, after: int
+) -> list[DebateRow]:
+    """Lines in the order of opening, up to date."""
+    view = _tail(connection, dialect)
+    query = select(debates_table).where(debates_table.c.position > after).order_by(debates_table.c.position)
+    if run_id is not None:
+        query = query.where(debates_table.c.run_id == run_id)
+    if unfinished:
+        query = query.where(debates_table.c.ended_at.is_(None))
+    # A debate of the tail may have ended since: with that many more lines, enough are left.
+    query = query.limit(limit + len(view.debates))
+    found = {row["debate_id"]: dict(row) for row in connection.execute(query).mappings()}
+    for debate_id, row in view.debates.items():
+        found.pop(debate_id, None)
+        if (
+            row["position"] > after
+            and (run_id is None or row["run_id"] == run_id)
+            and not (unfinished and row["ended_at"] is not None)
+        ):
+            found[debate_id] = row
+    return [DebateRow(**row) for row in sorted(found.values(), key=_by_position)[:limit]]
+
+
+def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
+    """Lines in the order of the first debate, up to date."""
+    view = _tail(connection, dialect)
+    found = {row["run_id"]: dict(row) for row in connection.execute(select(runs_table)).mappings()} | view.runs
+    return [RunRow(**row) for row in sorted(found.values(), key=_by_position)]
+
+
+def cases_of_run(connection: Connection, dialect: Dialect, run_id: str) -> dict[str, CaseRow]:
+    """What each debate of a run judges, up to date."""
+    view = _tail(connection, dialect)
+    found = {row[0]: CaseRow(*row[1:]) for row in connection.exec_driver_sql(dialect.salts_of_run, (run_id,))}
+    fresh = {debate_id: row for debate_id, row in view.debates.items() if row["run_id"] == run_id}
+    salts = _salts(connection, fresh)
+    for debate_id, row in fresh.items():
+        found[debate_id] = CaseRow(
+            row["case_id"], row["status"], row["case_part"], salts.get((debate_id, row["case_part"]))
+        )
+    return found
+
+
+def _by_position(row: Row) -> int:
+    position: int = row["position"]
+    return position
+
+
+def _tail(connection: Connection, dialect: Dialect) -> View:
+    """The rows that events beyond the checkpoint touch, as they are after them."""
+    events = _events(connection, dialect, _position(connection), _UNLIMITED)
+    view = _view(connection, events)
+    view.advance(events)
+    return view
+
+
+def _position(connection: Connection) -> int:
+    position: int = connection.execute(_checkpoint).scalar_one()
+    return position
+
+
+def _events(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[StoredEvent]:
+    return [StoredEvent(*row) for row in connection.exec_driver_sql(dialect.read_all, (after, limit))]
+
+
+def _view(connection: Connection, events: list[StoredEvent]) -> View:
+    rows = _rows(connection, debates_table, "debate_id", touched(events))
+    opened = {run_id for event in events if (run_id := opened_run(event)) is not None}
+    run_ids = opened | {row["run_id"] for row in rows.values() if row["run_id"] is not None}
+    return View(rows, _rows(connection, runs_table, "run_id", run_ids))
+
+
+def _rows(connection: Connection, table: Table, key: str, ids: Iterable[str]) -> dict[str, Row]:
+    query = select(table).where(table.c[key].in_(bindparam("ids", expanding=True)))
+    found: dict[str, Row] = {}
+    wanted = sorted(ids)
+    for start in range(0, len(wanted), _CHUNK):
+        for row in connection.execute(query, {"ids": wanted[start : start + _CHUNK]}).mappings():
+            found[row[key]] = dict(row)
+    return found
+
+
+def _save(connection: Connection, table: Table, key: str, rows: dict[str, Row], known: set[str]) -> None:
+    new = [row for name, row in rows.items() if name not in known]
+    old = [{**row, "row_key": row[key]} for name, row in rows.items() if name in known]
+    if new:
+        connection.execute(table.insert(), new)
+    if old:
+        values: dict[str, Any] = {column.name: bindparam(column.name) for column in table.columns if column.name != key}
+        connection.execute(table.update().where(table.c[key] == bindparam("row_key")).values(values), old)
+
+
+def _salts(connection: Connection, rows: dict[str, Row]) -> dict[tuple[str, Digest], bytes]:
+    query = select(_parts.c.debate_id, _parts.c.digest, _parts.c.salt).where(
+        _parts.c.debate_id.in_(bindparam("debates", expanding=True)),
+        _parts.c.digest.in_(bindparam("digests", expanding=True)),
+    )
+    found: dict[tuple[str, Digest], bytes] = {}
+    wanted = sorted(rows)
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        chosen = {"debates": chunk, "digests": [rows[one]["case_part"] for one in chunk]}
+        found.update({(row[0], row[1]): row[2] for row in connection.execute(query, chosen)})
+    return found

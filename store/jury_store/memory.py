@@ -1,0 +1,173 @@
+"""The log in memory: for demonstrations in one process, and for the tests of whoever builds on a store."""
+
+import threading
+from collections.abc import Collection, Iterable, Sequence
+
+from jury_events.envelope import StoredEvent
+from jury_events.ids import calls_stream, debate_stream, stream_debate
+from jury_events.parts import Digest, Part
+from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.ledger import Ledger
+from jury_store.projection import View
+
+
+class MemoryEventStore(EventStore):
+    """Keeps everything until it is dropped; any number of threads may write."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._log: list[StoredEvent] = []
+        self._streams: dict[str, list[StoredEvent]] = {}
+        self._by_id: dict[tuple[str, str], StoredEvent] = {}
+        self._heads: dict[str, Head] = {}
+        self._parts: dict[str, dict[Digest, Part]] = {}
+        self._epoch = 0
+        self._view = View({}, {})
+        self._projected = 0
+        self._closed = False
+
+    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+        with self._lock:
+            if self._closed:
+                raise StoreClosed("the store was closed; open it again")
+            ledger = Ledger(self._heads, self)
+            answers = [ledger.admit(request) for request in requests]
+            for row in ledger.events:
+                event = row._replace(position=len(self._log) + 1)
+                self._log.append(event)
+                self._streams.setdefault(event.stream, []).append(event)
+                self._by_id[event.stream, event.event_id] = event
+            for part in ledger.parts:
+                self._parts.setdefault(part.debate_id, {})[part.digest] = Part(part.digest, part.salt, part.content)
+            self._heads.update(ledger.heads)
+            return answers
+
+    def event(self, stream: str, event_id: str) -> StoredEvent | None:
+        """The stored event of that id."""
+        return self._by_id.get((stream, event_id))
+
+    def has_part(self, debate_id: str, digest: Digest) -> bool:
+        """Whether the text is stored."""
+        return digest in self._parts.get(debate_id, ())
+
+    def text(self, debate_id: str, digest: Digest) -> bytes | None:
+        """The stored text, None when there is none."""
+        part = self._parts.get(debate_id, {}).get(digest)
+        return part.content if part else None
+
+    def next_epoch(self) -> int:
+        with self._lock:
+            self._epoch += 1
+            return self._epoch
+
+    def heads(self, streams: Collection[str]) -> dict[str, Head]:
+        with self._lock:
+            return {stream: self._heads[stream] for stream in streams if stream in self._heads}
+
+    def read_stream(self, stream: str, after: int = 0) -> list[StoredEvent]:
+        with self._lock:
+            return self._streams.get(stream, [])[max(after, 0) :]
+
+    def read_streams(self, streams: Collection[str]) -> dict[str, list[StoredEvent]]:
+        with self._lock:
+            return {stream: list(self._streams[stream]) for stream in streams if stream in self._streams}
+
+    def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        with self._lock:
+            return self._log[max(after, 0) : max(after, 0) + limit]
+
+    def last_position(self) -> int:
+        with self._lock:
+            return len(self._log)
+
+    def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
+        with self._lock:
+            there = self._parts.get(debate_id, {})
+            return dict(there) if digests is None else {one: there[one] for one in digests if one in there}
+
+    def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
+        with self._lock:
+            return {one: dict(self._parts[one]) for one in debate_ids if one in self._parts}
+
+    def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
+        with self._lock:
+            return sorted({one for name in self._streams if (one := stream_debate(name)) > after})[:limit]
+
+    def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
+        with self._lock:
+            names = {one: (debate_stream(one), calls_stream(one)) for one in debate_ids}
+            return [
+                DebateRecord(one, self.read_streams(names[one]), self.heads(names[one]), self.parts(one))
+                for one in debate_ids
+            ]
+
+    def inventory(self) -> Inventory:
+        with self._lock:
+            count = len(self._log)
+            return Inventory(count, count, count, None, ())
+
+    def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
+        with self._lock:
+            events = self._streams.get(debate_stream(debate_id), ())
+            if not any(event.type == "texts_erased" for event in events):
+                raise ErasureNotRecorded(
+                    f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first"
+                )
+            there = self._parts.get(debate_id, {})
+            return sum(there.pop(digest, None) is not None for digest in digests)
+
+    def debate(self, debate_id: str) -> DebateRow | None:
+        with self._lock:
+            self.project()
+            row = self._view.debates.get(debate_id)
+            return DebateRow(**row) if row else None
+
+    def debates(
+        self, *, run_id: str | None = None, unfinished: bool = False, limit: int = 1000, after: int = 0
+    ) -> list[DebateRow]:
+        with self._lock:
+            self.project()
+            rows = sorted(
+                (
+                    row
+                    for row in self._view.debates.values()
+                    if row["position"] > after
+                    and (run_id is None or row["run_id"] == run_id)
+                    and not (unfinished and row["ended_at"] is not None)
+                ),
+                key=lambda row: row["position"],
+            )
+            return [DebateRow(**row) for row in rows[:limit]]
+
+    def runs(self) -> list[RunRow]:
+        with self._lock:
+            self.project()
+            return [RunRow(**row) for row in sorted(self._view.runs.values(), key=lambda row: row["position"])]
+
+    def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
+        with self._lock:
+            found = {}
+            for row in self.debates(run_id=run_id, limit=len(self._log) + 1):
+                part = self._parts.get(row.debate_id, {}).get(row.case_part)
+                found[row.debate_id] = CaseRow(row.case_id, row.status, row.case_part, part.salt if part else None)
+            return found
+
+    def project(self, limit: int = 5000) -> int:
+        with self._lock:
+            done = len(self._log) - self._projected
+            self._view.advance(self._log[self._projected :])
+            self._projected = len(self._log)
+            return min(done, limit) if limit else done
+
+    def rebuild(self) -> int:
+        with self._lock:
+            self._view = View({}, {})
+            self._projected = 0
+            self.project()
+            return len(self._log)
+
+    def close(self) -> None:
+        self._closed = True

@@ -1,0 +1,150 @@
+"""The tables of a store, as declared. The Alembic history leads here; a test compares the two.
+
+Bodies, texts and hashes are bytes, never a JSON column type: what is hashed is what is stored.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+REVISION = "0001"
+"""The Alembic revision that this version of Jury Judge reads and writes."""
+
+POSITION = "position"
+EPOCH = "epoch"
+"""Names of counters."""
+
+metadata = MetaData()
+
+NAME = Text().with_variant(Text(collation="C"), "postgresql")
+"""Ids and labels, compared by their bytes on both databases, so that both list and export in one order."""
+
+# SQLite autoincrements only a column declared INTEGER; positions are given, never drawn, so BIGINT serves both.
+Table(
+    "events",
+    metadata,
+    Column("position", BigInteger().with_variant(Integer(), "sqlite"), autoincrement=False, nullable=False),
+    Column("stream", NAME, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("event_id", NAME, nullable=False),
+    Column("type", NAME, nullable=False),
+    Column("schema", Integer, nullable=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("position", name="events_pkey"),
+    UniqueConstraint("stream", "version", name="events_stream_version"),
+    UniqueConstraint("stream", "event_id", name="events_stream_event_id"),
+)
+
+Table(
+    "streams",
+    metadata,
+    Column("stream", NAME, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("stream", name="streams_pkey"),
+)
+
+# The salt stands before the content, so that reading it does not walk through a long text.
+Table(
+    "parts",
+    metadata,
+    Column("debate_id", NAME, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("salt", LargeBinary, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("debate_id", "digest", name="parts_pkey"),
+)
+
+Table(
+    "counters",
+    metadata,
+    Column("name", NAME, nullable=False),
+    Column("value", BigInteger, nullable=False),
+    PrimaryKeyConstraint("name", name="counters_pkey"),
+)
+
+Table(
+    "seals",
+    metadata,
+    Column("tree_size", BigInteger().with_variant(Integer(), "sqlite"), autoincrement=False, nullable=False),
+    Column("root", LargeBinary, nullable=False),
+    Column("note", LargeBinary, nullable=False),
+    Column("sealed_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tree_size", name="seals_pkey"),
+)
+
+Table(
+    "projections",
+    metadata,
+    Column("name", NAME, nullable=False),
+    Column("position", BigInteger, nullable=False),
+    PrimaryKeyConstraint("name", name="projections_pkey"),
+)
+
+_UNFINISHED = text("ended_at IS NULL")
+
+debates = Table(
+    "debates",
+    metadata,
+    Column("debate_id", NAME, nullable=False),
+    Column("position", BigInteger, nullable=False),
+    Column("run_id", NAME),
+    Column("case_id", NAME, nullable=False),
+    Column("status", NAME, nullable=False),
+    Column("rounds", Integer, nullable=False),
+    Column("method", NAME, nullable=False),
+    Column("simulated", Boolean, nullable=False),
+    Column("label", NAME),
+    Column("case_part", LargeBinary, nullable=False),
+    Column("opened_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Column("final_verdict", NAME),
+    Column("final_score", Integer),
+    Column("total_rounds", Integer),
+    Column("early_termination", Boolean),
+    Column("end_reason", NAME),
+    Column("decided_by", NAME),
+    Column("quorum_met", Boolean),
+    Column("calls", Integer, nullable=False),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("cost", Float),
+    Column("asked_again", Integer, nullable=False),
+    PrimaryKeyConstraint("debate_id", name="debates_pkey"),
+    Index("debates_position", "position", unique=True),
+    Index("debates_run", "run_id", "position"),
+    Index("debates_unfinished", "position", sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", NAME, nullable=False),
+    Column("position", BigInteger, nullable=False),
+    Column("debates", Integer, nullable=False),
+    Column("completed", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("cancelled", Integer, nullable=False),
+    Column("safe_pass", Integer, nullable=False),
+    Column("needs_review", Integer, nullable=False),
+    Column("unsafe_fail", Integer, nullable=False),
+    Column("first_at", BigInteger, nullable=False),
+    Column("last_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("run_id", name="runs_pkey"),
+)

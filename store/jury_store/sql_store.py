@@ -1,0 +1,246 @@
+"""The log on SQLite and PostgreSQL."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DataError, DBAPIError, StatementError
+
+from jury_events.envelope import StoredEvent
+from jury_events.ids import debate_stream
+from jury_events.parts import Digest, Part
+from jury_store import listing, survey
+from jury_store.append_writer import write
+from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.dialects import DIALECTS
+from jury_store.errors import ErasureNotRecorded, InvalidAppend, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.schema import EPOCH
+
+_T = TypeVar("_T")
+_CATCH_UP = 5000
+
+
+class SqlEventStore(EventStore):
+    """Made by `jury_store.opening.open_store`.
+
+    `writer` is None for a store that is only read. `on_close` gives back what was taken to open it.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        reader: Engine,
+        writer: Engine | None,
+        role: str | None = None,
+        eraser: str | None = None,
+        on_close: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self._reader = reader
+        self._writer = writer
+        self._role = role
+        self._eraser = eraser
+        self._on_close = on_close
+        self._dialect = DIALECTS[reader.dialect.name]
+        self._turn = threading.Lock()
+        self._closed = False
+
+    @property
+    def writer_role(self) -> str | None:
+        """The PostgreSQL role that this store works under, which cannot change events; None when it has none."""
+        return self._role
+
+    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+        try:
+            with self._writing() as connection:
+                return write(connection, self._dialect, requests)
+        except (DataError, UnicodeError, OverflowError, StatementError) as error:
+            # The database will not take a value: find out whose it is.
+            if len(requests) > 1:
+                return [answer for request in requests for answer in self.append([request])]
+            return [InvalidAppend(f"{requests[0].stream}: {self.name} cannot store this: {_first_line(error)}")]
+
+    def next_epoch(self) -> int:
+        with self._writing() as connection, connection.begin():
+            epoch: int = connection.exec_driver_sql(self._dialect.advance_counter, (1, EPOCH)).scalar_one()
+            return epoch
+
+    def heads(self, streams: Collection[str]) -> dict[str, Head]:
+        with self._reading() as connection:
+            rows = connection.exec_driver_sql(self._dialect.heads_in, (self._dialect.texts(streams),))
+            return {row[0]: Head(row[1], row[2], row[3]) for row in rows}
+
+    def read_stream(self, stream: str, after: int = 0) -> list[StoredEvent]:
+        with self._reading() as connection:
+            rows = connection.exec_driver_sql(self._dialect.read_stream, (stream, after))
+            return [StoredEvent(*row) for row in rows]
+
+    def read_streams(self, streams: Collection[str]) -> dict[str, list[StoredEvent]]:
+        found: dict[str, list[StoredEvent]] = defaultdict(list)
+        with self._reading() as connection:
+            for row in connection.exec_driver_sql(self._dialect.read_streams, (self._dialect.texts(streams),)):
+                event = StoredEvent(*row)
+                found[event.stream].append(event)
+        return dict(found)
+
+    def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        with self._reading() as connection:
+            return [StoredEvent(*row) for row in connection.exec_driver_sql(self._dialect.read_all, (after, limit))]
+
+    def last_position(self) -> int:
+        with self._reading() as connection:
+            position: int = connection.exec_driver_sql(self._dialect.last_position).scalar_one()
+            return position
+
+    def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
+        there = self.parts_of([debate_id]).get(debate_id, {})
+        return there if digests is None else {one: there[one] for one in digests if one in there}
+
+    def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
+        found: dict[str, dict[Digest, Part]] = defaultdict(dict)
+        with self._reading() as connection:
+            rows = connection.exec_driver_sql(self._dialect.parts_of, (self._dialect.texts(list(debate_ids)),))
+            for debate_id, digest, salt, content in rows:
+                found[debate_id][digest] = Part(digest, salt, content)
+        return dict(found)
+
+    def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
+        return self._surveyed(lambda connection: survey.debate_ids(connection, self._dialect, after, limit))
+
+    def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
+        return self._surveyed(lambda connection: survey.records(connection, self._dialect, debate_ids))
+
+    def inventory(self) -> Inventory:
+        return self._surveyed(lambda connection: survey.inventory(connection, self._dialect))
+
+    def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
+        with self._writing() as connection, connection.begin():
+            execute = connection.exec_driver_sql
+            if not execute(self._dialect.erasures, (debate_stream(debate_id),)).first():
+                raise ErasureNotRecorded(
+                    f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first"
+                )
+            if self._eraser:
+                execute(f"SET LOCAL ROLE {self._eraser}")
+            rows = [(debate_id, digest) for digest in set(digests)]
+            return execute(self._dialect.delete_part, rows).rowcount if rows else 0
+
+    def debate(self, debate_id: str) -> DebateRow | None:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.debate(connection, self._dialect, debate_id)
+
+    def debates(
+        self, *, run_id: str | None = None, unfinished: bool = False, limit: int = 1000, after: int = 0
+    ) -> list[DebateRow]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.debates(
+                connection, self._dialect, run_id=run_id, unfinished=unfinished, limit=limit, after=after
+            )
+
+    def runs(self) -> list[RunRow]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.runs(connection, self._dialect)
+
+    def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.cases_of_run(connection, self._dialect, run_id)
+
+    def project(self, limit: int = _CATCH_UP) -> int:
+        with self._writing() as connection, connection.begin():
+            return listing.advance(connection, self._dialect, limit)
+
+    def rebuild(self) -> int:
+        with self._writing() as connection:
+            with connection.begin():
+                listing.clear(connection)
+            total = 0
+            while True:
+                with connection.begin():
+                    done = listing.advance(connection, self._dialect, _CATCH_UP)
+                if not done:
+                    return total
+                total += done
+
+    def close(self) -> None:
+        with self._turn:
+            if self._closed:
+                return
+            self._closed = True
+            self._reader.dispose()
+            if self._writer is not None:
+                self._writer.dispose()
+            self._on_close()
+
+    def _catch_up(self) -> None:
+        """A reader folds what is not projected yet in memory, which a writer need not do again and again."""
+        if self._writer is None:
+            return
+        while True:
+            with self._reading() as connection:
+                if listing.lag(connection, self._dialect) <= _CATCH_UP:
+                    return
+            self.project()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        if self._writer is None:
+            raise ReadOnlyStore(f"{self.name} was opened for reading; open it with write=True")
+        with self._turn:
+            if self._closed:
+                raise StoreClosed(f"{self.name} was closed; open it again")
+            with self._failures(), self._writer.connect() as connection:
+                yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        if self._closed:
+            raise StoreClosed(f"{self.name} was closed; open it again")
+        with self._failures(), self._reader.connect() as connection, connection.begin():
+            yield connection
+
+    def _surveyed(self, read: Callable[[Connection], _T]) -> _T:
+        """Read for somebody who verifies: text that is damaged comes with replacement characters, to be named."""
+        try:
+            with self._reading() as connection:
+                return read(connection)
+        except StoreFailed as failure:
+            if "decode to UTF-8" not in str(failure):
+                raise
+        with self._reading() as connection:
+            driver: Any = connection.connection.driver_connection
+            driver.text_factory = _replacing
+            try:
+                return read(connection)
+            finally:
+                driver.text_factory = str
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except DataError:
+            raise
+        except DBAPIError as error:
+            raise StoreFailed(
+                f"{self.name}: {_first_line(error)}. Nothing of this was stored; make room or bring the database back, "
+                "then try again"
+            ) from error
+
+
+def _replacing(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def _first_line(error: Exception) -> str:
+    origin = error.orig if isinstance(error, StatementError) and error.orig is not None else error
+    return (str(origin).strip().splitlines() or [type(origin).__name__])[0]

@@ -1,0 +1,88 @@
+"""One writing process for a SQLite store: a lock file beside it, held by flock for as long as the writer lives.
+
+Several processes that write or checkpoint one SQLite file can corrupt it (the WAL-reset bug, up to 3.51.2).
+The kernel lets go of the lock when its holder dies, so a lock file left behind means nothing.
+"""
+
+import fcntl
+import json
+import os
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jury_store.errors import StoreLocked, StoreUnreachable
+
+_POLL_SECONDS = 0.05
+
+
+class SqliteLock:
+    """Held from `acquire` to `release`."""
+
+    def __init__(self, database: Path, descriptor: int) -> None:
+        self._path = lock_path(database)
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def acquire(cls, database: Path, *, run: str, wait: float) -> "SqliteLock":
+        """Take the lock, waiting up to `wait` seconds for a holder that is about to die.
+
+        Raises:
+            StoreLocked: somebody else holds it; the message names process and run.
+            StoreUnreachable: the lock file cannot be written.
+        """
+        path = lock_path(database)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StoreUnreachable(f"cannot lock {database}: {path.name}: {error.strerror}") from error
+        until = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    message = _held_by(database, descriptor)
+                    os.close(descriptor)
+                    raise StoreLocked(message) from None
+                time.sleep(_POLL_SECONDS)
+            except OSError as error:
+                os.close(descriptor)
+                raise StoreUnreachable(f"{database} cannot be locked: {error.strerror}; use a local disk") from error
+            else:
+                break
+        holder = {"pid": os.getpid(), "run": run, "since": datetime.now(UTC).isoformat(timespec="seconds")}
+        # The name is a courtesy to whoever waits: a full disk does not take the lock away.
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+        return cls(database, descriptor)
+
+    def release(self) -> None:
+        """Let the next writer in; twice is allowed. The file stays: removing it would let two holders in."""
+        if self._descriptor is not None:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def lock_path(database: Path) -> Path:
+    """The lock file of a database file."""
+    return database.with_name(database.name + ".lock")
+
+
+def _held_by(database: Path, descriptor: int) -> str:
+    try:
+        holder: Any = json.loads(os.pread(descriptor, 4096, 0))
+        who = f"process {holder['pid']}"
+        if holder["run"]:
+            who += f", run {holder['run']}"
+        who += f", since {holder['since']}"
+    except (ValueError, KeyError, TypeError):
+        who = "a process that has not said who it is"
+    return (
+        f"{database} is being written by {who}. A SQLite store has one writer: wait for it to end or stop it, "
+        "or use PostgreSQL for several writers"
+    )

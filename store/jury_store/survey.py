@@ -1,0 +1,86 @@
+"""Reading everything that a database holds of debates, whether or not it fits together."""
+
+# ruff: noqa: S608  (the statements are put together from constants)
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from jury_events.envelope import StoredEvent
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, calls_stream, debate_stream
+from jury_events.parts import Digest, Part
+from jury_store.dialects import Dialect
+from jury_store.inventory import DebateRecord, Head, Inventory
+
+
+def _ids_of(table: str, prefix: str) -> str:
+    # "0" follows "/": together the bounds are the prefix, in a form that the index serves.
+    return (
+        f"SELECT substr(stream, {len(prefix) + 1}) AS id FROM (SELECT DISTINCT stream FROM {table} "
+        f"WHERE stream > ? AND stream < '{prefix[:-1]}0' ORDER BY stream LIMIT ?) AS {table}_{prefix[:-1]}"
+    )
+
+
+_DEBATE_IDS = (
+    "SELECT DISTINCT id FROM ("
+    + " UNION ALL ".join(_ids_of(table, prefix) for table in ("streams", "events") for prefix in ("debate/", "calls/"))
+    + " UNION ALL SELECT id FROM (SELECT DISTINCT debate_id AS id FROM parts WHERE debate_id > ? "
+    "ORDER BY debate_id LIMIT ?) AS of_parts) AS found ORDER BY id LIMIT ?"
+)
+_COUNTS = "SELECT count(*), coalesce(max(position), 0) FROM events"
+_FIRST_MISSING = (
+    "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM events WHERE position = 1) UNION ALL "
+    "SELECT * FROM (SELECT position + 1 FROM events e WHERE NOT EXISTS "
+    "(SELECT 1 FROM events n WHERE n.position = e.position + 1) ORDER BY position LIMIT 1) AS gap"
+)
+_STRAYS = " UNION ".join(
+    f"SELECT DISTINCT stream FROM {table} WHERE NOT (stream > 'debate/' AND stream < 'debate0') "
+    "AND NOT (stream > 'calls/' AND stream < 'calls0')"
+    for table in ("streams", "events")
+)
+
+
+def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int) -> list[str]:
+    """Ids beyond `after`, by code point, of which there is an event, a head or a text."""
+    streams = [value for prefix in (DEBATE_PREFIX, CALLS_PREFIX) for value in (prefix + after, limit)]
+    statement = _DEBATE_IDS.replace("?", "%s") if dialect.name == "postgresql" else _DEBATE_IDS
+    rows = connection.exec_driver_sql(statement, (*streams, *streams, after, limit, limit))
+    return [row[0] for row in rows]
+
+
+def inventory(connection: Connection, dialect: Dialect) -> Inventory:
+    """The log as a whole."""
+    execute = connection.exec_driver_sql
+    events, last = execute(_COUNTS).one()
+    missing = None
+    if events != last:
+        missing = next((row[0] for row in execute(_FIRST_MISSING) if row[0] <= last), None)
+    strays = tuple(sorted(row[0] for row in execute(_STRAYS)))
+    return Inventory(events, last, execute(dialect.last_position).scalar_one(), missing, strays)
+
+
+def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> list[DebateRecord]:
+    """Everything of these debates, in the order asked for."""
+    execute = connection.exec_driver_sql
+    streams = dialect.texts([name for one in ids for name in (debate_stream(one), calls_stream(one))])
+    events: dict[str, list[StoredEvent]] = defaultdict(list)
+    for row in execute(dialect.read_streams, (streams,)):
+        event = StoredEvent(*row)
+        events[event.stream].append(event)
+    heads = {row[0]: Head(*row[1:]) for row in execute(dialect.heads_in, (streams,))}
+    parts: dict[str, dict[Digest, Part]] = defaultdict(dict)
+    for debate_id, digest, salt, content in execute(dialect.parts_of, (dialect.texts(list(ids)),)):
+        parts[debate_id][digest] = Part(digest, salt, content)
+    found = []
+    for one in ids:
+        names = (debate_stream(one), calls_stream(one))
+        found.append(
+            DebateRecord(
+                one,
+                {name: events[name] for name in names if name in events},
+                {name: heads[name] for name in names if name in heads},
+                parts.get(one, {}),
+            )
+        )
+    return found

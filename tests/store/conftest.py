@@ -1,0 +1,126 @@
+"""A store of each kind, and a real PostgreSQL server for the session."""
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from sqlalchemy import create_engine
+
+from jury_migrations.upgrading import upgrade
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from support.postgres import NoPostgres, PostgresServer, postgres_server
+
+settings.register_profile(
+    "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=False
+)
+settings.load_profile("fixed")
+
+TEMPLATE = "jury_template"
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server whose database `jury_template` holds an empty store."""
+    try:
+        with postgres_server() as server:
+            server.execute(f"CREATE DATABASE {TEMPLATE}")
+            upgrade(server.url(TEMPLATE))
+            yield server
+    except NoPostgres as error:
+        if os.environ.get("JURY_CI"):
+            pytest.fail(f"PostgreSQL is required in CI: {error}")
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """A fresh store on PostgreSQL."""
+    name = postgres.create_database(TEMPLATE)
+    yield postgres.url(name)
+    postgres.drop_database(name)
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """A fresh store on SQLite."""
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    return url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest) -> str:
+    """A fresh store on each database."""
+    name = "sqlite_url" if request.param == "sqlite" else "postgres_url"
+    found: str = request.getfixturevalue(name)
+    return found
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[EventStore]:
+    """A fresh store of each kind, open for writing."""
+    if request.param == "memory":
+        opened: EventStore = MemoryEventStore()
+    else:
+        opened = open_store(request.getfixturevalue(f"{_FIXTURES[request.param]}_url"), write=True, run="test")
+    yield opened
+    opened.close()
+
+
+_FIXTURES = {"sqlite": "sqlite", "postgresql": "postgres"}
+
+
+@pytest.fixture
+def open_writer() -> Iterator[Callable[[str], EventStore]]:
+    """Opens stores for writing, closed when the test ends."""
+    opened: list[EventStore] = []
+
+    def opens(url: str) -> EventStore:
+        opened.append(open_store(url, write=True, run="test", wait=0))
+        return opened[-1]
+
+    yield opens
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def sql() -> Callable[[str, str], None]:
+    """Runs a statement on the database behind a URL, as its owner."""
+
+    def run(url: str, statement: str) -> None:
+        engine = create_engine(url)
+        try:
+            with engine.begin() as connection:
+                connection.exec_driver_sql(statement)
+        finally:
+            engine.dispose()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def new_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], EventStore]:
+    """Makes fresh SQLite stores, open for writing, from a copy of an empty one."""
+    folder = tmp_path_factory.mktemp("sqlite")
+    upgrade(f"sqlite:///{folder / 'template.db'}")
+    numbers = itertools.count()
+
+    def make() -> EventStore:
+        path = folder / f"{next(numbers)}.db"
+        shutil.copyfile(folder / "template.db", path)
+        return open_store(f"sqlite:///{path}", write=True)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def new_postgres(postgres: PostgresServer) -> Callable[[], EventStore]:
+    """Makes fresh PostgreSQL stores, open for writing."""
+    return lambda: open_store(postgres.url(postgres.create_database(TEMPLATE)), write=True)

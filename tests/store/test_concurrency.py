@@ -1,0 +1,220 @@
+"""Several writers and readers at once."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from jury_events.envelope import GENESIS, StoredEvent, stored_hash
+from jury_store.errors import Fenced, StoreError, WrongVersion
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.opening import open_store
+from support.debates import DebateScript
+
+SECONDS = 60
+OpenWriter = Callable[[str], EventStore]
+
+
+def _run(*works: Callable[[], None]) -> None:
+    """Run all at once; the first failure of any is raised."""
+    start, errors = threading.Barrier(len(works)), []
+
+    def guarded(work: Callable[[], None]) -> None:
+        start.wait(SECONDS)
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001  (raised again by the test's own thread)
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SECONDS)
+    if errors:
+        raise errors[0]
+
+
+def test_of_two_who_open_one_debate_one_wins(postgres_url: str, open_writer: OpenWriter) -> None:
+    stores = [open_writer(postgres_url), open_writer(postgres_url)]
+    for number in range(25):
+        answers: list[Appended | StoreError] = []
+
+        def open_it(store: EventStore, cost: str, number: int = number, answers: list = answers) -> None:
+            script = DebateScript(f"d{number}")
+            answers.extend(store.append([Append(script.stream, (script.opened(cost),), 0, 1)]))
+
+        _run(lambda: open_it(stores[0], "mine"), lambda: open_it(stores[1], "yours"))
+
+        won = [answer for answer in answers if isinstance(answer, Appended)]
+        assert len(won) == 1
+        assert len(stores[0].read_stream(f"debate/d{number}")) == 1
+
+
+def test_calls_of_two_writers_get_versions_without_gaps(postgres_url: str, open_writer: OpenWriter) -> None:
+    stores = [open_writer(postgres_url), open_writer(postgres_url)]
+    attempts = range(1, 41)
+
+    def record(store: EventStore, first: int) -> None:
+        for attempt in attempts:
+            script = DebateScript("d", seed=attempt * 2 + first)
+            (answer,) = store.append([Append(script.calls, (script.exchange(attempt * 2 + first),))])
+            assert isinstance(answer, Appended)
+
+    _run(lambda: record(stores[0], 0), lambda: record(stores[1], 1))
+
+    events = stores[0].read_stream("calls/d")
+    assert [event.version for event in events] == list(range(1, 81))
+    previous = GENESIS
+    for event in events:
+        assert event.hash == stored_hash(previous, event)
+        previous = event.hash
+
+
+def test_the_same_calls_sent_by_two_writers_are_stored_once(postgres_url: str, open_writer: OpenWriter) -> None:
+    stores = [open_writer(postgres_url), open_writer(postgres_url)]
+    answers: list[Appended | StoreError] = []
+
+    def record(store: EventStore, seed: int) -> None:
+        for attempt in range(1, 31):
+            script = DebateScript("d", seed=seed)
+            answers.extend(store.append([Append(script.calls, (script.exchange(attempt),))]))
+
+    _run(lambda: record(stores[0], 1), lambda: record(stores[1], 2))
+
+    assert all(isinstance(answer, Appended) for answer in answers)
+    assert sum(answer.repeated for answer in answers if isinstance(answer, Appended)) == 30
+    assert stores[0].last_position() == 30
+
+
+def test_groups_over_the_same_debates_in_opposite_order_do_not_die(postgres_url: str, open_writer: OpenWriter) -> None:
+    stores = [open_writer(postgres_url), open_writer(postgres_url)]
+    names = [f"d{n}" for n in range(12)]
+
+    def record(store: EventStore, first: int, order: list[str]) -> None:
+        for attempt in range(15):
+            scripts = [DebateScript(name, seed=attempt * 2 + first + 1) for name in order]
+            group = [Append(script.calls, (script.exchange(attempt * 2 + first + 1),)) for script in scripts]
+            assert all(isinstance(answer, Appended) for answer in store.append(group))
+
+    _run(lambda: record(stores[0], 0, names), lambda: record(stores[1], 1, names[::-1]))
+
+    assert stores[0].last_position() == 12 * 15 * 2
+
+
+def test_a_takeover_fences_the_old_writer_for_good(postgres_url: str, open_writer: OpenWriter) -> None:
+    old, new = open_writer(postgres_url), open_writer(postgres_url)
+    old_epoch = old.next_epoch()
+    script = DebateScript("d")
+    old.append([Append(script.stream, (script.opened(),), 0, old_epoch)])
+    written: list[int] = []
+    fenced = threading.Event()
+    underway = threading.Event()
+
+    def go_on() -> None:
+        for round_ in range(1, 10_000):
+            version = old.heads([script.stream])[script.stream].version
+            (answer,) = old.append([Append(script.stream, (script.round_started(round_),), version, old_epoch)])
+            if isinstance(answer, Fenced):
+                fenced.set()
+                return
+            assert isinstance(answer, (Appended, WrongVersion))
+            written.append(round_)
+            if round_ == 5:
+                underway.set()
+
+    def take_over() -> None:
+        assert underway.wait(SECONDS)
+        epoch = new.next_epoch()
+        new.append([Append(script.stream, (), 0, epoch)])
+        version = new.heads([script.stream])[script.stream].version
+        (answer,) = new.append([Append(script.stream, (DebateScript("d", seed=2).resumed(),), version, epoch)])
+        assert isinstance(answer, Appended)
+
+    _run(go_on, take_over)
+
+    assert fenced.is_set()
+    events = new.read_stream(script.stream)
+    assert events[-1].type == "coordinator_resumed"
+    assert [event.version for event in events] == list(range(1, len(events) + 1))
+
+
+@pytest.mark.parametrize("writers", [3])
+def test_a_reader_that_tails_misses_nothing(postgres_url: str, open_writer: OpenWriter, writers: int) -> None:
+    stores = [open_writer(postgres_url) for _ in range(writers)]
+    total = writers * 60
+    seen: list[StoredEvent] = []
+
+    def record(store: EventStore, writer: int) -> None:
+        for attempt in range(1, 61):
+            script = DebateScript(f"w{writer}-{attempt % 5}", seed=attempt)
+            store.append([Append(script.calls, (script.exchange(attempt),))])
+
+    def tail() -> None:
+        reader = open_store(postgres_url, write=False)
+        try:
+            while len(seen) < total:
+                seen.extend(reader.read_all(seen[-1].position if seen else 0, limit=7))
+        finally:
+            reader.close()
+
+    _run(tail, *(lambda store=store, n=n: record(store, n) for n, store in enumerate(stores)))
+
+    assert [event.position for event in seen] == list(range(1, total + 1))
+
+
+def test_the_lists_of_two_writers_count_every_event_once(postgres_url: str, open_writer: OpenWriter) -> None:
+    stores = [open_writer(postgres_url), open_writer(postgres_url)]
+
+    def record(store: EventStore, writer: int) -> None:
+        for number in range(15):
+            script = DebateScript(f"w{writer}-{number}", seed=number)
+            store.append([Append(script.stream, script.whole(), 0, 1), Append(script.calls, (script.exchange(),))])
+            store.project(limit=4)
+            assert all(row.calls <= 1 for row in store.debates())
+
+    _run(lambda: record(stores[0], 0), lambda: record(stores[1], 1))
+
+    rows = stores[0].debates()
+    assert [(row.calls, row.status) for row in rows] == [(1, "completed")] * 30
+    assert stores[0].runs()[0].completed == 30
+
+
+def test_lists_made_anew_while_another_carries_them_are_right(postgres_url: str, open_writer: OpenWriter) -> None:
+    stores = [open_writer(postgres_url), open_writer(postgres_url)]
+
+    def record() -> None:
+        for number in range(30):
+            script = DebateScript(f"d{number}", seed=number)
+            stores[0].append([Append(script.stream, script.whole(), 0, 1), Append(script.calls, (script.exchange(),))])
+            stores[0].project(limit=3)
+
+    def rebuild() -> None:
+        for _ in range(8):
+            stores[1].rebuild()
+
+    _run(record, rebuild)
+
+    rows = stores[0].debates()
+    assert [(row.calls, row.status) for row in rows] == [(1, "completed")] * 30
+    assert (stores[0].runs()[0].debates, stores[0].runs()[0].completed) == (30, 30)
+
+
+def test_a_thread_reads_while_another_appends(url: str, open_writer: OpenWriter) -> None:
+    store = open_writer(url)
+    done = threading.Event()
+
+    def record() -> None:
+        for number in range(40):
+            script = DebateScript(f"d{number}", seed=number)
+            store.append([Append(script.stream, script.whole(), 0, 1)])
+        done.set()
+
+    def read() -> None:
+        while not done.is_set():
+            for events in store.read_streams([f"debate/d{n}" for n in range(40)]).values():
+                assert len(events) == 5
+
+    _run(record, read)
+
+    assert store.last_position() == 200

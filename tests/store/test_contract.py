@@ -1,0 +1,341 @@
+"""The contract of `EventStore`, the same for every implementation."""
+
+import pytest
+
+from jury_events.codec import decode
+from jury_events.envelope import GENESIS, NewEvent, stored_hash
+from jury_events.parts import make_part
+from jury_store.errors import ErasureNotRecorded, Fenced, InvalidAppend, Mismatch, StoreClosed, WrongVersion
+from jury_store.event_store import Append, Appended, EventStore
+from support.debates import DebateScript
+
+
+def test_events_come_back_as_they_were_sent(store: EventStore) -> None:
+    script = DebateScript("d")
+    events = script.whole()
+
+    answers = store.append([Append(script.stream, events, 0, store.next_epoch())])
+
+    assert answers == [Appended(script.stream, 5, 0)]
+    stored = store.read_stream(script.stream)
+    assert [(e.position, e.version, e.event_id, e.type, e.schema, e.recorded_at, e.body) for e in stored] == [
+        (n, n, e.event_id, e.type, e.schema, e.recorded_at, e.body) for n, e in enumerate(events, 1)
+    ]
+    assert decode(stored[0]).event_id == "opened"
+
+
+def test_each_hash_binds_the_event_to_the_one_before(store: EventStore) -> None:
+    script = DebateScript("d")
+
+    store.append([Append(script.stream, (script.opened(), script.evaluated()), 0, 1)])
+    store.append([Append(script.stream, (script.checked(),), 2, 1)])
+
+    previous = GENESIS
+    for event in store.read_stream(script.stream):
+        assert event.hash == stored_hash(previous, event)
+        previous = event.hash
+    head = store.heads([script.stream])[script.stream]
+    assert (head.version, head.epoch, head.hash) == (3, 1, previous)
+
+
+def test_a_stream_that_does_not_exist_is_empty(store: EventStore) -> None:
+    assert store.read_stream("debate/none") == []
+    assert store.heads(["debate/none"]) == {}
+    assert store.read_streams(["debate/none"]) == {}
+    assert store.parts("none") == {}
+    assert store.read_all() == []
+    assert store.last_position() == 0
+
+
+def test_reading_continues_after_a_version_and_a_position(store: EventStore) -> None:
+    one, two = DebateScript("one"), DebateScript("two", seed=2)
+    store.append([Append(one.stream, one.whole(), 0, 1), Append(two.stream, two.whole(), 0, 1)])
+
+    assert [e.version for e in store.read_stream(one.stream, after=3)] == [4, 5]
+    assert [e.position for e in store.read_all(after=4, limit=3)] == [5, 6, 7]
+    assert {name: len(events) for name, events in store.read_streams([one.stream, two.stream]).items()} == {
+        one.stream: 5,
+        two.stream: 5,
+    }
+
+
+def test_a_writer_that_missed_something_is_refused(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened(),), 0, 1)])
+
+    (answer,) = store.append([Append(script.stream, (script.checked(),), 0, 1)])
+
+    assert isinstance(answer, WrongVersion)
+    assert "debate/d is at version 1, not 0" in str(answer)
+    assert len(store.read_stream(script.stream)) == 1
+
+
+def test_a_writer_that_claims_more_than_there_is_is_refused(store: EventStore) -> None:
+    script = DebateScript("d")
+
+    (answer,) = store.append([Append(script.stream, (script.opened(),), 1, 1)])
+
+    assert isinstance(answer, WrongVersion)
+    assert store.read_all() == []
+
+
+def test_an_older_epoch_is_fenced_off(store: EventStore) -> None:
+    script = DebateScript("d")
+    old, new = store.next_epoch(), store.next_epoch()
+    store.append([Append(script.stream, (script.opened(),), 0, old)])
+    store.append([Append(script.stream, (script.resumed(),), 1, new)])
+
+    (answer,) = store.append([Append(script.stream, (script.checked(),), 2, old)])
+
+    assert new > old
+    assert isinstance(answer, Fenced)
+    assert len(store.read_stream(script.stream)) == 2
+
+
+def test_an_append_without_events_fences_older_writers_off(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened(),), 0, 1)])
+
+    answers = store.append([Append(script.stream, (), 0, 2), Append(script.stream, (script.checked(),), 1, 1)])
+
+    assert answers[0] == Appended(script.stream, 1, 0)
+    assert isinstance(answers[1], Fenced)
+    assert store.heads([script.stream])[script.stream].epoch == 2
+
+
+def test_an_append_without_events_makes_no_stream(store: EventStore) -> None:
+    store.append([Append("debate/d", (), 0, 2)])
+
+    assert store.heads(["debate/d"]) == {}
+
+
+def test_a_fenced_writer_can_still_record_calls(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened(),), 0, 5)])
+
+    answers = store.append([Append(script.calls, (script.exchange(),))])
+
+    assert answers == [Appended(script.calls, 1, 0)]
+
+
+def test_the_store_assigns_the_versions_of_calls(store: EventStore) -> None:
+    script = DebateScript("d")
+
+    answers = store.append([Append(script.calls, (script.exchange(n),)) for n in (1, 2, 3)])
+
+    assert answers == [Appended(script.calls, n, 0) for n in (1, 2, 3)]
+    assert [e.version for e in store.read_stream(script.calls)] == [1, 2, 3]
+
+
+def test_a_refused_request_leaves_its_neighbours_alone(store: EventStore) -> None:
+    good, bad, other = DebateScript("good"), DebateScript("bad", seed=2), DebateScript("other", seed=3)
+
+    answers = store.append(
+        [
+            Append(good.stream, (good.opened(),), 0, 1),
+            Append(bad.stream, (bad.opened(),), 7, 1),
+            Append(other.calls, (other.exchange(),)),
+        ]
+    )
+
+    assert [type(answer) for answer in answers] == [Appended, WrongVersion, Appended]
+    assert [event.stream for event in store.read_all()] == [good.stream, other.calls]
+    assert [event.position for event in store.read_all()] == [1, 2]
+    assert store.parts("bad") == {}
+
+
+def test_an_append_sent_twice_is_stored_once(store: EventStore) -> None:
+    script = DebateScript("d")
+    request = Append(script.stream, script.whole(), 0, 1)
+    store.append([request])
+
+    answers = store.append([request])
+
+    assert answers == [Appended(script.stream, 5, 5)]
+    assert store.last_position() == 5
+
+
+def test_an_append_twice_in_one_group_is_stored_once(store: EventStore) -> None:
+    script = DebateScript("d")
+    request = Append(script.calls, (script.exchange(),))
+
+    answers = store.append([request, request])
+
+    assert answers == [Appended(script.calls, 1, 0), Appended(script.calls, 1, 1)]
+
+
+def test_a_repeat_with_fresh_salts_and_times_is_the_same(store: EventStore) -> None:
+    first, again, juror = (DebateScript("d", seed=number) for number in (1, 2, 3))
+    store.append([Append(first.stream, first.whole(), 0, 1), Append(first.calls, (first.exchange(),))])
+    before, parts = store.read_all(), store.parts("d")
+
+    answers = store.append([Append(again.stream, again.whole(), 0, 1), Append(juror.calls, (juror.exchange(),))])
+
+    assert answers == [Appended(first.stream, 5, 5), Appended(first.calls, 1, 1)]
+    assert store.read_all() == before
+    assert store.parts("d") == parts
+
+
+def test_a_repeat_must_bring_the_texts_that_it_names(store: EventStore) -> None:
+    first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
+    store.append([Append(first.stream, (first.opened(),), 0, 1)])
+
+    (answer,) = store.append([Append(again.stream, (again.opened()._replace(parts=()),), 0, 1)])
+
+    assert isinstance(answer, Mismatch)
+
+
+def test_new_events_after_repeats_are_stored_with_the_texts_that_they_name(store: EventStore) -> None:
+    first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
+    store.append([Append(first.calls, (first.exchange(1, answer="same"),))])
+
+    repeated, fresh = again.exchange(1, answer="same"), again.exchange(2, answer="same")
+    (answer,) = store.append([Append(again.calls, (repeated, fresh))])
+
+    assert answer == Appended(first.calls, 2, 1)
+    assert fresh.parts == ()
+    assert again.pen.make("same").digest in store.parts("d")
+
+
+@pytest.mark.parametrize("change", ["text", "field", "type", "schema"])
+def test_another_event_under_a_known_id_is_a_mismatch(store: EventStore, change: str) -> None:
+    first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
+    store.append([Append(first.calls, (first.exchange(),))])
+    other = again.exchange(cost=0.5) if change == "field" else again.exchange(answer="no" if change == "text" else "{}")
+    if change == "type":
+        other = other._replace(type="statement_made")
+    if change == "schema":
+        other = other._replace(schema=9)
+
+    (answer,) = store.append([Append(first.calls, (again.exchange(2), other))])
+
+    assert isinstance(answer, Mismatch)
+    assert "calls/d" in str(answer)
+    assert store.last_position() == 1
+
+
+@pytest.mark.parametrize("other", [b'{"a":1.0}', b'{"a":true}', b'{"a":1,"b":2}', b'{"a":[1]}', b'{"a":2}', b"{}"])
+def test_fields_are_the_same_only_in_value_and_kind(store: EventStore, other: bytes) -> None:
+    store.append([Append("calls/d", (NewEvent("e", "x", 1, 1, b'{"a":1}'),))])
+
+    (answer,) = store.append([Append("calls/d", (NewEvent("e", "x", 1, 2, other),))])
+
+    assert isinstance(answer, Mismatch)
+
+
+def test_a_repeat_of_an_erased_text_is_taken_to_be_the_same(store: EventStore) -> None:
+    first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
+    store.append([Append(first.stream, (first.opened("private"), first.erased("private")), 0, 1)])
+    store.delete_parts("d", [first.pen.make("private").digest])
+
+    (same,) = store.append([Append(first.stream, (again.opened("anything"),), 2, 1)])
+    (other,) = store.append([Append(first.stream, (again.opened("anything", rules=2),), 2, 1)])
+
+    assert same == Appended(first.stream, 2, 1)
+    assert isinstance(other, Mismatch)
+
+
+def test_a_stale_append_that_brings_something_new_is_refused(store: EventStore) -> None:
+    script = DebateScript("d")
+    opened = script.opened()
+    store.append([Append(script.stream, (opened,), 0, 1)])
+
+    (answer,) = store.append([Append(script.stream, (opened, script.checked()), 0, 1)])
+
+    assert isinstance(answer, WrongVersion)
+    assert store.last_position() == 1
+
+
+def test_a_repeat_by_a_new_writer_fences_the_old_one(store: EventStore) -> None:
+    script = DebateScript("d")
+    opened = script.opened()
+    store.append([Append(script.stream, (opened,), 0, 1)])
+
+    store.append([Append(script.stream, (opened,), 1, 2)])
+    (answer,) = store.append([Append(script.stream, (script.checked(),), 1, 1)])
+
+    assert isinstance(answer, Fenced)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Append("debate/d", (), None, 1),
+        Append("debate/d", (), 0, None),
+        Append("calls/d", (), 0, None),
+        Append("elsewhere", (), None, None),
+    ],
+)
+def test_a_request_that_no_log_could_take_is_refused(store: EventStore, request_: Append) -> None:
+    (answer,) = store.append([request_])
+
+    assert isinstance(answer, InvalidAppend)
+
+
+def test_an_id_that_the_database_cannot_hold_is_refused_alone(store: EventStore) -> None:
+    script = DebateScript("d")
+    odd = NewEvent("lone \ud800", "x", 1, 1, b"{}")
+
+    answers = store.append([Append(script.calls, (script.exchange(),)), Append("calls/odd", (odd,))])
+
+    assert answers[0] == Appended(script.calls, 1, 0)
+    assert isinstance(answers[1], InvalidAppend)
+    assert store.last_position() == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00", b"a\x00b", b"\xed\xa0\x80", bytes(range(256)), "日本語 \u2028".encode(), b"x" * 10_000_000],
+    ids=["empty", "nul", "nul inside", "lone surrogate", "all bytes", "japanese", "10 MB"],
+)
+def test_a_text_comes_back_byte_for_byte(store: EventStore, content: bytes) -> None:
+    part = make_part(content, bytes(16))
+    event = NewEvent("e", "x", 1, 2**62, b'{"at":"\\u0000 \\ud800"}', (part,))
+
+    store.append([Append("calls/d", (event,))])
+
+    assert store.parts("d") == {part.digest: part}
+    (stored,) = store.read_stream("calls/d")
+    assert (stored.body, stored.recorded_at) == (event.body, event.recorded_at)
+
+
+def test_texts_are_found_by_digest_and_by_debate(store: EventStore) -> None:
+    one, two = DebateScript("one"), DebateScript("two", seed=2)
+    store.append([Append(one.stream, (one.opened(),), 0, 1), Append(two.stream, (two.opened(),), 0, 1)])
+    wanted = one.pen.make("the case").digest
+
+    assert store.parts("one", [wanted, bytes(32)]).keys() == {wanted}
+    assert store.parts("one", [wanted])[wanted].content == b"the case"
+    assert store.parts_of(["one", "two", "none"]) == {"one": store.parts("one"), "two": store.parts("two")}
+    assert len(store.parts("one")) == 3
+
+
+def test_texts_go_only_after_their_erasure_is_recorded(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
+    digest = script.pen.make("private").digest
+
+    with pytest.raises(ErasureNotRecorded):
+        store.delete_parts("d", [digest])
+
+    store.append([Append(script.stream, (script.erased("private"),), 1, 1)])
+
+    assert store.delete_parts("d", [digest, bytes(32)]) == 1
+    assert digest not in store.parts("d")
+    assert len(store.parts("d")) == 2
+
+
+def test_epochs_count_up(store: EventStore) -> None:
+    assert [store.next_epoch() for _ in range(3)] == [1, 2, 3]
+
+
+def test_an_empty_group_is_nothing(store: EventStore) -> None:
+    assert store.append([]) == []
+
+
+def test_a_closed_store_says_so(store: EventStore) -> None:
+    store.close()
+    store.close()
+
+    with pytest.raises(StoreClosed):
+        store.append([Append("calls/d", ())])

@@ -1,0 +1,199 @@
+"""Many writers, one transaction at a time."""
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+
+import pytest
+
+from jury_store.errors import Fenced, StoreClosed, StoreError, StoreFailed, WrongVersion
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.group_commit import GroupCommitter
+from jury_store.memory import MemoryEventStore
+from support.debates import DebateScript
+
+SECONDS = 30
+
+
+class GatedStore(MemoryEventStore):
+    """Appends wait at a gate; groups are counted; failures can be ordered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+        self.arrived = threading.Event()
+        self.groups: list[int] = []
+        self.failures: list[Exception] = []
+
+    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+        self.arrived.set()
+        assert self.gate.wait(SECONDS)
+        self.groups.append(len(requests))
+        if self.failures:
+            raise self.failures.pop()
+        return super().append(requests)
+
+
+def _call(name: str, attempt: int = 1, size: int = 2) -> Append:
+    script = DebateScript(name, seed=attempt)
+    return Append(script.calls, (script.exchange(attempt, answer="x" * size),))
+
+
+def _all(futures: Collection["Future[Appended]"]) -> list[Appended]:
+    return [future.result(SECONDS) for future in futures]
+
+
+def test_an_append_is_answered_when_it_is_stored(store: EventStore) -> None:
+    with GroupCommitter(store) as committer:
+        answer = committer.submit(_call("d")).result(SECONDS)
+
+        assert answer == Appended("calls/d", 1, 0)
+        assert store.last_position() == 1
+
+
+def test_many_writers_are_all_answered_with_their_own(store: EventStore) -> None:
+    with GroupCommitter(store, max_group=7) as committer:
+        answers: dict[str, list[Appended]] = {}
+
+        def write(name: str) -> None:
+            answers[name] = _all([committer.submit(_call(name, attempt)) for attempt in range(1, 21)])
+
+        threads = [threading.Thread(target=write, args=(f"d{n}",)) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(SECONDS)
+
+    assert answers == {f"d{n}": [Appended(f"calls/d{n}", v, 0) for v in range(1, 21)] for n in range(6)}
+    assert store.last_position() == 120
+
+
+def test_a_refusal_is_its_own_writers_exception(store: EventStore) -> None:
+    script = DebateScript("d")
+    with GroupCommitter(store) as committer:
+        bad = committer.submit(Append(script.stream, (script.checked(),), 9, 1))
+        good = committer.submit(Append(script.stream, (script.opened(),), 0, 2))
+        old = committer.submit(Append(script.stream, (script.evaluated(),), 1, 1))
+
+        assert isinstance(bad.exception(SECONDS), WrongVersion)
+        assert good.result(SECONDS).version == 1
+        assert isinstance(old.exception(SECONDS), Fenced)
+
+
+def test_a_batch_has_one_future_with_its_refusals_inside(store: EventStore) -> None:
+    script = DebateScript("d")
+    with GroupCommitter(store) as committer:
+        answers = committer.submit_many(
+            [_call("d"), Append(script.stream, (script.opened(),), 9, 1), _call("d", 2)]
+        ).result(SECONDS)
+
+    assert [type(answer) for answer in answers] == [Appended, WrongVersion, Appended]
+
+
+def test_what_waits_goes_together_up_to_the_bound() -> None:
+    store = GatedStore()
+    with GroupCommitter(store, max_group=4) as committer:
+        futures = [committer.submit(_call("first"))]
+        assert store.arrived.wait(SECONDS)
+        futures += [committer.submit(_call(f"d{n}")) for n in range(6)]
+        batch = committer.submit_many([_call(f"e{n}") for n in range(3)])
+        store.gate.set()
+        _all(futures)
+        batch.result(SECONDS)
+
+    assert store.groups == [1, 4, 2, 3]
+
+
+def test_a_database_failure_fails_its_group_and_nothing_else() -> None:
+    store = GatedStore()
+    with GroupCommitter(store) as committer:
+        store.failures.append(StoreFailed("disk full"))
+        doomed = committer.submit(_call("a"))
+        assert store.arrived.wait(SECONDS)
+        later = committer.submit(_call("b"))
+        store.gate.set()
+
+        assert isinstance(doomed.exception(SECONDS), StoreFailed)
+        assert later.result(SECONDS) == Appended("calls/b", 1, 0)
+        assert committer.submit(_call("a")).result(SECONDS) == Appended("calls/a", 1, 0)
+
+
+def test_a_writer_waits_while_too_much_is_waiting() -> None:
+    store = GatedStore()
+    with GroupCommitter(store, max_waiting_bytes=10_000) as committer:
+        committer.submit(_call("first"))
+        assert store.arrived.wait(SECONDS)
+        committer.submit(_call("a", size=9_000))
+        submitted = threading.Event()
+
+        def write() -> None:
+            committer.submit(_call("b", size=9_000)).result(SECONDS)
+            submitted.set()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+
+        assert not submitted.wait(0.2)
+        assert store.groups == []
+        store.gate.set()
+        assert submitted.wait(SECONDS)
+        writer.join(SECONDS)
+
+
+def test_something_larger_than_the_bound_goes_alone(store: EventStore) -> None:
+    with GroupCommitter(store, max_waiting_bytes=1_000) as committer:
+        assert _all([committer.submit(_call("d", n, size=5_000)) for n in (1, 2)])[-1].version == 2
+
+
+def test_closing_stores_what_waits_and_lets_nothing_more_in() -> None:
+    store = GatedStore()
+    committer = GroupCommitter(store, max_group=2)
+    futures = [committer.submit(_call(f"d{n}")) for n in range(7)]
+    store.gate.set()
+
+    committer.close()
+    committer.close()
+
+    assert all(future.done() for future in futures)
+    assert store.last_position() == 7
+    with pytest.raises(StoreClosed):
+        committer.submit(_call("late"))
+
+
+def test_an_append_whose_writer_went_away_is_stored_all_the_same() -> None:
+    store = GatedStore()
+    with GroupCommitter(store) as committer:
+        committer.submit(_call("first"))
+        assert store.arrived.wait(SECONDS)
+        assert committer.submit(_call("gone")).cancel()
+        store.gate.set()
+        assert committer.submit(_call("last")).result(SECONDS)
+
+    assert len(store.read_stream("calls/gone")) == 1
+
+
+def test_the_lists_are_carried_forward_when_nothing_waits(url: str, open_writer: Callable[[str], EventStore]) -> None:
+    store, script = open_writer(url), DebateScript("d")
+
+    with GroupCommitter(store) as committer:
+        committer.submit(Append(script.stream, script.whole(), 0, 1)).result(SECONDS)
+
+    assert store.project() == 0
+    assert store.debates()[0].status == "completed"
+
+
+def test_lists_that_cannot_be_made_disturb_no_append(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = MemoryEventStore()
+
+    def broken(limit: int = 0) -> int:
+        raise StoreFailed(f"no room for {limit}")
+
+    monkeypatch.setattr(store, "project", broken)
+    with GroupCommitter(store) as committer:
+        committer.submit(_call("a")).result(SECONDS)
+        committer.submit(_call("b")).result(SECONDS)
+
+    assert "not brought forward: no room" in caplog.text
+    assert store.last_position() == 2

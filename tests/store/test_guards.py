@@ -1,0 +1,236 @@
+"""What is in the log cannot be changed, by whatever statement."""
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+from sqlalchemy.exc import DBAPIError
+
+from jury_migrations.comparison import check
+from jury_migrations.upgrading import upgrade
+from jury_store.event_store import Append
+from jury_store.opening import open_store
+from jury_store.sql_store import SqlEventStore
+from support.debates import DebateScript
+from support.postgres import PostgresServer
+
+Sql = Callable[[str, str], None]
+
+
+@pytest.fixture
+def filled(url: str) -> str:
+    """A store that holds a debate and a seal, closed again."""
+    script = DebateScript("d")
+    store = open_store(url, write=True)
+    store.append([Append(script.stream, script.whole(), 0, 1)])
+    store.close()
+    return url
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE events SET body = body WHERE position = 1",
+        "UPDATE events SET position = 99 WHERE position = 1",
+        "DELETE FROM events WHERE position = 5",
+        "DELETE FROM events",
+        "UPDATE parts SET content = content",
+        "DELETE FROM parts",
+        "UPDATE seals SET note = note",
+        "DELETE FROM seals",
+    ],
+)
+def test_the_owner_cannot_change_what_is_written(filled: str, sql: Sql, statement: str) -> None:
+    sql(filled, "INSERT INTO seals (tree_size, root, note, sealed_at) VALUES (1, 'a', 'b', 1)")
+
+    with pytest.raises(DBAPIError, match="append-only"):
+        sql(filled, statement)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "1, 'debate/other', 1, 'opened', 'x', 1, 1, x'00', x'00'",
+        "99, 'debate/d', 1, 'new', 'x', 1, 1, x'00', x'00'",
+        "99, 'debate/d', 99, 'opened', 'x', 1, 1, x'00', x'00'",
+    ],
+    ids=["position", "version", "event id"],
+)
+def test_sqlite_refuses_to_replace_an_event(sqlite_url: str, sql: Sql, values: str) -> None:
+    script = DebateScript("d")
+    store = open_store(sqlite_url, write=True)
+    store.append([Append(script.stream, script.whole(), 0, 1)])
+    store.close()
+
+    with pytest.raises(DBAPIError, match="stored already"):
+        sql(sqlite_url, f"INSERT OR REPLACE INTO events VALUES ({values})")
+
+
+def test_sqlite_refuses_to_replace_a_text_or_a_seal(sqlite_url: str, sql: Sql) -> None:
+    sql(sqlite_url, "INSERT INTO parts VALUES ('d', x'00', x'00', x'00')")
+    sql(sqlite_url, "INSERT INTO seals VALUES (1, x'00', x'00', 1)")
+
+    for statement in ("parts VALUES ('d', x'00', x'01', x'01')", "seals VALUES (1, x'01', x'01', 1)"):
+        with pytest.raises(DBAPIError, match="stored already"):
+            sql(sqlite_url, f"INSERT OR REPLACE INTO {statement}")
+
+
+@pytest.mark.parametrize("table", ["events", "parts", "seals"])
+def test_postgresql_refuses_to_truncate(postgres_url: str, sql: Sql, table: str) -> None:
+    with pytest.raises(DBAPIError, match="append-only"):
+        sql(postgres_url, f"TRUNCATE {table}")
+
+
+def test_a_session_that_calls_itself_a_replica_is_refused_too(postgres_url: str, sql: Sql) -> None:
+    script = DebateScript("d")
+    store = open_store(postgres_url, write=True)
+    store.append([Append(script.stream, script.whole(), 0, 1)])
+    store.close()
+
+    with pytest.raises(DBAPIError, match="append-only"):
+        sql(postgres_url, "SET session_replication_role = replica; DELETE FROM events")
+
+
+def test_texts_go_by_hand_only_after_an_erasure(filled: str, sql: Sql) -> None:
+    script = DebateScript("d")
+    with pytest.raises(DBAPIError, match="append-only"):
+        sql(filled, "DELETE FROM parts WHERE debate_id = 'd'")
+    script.whole()
+    store = open_store(filled, write=True)
+    store.append([Append(script.stream, (script.erased("the case"),), 5, 1)])
+
+    store.close()
+    sql(filled, "DELETE FROM parts WHERE debate_id = 'd'")
+
+    reader = open_store(filled, write=False)
+    assert reader.parts("d") == {}
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    ("role", "statement", "allowed"),
+    [
+        ("jury_writer", "UPDATE events SET body = body", False),
+        ("jury_writer", "DELETE FROM events", False),
+        ("jury_writer", "TRUNCATE events", False),
+        ("jury_writer", "ALTER TABLE events DISABLE TRIGGER ALL", False),
+        ("jury_writer", "DELETE FROM parts", False),
+        ("jury_writer", "DELETE FROM seals", False),
+        ("jury_writer", "DELETE FROM streams", False),
+        ("jury_writer", "SELECT count(*) FROM events", True),
+        ("jury_eraser", "DELETE FROM parts", True),
+        ("jury_eraser", "DELETE FROM events", False),
+    ],
+)
+def test_a_role_has_only_the_rights_that_it_needs(
+    postgres: PostgresServer, postgres_url: str, role: str, statement: str, allowed: bool
+) -> None:
+    name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
+    with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
+        connection.execute(f"SET ROLE {role}".encode())
+        if allowed:
+            connection.execute(statement.encode())
+        else:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege, match=r"permission denied|must be owner"):
+                connection.execute(statement.encode())
+
+
+def test_the_store_works_under_the_writers_role(postgres_url: str, sqlite_url: str) -> None:
+    stores = [open_store(postgres_url, write=True), open_store(sqlite_url, write=True)]
+
+    assert [store.writer_role for store in stores] == ["jury_writer", None]
+    for store in stores:
+        store.close()
+
+
+def test_a_user_who_may_not_make_roles_gets_a_store_without_them(postgres: PostgresServer) -> None:
+    postgres.execute("CREATE ROLE plain LOGIN")
+    name = postgres.create_database()
+    postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
+    url = postgres.url(name, user="plain")
+
+    upgrade(url)
+
+    store = open_store(url, write=True)
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened("x"), script.erased("x")), 0, store.next_epoch())])
+    assert store.delete_parts("d", [script.pen.make("x").digest]) == 1
+    assert [row.debate_id for row in store.debates()] == ["d"]
+    assert store.writer_role is None
+    store.close()
+    postgres.drop_database(name)
+    postgres.execute("DROP ROLE plain")
+
+
+def test_missing_roles_are_said_and_done_without(postgres: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
+    postgres.execute("CREATE ROLE plain LOGIN")
+    name = postgres.create_database()
+    postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
+    url = postgres.url(name, user="plain")
+    for role in ("jury_writer", "jury_eraser"):
+        postgres.execute(f"ALTER ROLE {role} RENAME TO {role}_away")
+    try:
+        upgrade(url)
+        store = open_store(url, write=True)
+    finally:
+        for role in ("jury_writer", "jury_eraser"):
+            postgres.execute(f"ALTER ROLE {role}_away RENAME TO {role}")
+
+    assert store.writer_role is None
+    assert store.next_epoch() == 1
+    assert "the role jury_writer was not made: plain may not create roles" in caplog.text
+    store.close()
+    postgres.drop_database(name)
+    postgres.execute("DROP ROLE plain")
+
+
+def test_a_migrated_store_is_what_is_declared(url: str) -> None:
+    assert check(url) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "difference"),
+    [
+        ("ALTER TABLE runs ADD COLUMN extra TEXT", "runs"),
+        ("DROP INDEX debates_run", "debates_run"),
+        ("DROP TABLE seals", "seals"),
+        ("UPDATE alembic_version SET version_num = '0000'", "revision"),
+    ],
+)
+def test_a_difference_is_named(url: str, sql: Sql, statement: str, difference: str) -> None:
+    sql(url, statement)
+
+    assert any(difference in line for line in check(url))
+
+
+def test_a_lost_or_weakened_guard_is_named(sqlite_url: str, postgres_url: str, sql: Sql) -> None:
+    sql(sqlite_url, "DROP TRIGGER events_refuse_update")
+    sql(sqlite_url, "DROP TRIGGER events_refuse_delete")
+    sql(sqlite_url, "CREATE TRIGGER events_refuse_delete BEFORE DELETE ON events WHEN 0 BEGIN SELECT 1; END")
+    sql(postgres_url, "DROP TRIGGER events_refuse_truncate ON events")
+    sql(postgres_url, "ALTER TABLE events ENABLE REPLICA TRIGGER events_refuse_change")
+    sql(
+        postgres_url,
+        "CREATE OR REPLACE FUNCTION jury_refuse_unrecorded_erasure() RETURNS trigger LANGUAGE plpgsql "
+        "AS 'BEGIN RETURN OLD; END'",
+    )
+
+    assert check(sqlite_url)[0] == "trigger events_refuse_update is missing"
+    assert check(sqlite_url)[1].startswith("trigger events_refuse_delete is another")
+    found = check(postgres_url)
+    assert found[0].startswith("function jury_refuse_unrecorded_erasure is another")
+    assert found[1] == "trigger events_refuse_truncate is missing"
+    assert found[2].endswith("not ENABLE ALWAYS")
+
+
+def test_two_upgrades_of_one_server_get_along(postgres: PostgresServer) -> None:
+    names = [postgres.create_database() for _ in range(2)]
+    for name in names:
+        upgrade(postgres.url(name))
+
+    stores: list[SqlEventStore] = [open_store(postgres.url(name), write=True) for name in names]
+
+    assert [store.writer_role for store in stores] == ["jury_writer"] * 2
+    for store, name in zip(stores, names, strict=True):
+        store.close()
+        postgres.drop_database(name)

@@ -1,0 +1,274 @@
+"""The lists of debates and runs: made from the log, never behind it, made anew at will."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import event as sa_event
+
+from jury_events.envelope import NewEvent
+from jury_store.debate_rows import RunRow
+from jury_store.errors import ReadOnlyStore
+from jury_store.event_store import Append, EventStore
+from jury_store.opening import open_store
+from support.debates import DebateScript
+
+
+def _hold(store: EventStore, script: DebateScript, *events: NewEvent) -> None:
+    head = store.heads([script.stream]).get(script.stream)
+    store.append([Append(script.stream, events, head.version if head else 0, 1)])
+
+
+def test_an_opened_debate_is_listed_with_what_it_was_opened_with(store: EventStore) -> None:
+    script = DebateScript("d")
+    opened = script.opened("the case", label=None)
+    _hold(store, script, opened)
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert (row.debate_id, row.run_id, row.case_id, row.status, row.method) == (
+        "d",
+        "run",
+        "case-d",
+        "evaluating",
+        "majority_vote",
+    )
+    assert (row.simulated, row.label, row.position, row.calls, row.cost) == (True, None, 1, 0, 0.0)
+    assert row.case_part == script.pen.make("the case").digest
+    assert (row.opened_at, row.updated_at, row.ended_at) == (opened.recorded_at, opened.recorded_at, None)
+
+
+def test_a_debate_that_was_never_opened_is_not_listed(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.calls, (script.exchange(),))])
+
+    assert store.debate("d") is None
+    assert store.debates() == []
+    assert store.runs() == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "status"),
+    [
+        (lambda s: (s.checked(over=True),), "judging"),
+        (lambda s: (s.checked(over=False),), "discussing"),
+        (lambda s: (s.checked(over=False), s.round_started(1)), "discussing"),
+        (lambda s: (s.checked(over=False), s.round_started(1), s.checked(1, over=True)), "judging"),
+        (lambda s: (s.checked(over=False), s.round_started(1), s.checked(1, over=False)), "discussing"),
+        (lambda s: (s.round_started(1), s.round_started(2), s.checked(2, over=False)), "discussing"),
+        (lambda s: (s.checked(), s.judged()), "judging"),
+        (lambda s: (s.checked(), s.judged(), s.completed()), "completed"),
+        (lambda s: (s.failed(),), "failed"),
+        (lambda s: (s.cancelled(),), "cancelled"),
+    ],
+)
+def test_the_status_follows_the_events(
+    store: EventStore, steps: Callable[[DebateScript], tuple[NewEvent, ...]], status: str
+) -> None:
+    script = DebateScript("d")
+    _hold(store, script, script.opened(), *steps(script))
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert row.status == status
+    assert (row.ended_at is not None) == (status in {"completed", "failed", "cancelled"})
+
+
+def test_a_completed_debate_shows_its_result(store: EventStore) -> None:
+    script = DebateScript("d")
+    _hold(store, script, *script.whole())
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert (row.final_verdict, row.final_score, row.total_rounds, row.end_reason) == ("safe_pass", 20, 0, "consensus")
+    assert (row.decided_by, row.quorum_met, row.early_termination) == ("majority_vote", True, True)
+
+
+def test_calls_tokens_and_cost_add_up(store: EventStore) -> None:
+    script = DebateScript("d")
+    _hold(store, script, script.opened(), script.resumed())
+    store.append([Append(script.calls, (script.exchange(1), script.exchange(2)))])
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert (row.calls, row.input_tokens, row.output_tokens, row.cost, row.asked_again) == (2, 20, 6, 0.5, 2)
+
+
+def test_a_cost_that_one_call_does_not_know_is_not_known(store: EventStore) -> None:
+    script = DebateScript("d")
+    _hold(store, script, script.opened())
+    store.append([Append(script.calls, (script.exchange(1), script.exchange(2, cost=None), script.exchange(3)))])
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert row.cost is None
+
+
+def test_a_run_counts_its_debates(store: EventStore) -> None:
+    scripts = [DebateScript(name, seed=n) for n, name in enumerate("abcd")]
+    a, b, c, d = scripts
+    for script in scripts:
+        _hold(store, script, script.opened())
+    store.project()
+    _hold(store, a, *a.whole()[1:])
+    _hold(store, b, b.failed())
+    _hold(store, c, c.cancelled())
+    alone = DebateScript("alone", run_id=None)
+    _hold(store, alone, alone.opened())
+
+    runs = store.runs()
+
+    last = max(row.updated_at for row in store.debates(run_id="run"))
+    first = min(row.opened_at for row in store.debates(run_id="run"))
+    assert runs == [
+        RunRow(
+            run_id="run",
+            position=1,
+            debates=4,
+            completed=1,
+            failed=1,
+            cancelled=1,
+            safe_pass=1,
+            needs_review=0,
+            unsafe_fail=0,
+            first_at=first,
+            last_at=last,
+        )
+    ]
+    assert d.debate_id in {row.debate_id for row in store.debates(unfinished=True)}
+
+
+def test_debates_are_listed_page_by_page_in_the_order_of_opening(store: EventStore) -> None:
+    for n in range(7):
+        script = DebateScript(f"d{(n * 3) % 7}", run_id=f"run-{n % 2}", seed=n)
+        _hold(store, script, *(script.whole() if n in {2, 5} else (script.opened(),)))
+        if n == 3:
+            store.project()
+    everything = store.debates()
+
+    page = store.debates(limit=3)
+    rest = store.debates(limit=10, after=page[-1].position)
+
+    assert [row.debate_id for row in everything] == [f"d{(n * 3) % 7}" for n in range(7)]
+    assert page + rest == everything
+    assert [row.position for row in everything] == sorted(row.position for row in everything)
+    assert {row.run_id for row in store.debates(run_id="run-1")} == {"run-1"}
+    assert len(store.debates(unfinished=True)) == 5
+    assert len(store.debates(unfinished=True, limit=4)) == 4
+
+
+def test_a_page_of_unfinished_debates_is_full_though_some_ended_since_the_lists_were_made(store: EventStore) -> None:
+    scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
+    for script in scripts:
+        _hold(store, script, script.opened())
+    store.project()
+    for script in scripts[:2]:
+        _hold(store, script, script.cancelled())
+
+    assert [row.debate_id for row in store.debates(unfinished=True, limit=3)] == ["d2", "d3", "d4"]
+
+
+def test_lists_are_never_behind_whatever_was_carried(store: EventStore) -> None:
+    script = DebateScript("d")
+    events, calls = script.whole(), (script.exchange(1), script.exchange(2))
+    _hold(store, script, events[0])
+    for event in events[1:]:
+        store.project(limit=1)
+        _hold(store, script, event)
+    store.append([Append(script.calls, calls)])
+    lagging = (store.debates(), store.runs())
+
+    while store.project(limit=1):
+        pass
+
+    assert (store.debates(), store.runs()) == lagging
+    assert lagging[0][0].calls == 2
+    assert lagging[1][0].completed == 1
+
+
+def test_lists_made_anew_are_the_same(store: EventStore) -> None:
+    for n in range(3):
+        script = DebateScript(f"d{n}", seed=n)
+        _hold(store, script, *script.whole())
+        store.project(limit=2)
+        store.append([Append(script.calls, (script.exchange(),))])
+    before = (store.debates(), store.runs())
+
+    events = store.rebuild()
+
+    assert events == store.last_position() == 18
+    assert (store.debates(), store.runs()) == before
+    assert store.project() == 0
+
+
+def test_the_cases_of_a_run_are_known_by_digest_and_salt(store: EventStore) -> None:
+    one, two, gone = (DebateScript(name, seed=n) for n, name in enumerate(["one", "two", "gone"]))
+    _hold(store, one, *one.whole())
+    _hold(store, gone, gone.opened("private"), gone.erased("private"))
+    store.project()
+    store.delete_parts("gone", [gone.pen.make("private").digest])
+    _hold(store, two, two.opened())
+
+    cases = store.cases_of_run("run")
+
+    assert {name: (case.case_id, case.status) for name, case in cases.items()} == {
+        "one": ("case-one", "completed"),
+        "gone": ("case-gone", "evaluating"),
+        "two": ("case-two", "evaluating"),
+    }
+    for script in (one, two):
+        case = cases[script.debate_id]
+        part = store.parts(script.debate_id)[case.case_part]
+        assert (part.content, part.salt) == (b"the case", case.salt)
+    assert cases["gone"].salt is None
+    assert store.cases_of_run("other") == {}
+
+
+def test_a_reader_lists_what_no_writer_carried(url: str, open_writer: Callable[[str], EventStore]) -> None:
+    script = DebateScript("d")
+    _hold(open_writer(url), script, *script.whole())
+    reader = open_store(url, write=False)
+
+    rows = reader.debates()
+
+    assert [row.status for row in rows] == ["completed"]
+    with pytest.raises(ReadOnlyStore):
+        reader.project()
+    reader.close()
+
+
+def test_a_list_is_read_at_one_moment(url: str, open_writer: Callable[[str], EventStore]) -> None:
+    writer, script = open_writer(url), DebateScript("d")
+    _hold(writer, script, script.opened())
+    writer.project()
+    writer.append([Append(script.calls, (script.exchange(),))])
+    reader = open_store(url, write=False)
+    asked: list[str] = []
+
+    def carry_in_between(_c: object, _cursor: object, statement: str, *_: object) -> None:
+        asked.append(statement)
+        if "FROM projections" in statement:
+            writer.project()
+
+    sa_event.listen(reader._reader, "after_cursor_execute", carry_in_between)
+    (row,) = reader.debates()
+    reader.close()
+
+    assert any("FROM projections" in statement for statement in asked)
+    assert writer.project() == 0
+    assert row.calls == 1
+
+
+def test_a_writer_catches_up_before_it_lists(
+    url: str, open_writer: Callable[[str], EventStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_store.sql_store._CATCH_UP", 2)
+    store, script = open_writer(url), DebateScript("d")
+    _hold(store, script, *script.whole())
+
+    assert store.debates()[0].status == "completed"
+    assert store.project() <= 2

@@ -1,0 +1,295 @@
+"""Opening a store: whatever is wrong, the message says what to do."""
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jury_migrations.upgrading import current, upgrade
+from jury_store.errors import (
+    NotAStore,
+    OpeningFailed,
+    ReadOnlyStore,
+    StoreLocked,
+    StoreMissing,
+    StoreOutdated,
+    StoreTooNew,
+    StoreUnreachable,
+    UnsupportedStore,
+)
+from jury_store.event_store import Append, EventStore
+from jury_store.opening import open_store
+from jury_store.schema import REVISION
+from support.debates import DebateScript
+from support.postgres import PostgresServer
+
+
+def _fails(url: str, kind: type[OpeningFailed], *, write: bool = False) -> str:
+    with pytest.raises(kind) as caught:
+        open_store(url, write=write, wait=0)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_missing_file_says_how_to_make_a_store(tmp_path: Path, write: bool) -> None:
+    url = f"sqlite:///{tmp_path / 'none.db'}"
+
+    message = _fails(url, StoreMissing, write=write)
+
+    assert f"jury db upgrade --store {url}" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_an_empty_file_is_no_store_yet(tmp_path: Path, write: bool) -> None:
+    (tmp_path / "empty.db").touch()
+
+    assert "jury db upgrade" in _fails(f"sqlite:///{tmp_path / 'empty.db'}", StoreMissing, write=write)
+
+
+def test_another_database_is_no_store(tmp_path: Path, postgres: PostgresServer) -> None:
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE t (x)")
+    other.close()
+    name = postgres.create_database()
+
+    assert "jury db upgrade" in _fails(f"sqlite:///{tmp_path / 'other.db'}", StoreMissing)
+    assert "jury db upgrade" in _fails(postgres.url(name), StoreMissing)
+    postgres.drop_database(name)
+
+
+def test_a_database_of_something_else_is_not_made_a_store(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.execute("CREATE TABLE customers (name TEXT)")
+
+    before = (tmp_path / "other.db").read_bytes()
+
+    with pytest.raises(NotAStore, match="table customers"):
+        upgrade(f"sqlite:///{tmp_path}/other.db")
+
+    assert before == (tmp_path / "other.db").read_bytes()
+    assert ["other.db"] == [path.name for path in tmp_path.iterdir()]
+
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        assert [("customers",)] == other.execute("SELECT name FROM sqlite_master").fetchall()
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("dear diary, this is no database at all")
+
+    assert "notes.txt" in _fails(f"sqlite:///{path}", NotAStore, write=True)
+    assert path.read_text().startswith("dear diary")
+
+
+def test_a_damaged_database_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.db"
+    path.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
+
+    assert "damaged" in _fails(f"sqlite:///{path}", NotAStore, write=True)
+
+
+def test_a_folder_in_the_place_of_the_file_cannot_be_read(tmp_path: Path) -> None:
+    assert "check the path" in _fails(f"sqlite:///{tmp_path}", StoreUnreachable)
+
+
+@pytest.mark.parametrize(("revision", "kind"), [("0000", StoreOutdated), ("9999", StoreTooNew)])
+def test_another_schema_says_what_to_upgrade(url: str, revision: str, kind: type[OpeningFailed], sql: "Sql") -> None:
+    sql(url, f"UPDATE alembic_version SET version_num = '{revision}'")
+
+    message = _fails(url, kind, write=True)
+
+    assert revision in message
+    assert REVISION in message
+    assert ("jury db upgrade" in message) == (kind is StoreOutdated)
+
+
+def test_a_server_that_is_down_is_named_without_its_password() -> None:
+    message = _fails("postgresql://jury:hunter2@127.0.0.1:1/jury", StoreUnreachable)
+
+    assert "127.0.0.1" in message
+    assert "hunter2" not in message
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mysql://u:hunter2@h/d", "postgresql+asyncpg://u:hunter2@h/d", "sqlite://", "sqlite:///:memory:", "nonsense", ""],
+)
+def test_other_databases_are_refused_with_what_is_supported(url: str) -> None:
+    message = _fails(url, UnsupportedStore)
+
+    assert "sqlite:///" in message
+    assert "postgresql://" in message
+    assert "hunter2" not in message
+
+
+def test_a_second_writer_is_told_who_writes(sqlite_url: str) -> None:
+    first = open_store(sqlite_url, write=True, run="nightly")
+
+    message = _fails(sqlite_url, StoreLocked, write=True)
+
+    assert f"process {os.getpid()}" in message
+    assert "nightly" in message
+    first.close()
+    open_store(sqlite_url, write=True, wait=0).close()
+
+
+def test_the_lock_says_who_holds_it_and_since_when(sqlite_url: str) -> None:
+    store = open_store(sqlite_url, write=True, run="nightly")
+
+    held = json.loads(Path(sqlite_url.removeprefix("sqlite:///") + ".lock").read_text())
+
+    assert (held["pid"], held["run"]) == (os.getpid(), "nightly")
+    assert held["since"].endswith("+00:00")
+    store.close()
+
+
+def test_a_second_writer_waits_for_one_that_is_about_to_end(sqlite_url: str) -> None:
+    first = open_store(sqlite_url, write=True)
+    opened: list[EventStore] = []
+    waiter = threading.Thread(target=lambda: opened.append(open_store(sqlite_url, write=True, wait=30)))
+    waiter.start()
+
+    first.close()
+    waiter.join(30)
+
+    assert len(opened) == 1
+    opened[0].close()
+
+
+def test_one_file_has_one_lock_by_whatever_name(sqlite_url: str, tmp_path: Path) -> None:
+    (tmp_path / "other-name.db").symlink_to(tmp_path / "jury.db")
+    first = open_store(sqlite_url, write=True)
+
+    _fails(f"sqlite:///{tmp_path / 'other-name.db'}", StoreLocked, write=True)
+
+    first.close()
+
+
+def test_a_schema_upgrade_waits_for_no_writer_to_be_there(sqlite_url: str) -> None:
+    store = open_store(sqlite_url, write=True)
+
+    with pytest.raises(StoreLocked):
+        upgrade(sqlite_url, wait=0)
+
+    store.close()
+
+
+def test_a_reader_reads_while_another_writes_and_writes_nothing(
+    url: str, open_writer: Callable[[str], EventStore]
+) -> None:
+    writer, reader = open_writer(url), open_store(url, write=False)
+    script = DebateScript("d")
+
+    writer.append([Append(script.stream, (script.opened(),), 0, 1)])
+
+    assert len(reader.read_stream(script.stream)) == 1
+    for attempt in (lambda: reader.append([]), reader.next_epoch, reader.project, reader.rebuild):
+        with pytest.raises(ReadOnlyStore, match="write=True"):
+            attempt()
+    reader.close()
+
+
+def test_the_file_alone_is_the_store_once_its_writer_closed(sqlite_url: str, tmp_path: Path) -> None:
+    script = DebateScript("d")
+    writer, reader = open_store(sqlite_url, write=True), open_store(sqlite_url, write=False)
+    assert reader.last_position() == 0
+    writer.append([Append(script.stream, (script.opened(),), 0, 1)])
+    assert reader.last_position() == 1
+    writer.close()
+
+    shutil.copyfile(sqlite_url.removeprefix("sqlite:///"), tmp_path / "copy.db")
+
+    reader.close()
+    copy = open_store(f"sqlite:///{tmp_path}/copy.db", write=False)
+    assert copy.last_position() == 1
+    copy.close()
+
+
+def test_a_reader_of_sqlite_needs_no_writer(sqlite_url: str) -> None:
+    reader = open_store(sqlite_url, write=False)
+
+    assert reader.read_all() == []
+    reader.close()
+
+
+def test_upgrading_twice_changes_nothing(url: str) -> None:
+    assert upgrade(url) == upgrade(url) == current(url) == REVISION
+
+
+def test_a_file_that_is_not_there_has_no_revision(tmp_path: Path) -> None:
+    assert current(f"sqlite:///{tmp_path / 'none.db'}") is None
+
+
+def test_a_new_store_is_its_owners_to_read(sqlite_url: str, tmp_path: Path) -> None:
+    assert {path.name: oct(path.stat().st_mode & 0o777) for path in tmp_path.iterdir()} == {
+        "jury.db": "0o600",
+        "jury.db.lock": "0o600",
+    }
+
+
+Sql = Callable[[str, str], None]
+
+
+def test_two_first_upgrades_at_once_both_succeed(postgres: PostgresServer) -> None:
+    url = postgres.url(postgres.create_database())
+    ready_then_upgrade = (
+        "import sys; from jury_migrations.upgrading import upgrade; print('ready', flush=True); sys.stdin.readline(); "
+        "print(upgrade(sys.argv[1]))"
+    )
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", ready_then_upgrade, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    for one in both:
+        assert one.stdout is not None
+        assert "ready" in one.stdout.readline()
+    for one in both:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+
+    said = [one.communicate(timeout=60)[0].strip() for one in both]
+
+    assert [REVISION, REVISION] == said
+
+
+def test_a_full_disk_does_not_take_the_lock_away(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    open_store(sqlite_url, write=True, wait=0).close()
+
+    open_store(sqlite_url, write=True, wait=0).close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not write")
+def test_an_archived_store_can_be_read_where_nobody_may_write(tmp_path: Path) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="jury-archive-"))
+    upgrade(f"sqlite:///{folder}/jury.db")
+    (folder / "jury.db").chmod(0o644)
+    folder.chmod(0o555)
+    child = os.fork()
+    if not child:
+        os.setuid(65534)
+        try:
+            store = open_store(f"sqlite:///{folder}/jury.db", write=False)
+            os._exit(0 if store.last_position() == 0 else 1)
+        except BaseException:  # noqa: BLE001  (a child says what it has to say by its exit)
+            os._exit(2)
+
+    assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    shutil.rmtree(folder)
