@@ -1,0 +1,96 @@
+"""Whether the log is whole: chains, heads, positions and texts, by arithmetic alone. No rule of a debate is involved.
+
+A chain shows that nobody changed, cut or reordered events of a stream without recomputing everything after them.
+Against somebody who recomputes, seals are needed.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from jury_replay.integrity import Failure, check_debate
+from jury_store.event_store import EventStore
+
+_CHUNK = 50
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was looked at, and what is wrong with it.
+
+    `failures` holds the first bad event of each stream and each bad text, in the order of the log. `erased` counts
+    texts whose absence is recorded; `bytes` are those of bodies and texts.
+    """
+
+    debates: int
+    events: int
+    parts: int
+    erased: int
+    bytes: int
+    failures: tuple[Failure, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is wrong."""
+        return not self.failures
+
+    @property
+    def first(self) -> Failure | None:
+        """The failure that comes first in the log."""
+        return self.failures[0] if self.failures else None
+
+
+def verify(store: EventStore, debate_ids: Sequence[str] | None = None, progress: Progress | None = None) -> Report:
+    """Check some debates, or the whole log, in memory that does not grow with it.
+
+    Args:
+        store: may be written to meanwhile.
+        debate_ids: which debates; None: all, and that positions have no gap and nothing else is stored.
+        progress: told after every few debates how many were checked.
+
+    Raises:
+        StoreFailed: the database cannot be read.
+    """
+    failures: list[Failure] = []
+    debates = events = parts = erased = size = 0
+    for chunk in _chunks(store, debate_ids):
+        for record in store.records(chunk):
+            if not record.events and not record.heads and not record.parts:
+                failures.append(Failure(f"debate/{record.debate_id}", "nothing is stored of it"))
+                continue
+            checked = check_debate(record)
+            debates += 1
+            events += checked.events
+            parts += checked.parts
+            erased += checked.erased
+            size += checked.bytes
+            failures += checked.failures
+        if progress is not None:
+            progress(debates)
+    if debate_ids is None:
+        failures += _log_failures(store)
+    failures.sort(key=lambda one: one.position)
+    return Report(debates=debates, events=events, parts=parts, erased=erased, bytes=size, failures=tuple(failures))
+
+
+def _chunks(store: EventStore, debate_ids: Sequence[str] | None) -> Iterator[Sequence[str]]:
+    if debate_ids is not None:
+        for start in range(0, len(debate_ids), _CHUNK):
+            yield debate_ids[start : start + _CHUNK]
+        return
+    after = ""
+    while chunk := store.debate_ids(after, _CHUNK):
+        yield chunk
+        after = chunk[-1]
+
+
+def _log_failures(store: EventStore) -> Iterable[Failure]:
+    found = store.inventory()
+    if found.first_missing is not None:
+        yield Failure("", f"no event has the position {found.first_missing}", position=found.first_missing)
+    if found.counter != found.last_position:
+        what = f"the last event has the position {found.last_position}, the counter says {found.counter}"
+        yield Failure("", what, position=min(found.last_position, found.counter) + 1)
+    for stream in found.strays:
+        yield Failure(stream, "this is neither the stream of a debate nor of its calls")
