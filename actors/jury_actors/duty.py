@@ -1,0 +1,169 @@
+"""A step in a juror's hands: its texts, its conversation, what is sent, and what is recorded of it."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from jury_actors.errors import TextMissing
+from jury_actors.messages import Ask
+from jury_actors.providers.provider import ModelMessage, ModelReply, ModelRequest, RequestedTool, ToolDefinition
+from jury_debate.artifact_tools import call_tool, tool_definitions
+from jury_debate.prompts import load_prompts
+from jury_debate.rules import rules_of
+from jury_debate.rules_v1.conversation import Call
+from jury_events.case import Case
+from jury_events.codec import decode
+from jury_events.errors import UnknownPart
+from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall
+from jury_events.ids import exchange_id
+from jury_events.parts import PartPen, PartRef
+from jury_events.rubric import Rubric
+
+_LABEL = 300
+_MODEL_NAME = 200
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+
+
+@lru_cache(maxsize=256)
+def _schema(rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
+    """A run asks for one or two forms of answer; whoever is given one does not change it."""
+    return rules_of(rules).answer_schema(rubric, statement=statement, scenarios=scenarios)
+
+
+class Duty:
+    """One step.
+
+    Args:
+        ask: what is asked; exchanges that are recorded already are told to the conversation at once.
+        texts: contents by reference, at least those that the ask refers to.
+        pen: makes the references of new texts.
+    """
+
+    def __init__(self, ask: Ask, texts: dict[str, bytes], pen: PartPen) -> None:
+        self._assignment = ask.assignment
+        self._texts = texts
+        self._pen = pen
+        self._case = None if ask.case is None else Case.from_part(ask.case.encode())
+        self._rules = rules_of(ask.assignment.rules)
+        self.conversation = self._rules.converse(ask.assignment, pen)
+        for stored in ask.prior:
+            exchange = decode(stored)
+            assert isinstance(exchange, ExchangeRecorded)
+            self.hear(exchange)
+
+    def text(self, ref: PartRef) -> bytes:
+        """The content of a reference.
+
+        Raises:
+            TextMissing: nobody sent it.
+        """
+        found = self._texts.get(ref.part)
+        if found is not None:
+            return found
+        try:
+            return self._pen.text(ref)
+        except UnknownPart:
+            debate_id, step = self._assignment.debate_id, self._assignment.step
+            raise TextMissing(f"debate {debate_id}: the juror was not sent text {ref.part} of {step.id}") from None
+
+    def hear(self, exchange: ExchangeRecorded) -> None:
+        """Tell the conversation a recorded exchange."""
+        self.conversation.hear(self._rules.recall(exchange, self.text))
+
+    def request(self, call: Call) -> ModelRequest:
+        """What the provider is sent."""
+        assignment, spec = self._assignment, self._assignment.spec
+        exchange = exchange_id(assignment.step.id, call.model, call.turn, call.attempt)
+        return ModelRequest(
+            model=call.model.partition("/")[2],
+            messages=tuple(
+                ModelMessage(
+                    message.role,
+                    b"".join([self.text(ref) for ref in message.parts]).decode("utf-8", "replace"),
+                    message.call_id,
+                )
+                for message in call.messages
+            ),
+            tools=self._tools() if call.tools else (),
+            schema=_schema(assignment.rules, spec.rubric, statement=spec.statement, scenarios=spec.scenarios),
+            settings=assignment.settings,
+            trace=f"{assignment.debate_id}/{exchange}",
+        )
+
+    def exchange(self, call: Call, reply: ModelReply, milliseconds: float, *, simulated: bool) -> ExchangeRecorded:
+        """The event that records one attempt; tools that the model asked for are answered in it."""
+        step, make = self._assignment.step, self._pen.make
+        return ExchangeRecorded(
+            step=step.id,
+            juror_id=step.juror_id,
+            model=call.model,
+            model_version=_label(reply.model_version, _MODEL_NAME),
+            turn=call.turn,
+            attempt=call.attempt,
+            request=tuple(
+                RequestMessage(role=message.role, parts=message.parts, call_id=message.call_id)
+                for message in call.messages
+            ),
+            tools=call.tools,
+            settings=self._assignment.settings,
+            sent=None if reply.sent is None else make(reply.sent),
+            outcome=reply.outcome,
+            answer=None if reply.answer is None else make(reply.answer),
+            response=None if reply.response is None else make(reply.response),
+            error=None if reply.error is None else make(_utf8(reply.error)),
+            tool_calls=tuple(self._answered(call, index, tool) for index, tool in enumerate(reply.tool_calls)),
+            finish_reason=_label(reply.finish_reason),
+            usage=reply.usage,
+            cost=reply.cost,
+            latency_ms=round(milliseconds, 3),
+            request_id=_label(reply.request_id),
+            simulated=simulated,
+        )
+
+    def _tools(self) -> tuple[ToolDefinition, ...]:
+        prompts = load_prompts(self._assignment.prompts, self._assignment.language)
+        offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
+        return tuple(ToolDefinition(tool.name, tool.description, tool.parameters) for tool in offered)
+
+    def _answered(self, call: Call, index: int, tool: RequestedTool) -> ToolCall:
+        """A tool call with what it is given back: records of the case or peers' opinions, marked as data."""
+        most = self._assignment.artifacts.max_calls
+        name, arguments = _label(tool.name) or "unnamed", _utf8(tool.arguments)
+        if not call.tools or self._case is None:
+            result, ok = '{"error":"tools are not available; answer now"}', False
+        elif index >= most:
+            result, ok = f'{{"error":"at most {most} tool calls in one turn"}}', False
+        else:
+            result, ok = call_tool(name, arguments.decode(), self._case, self._opinions())
+        return ToolCall(
+            call_id=_label(tool.call_id) or f"call-{index + 1}",
+            name=name,
+            arguments=self._pen.make(arguments),
+            result=self._pen.make(self._rules.mark(result, self._assignment.marker)),
+            ok=ok,
+        )
+
+    def _opinions(self) -> list[dict[str, object]] | None:
+        if self._assignment.opinions is None:
+            return None
+        return [
+            {
+                "juror": opinion.letter,
+                "round": opinion.round,
+                "verdict": opinion.verdict,
+                "score": opinion.score,
+                "confidence": opinion.confidence,
+                "opinion": self._rules.unmark(self.text(opinion.shown).decode("utf-8"), self._assignment.marker),
+            }
+            for opinion in self._assignment.opinions
+        ]
+
+
+def _label(text: str | None, most: int = _LABEL) -> str | None:
+    """What a provider or a model says, made fit for a record: an answer is never lost for its label's sake."""
+    return None if text is None else _UNPRINTABLE.sub(" ", text)[:most] or None
+
+
+def _utf8(text: str) -> bytes:
+    """Bytes of a text that may hold lone surrogates, as decoded JSON may."""
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,31 @@
+"""Errors of this component."""
+
+from jury_events.errors import JuryError
+
+
+class ActorError(JuryError):
+    """The jury could not do its work."""
+
+
+class UnknownProvider(ActorError):
+    """A panel names a provider that is not there; the message lists those that are."""
+
+
+class ClusterUnreachable(ActorError):
+    """There is no Ray cluster at the address given."""
+
+
+class TextMissing(ActorError):
+    """A juror was asked about a text that it was never sent, as one is that took another's place; send it again."""
+
+
+class Broken(ActorError):
+    """A part of ours raised what it should not; the debate can be resumed. It travels between processes as its text."""
+
+
+class ClusterLost(ActorError):
+    """Ray, or an actor of the court, is gone for good; what was recorded stays, and the same run goes on from there."""
+
+
+class OtherPanel(ActorError):
+    """A debate that is to go on was opened with another panel."""

@@ -1,0 +1,165 @@
+"""A juror: takes steps, asks its model, records every exchange before it says what came of it."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from jury_actors.backoff import Backoff
+from jury_actors.clerk import ClerkLink, ClerkPort
+from jury_actors.duty import Duty
+from jury_actors.errors import Broken
+from jury_actors.messages import Ask, Delivery, Told
+from jury_actors.outbox import Outbox
+from jury_actors.providers.provider import (
+    ModelReply,
+    ModelRequest,
+    Provider,
+)
+from jury_actors.sources import Sources
+from jury_debate.rules_v1.conversation import Call
+from jury_debate.rules_v1.outcome import Outcome
+from jury_events.codec import encode
+from jury_events.errors import JuryError
+from jury_events.ids import calls_stream
+from jury_events.outcome import CallOutcome
+from jury_events.parts import SALT_BYTES, PartPen
+from jury_store.errors import Mismatch
+from jury_store.event_store import Append
+
+_log = logging.getLogger(__name__)
+
+ProviderFactory = Callable[[str], Provider]
+
+
+class Juror:
+    """One juror process's worth of work: many steps of many debates at once.
+
+    Args:
+        providers: gives the client of a provider by its name; called once a name.
+        clerk: where exchanges are recorded.
+        sources: time and chance.
+        backoff: between tries of a failed call.
+        linger: seconds that a delivery waits for company.
+    """
+
+    def __init__(
+        self,
+        providers: ProviderFactory,
+        clerk: ClerkPort,
+        *,
+        sources: Sources = Sources(),
+        backoff: Backoff = Backoff(),
+        linger: float = 0.0,
+    ) -> None:
+        self._make_provider = providers
+        self._providers: dict[str, Provider] = {}
+        self._gates: dict[str, asyncio.Semaphore] = {}
+        self._clerk = ClerkLink(clerk)
+        self._sources = sources
+        self._backoff = backoff
+        self._outbox: Outbox[Told] = Outbox(sources.entropy(8).hex(), linger=linger)
+        self._texts: dict[str, dict[str, bytes]] = {}
+        self._working: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._told: dict[str, dict[str, Told]] = {}
+
+    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+        """Take steps to do; forget the debates in `release`.
+
+        A step that is done already is told again, one that is being done is joined: asking twice costs no call.
+        """
+        for debate in release:
+            self._texts.pop(debate, None)
+            self._told.pop(debate, None)
+        for ask in asks:
+            debate_id, step_id = ask.assignment.debate_id, ask.assignment.step.id
+            self._texts.setdefault(debate_id, {}).update(ask.texts)
+            key = (debate_id, step_id)
+            known = self._told.get(debate_id, {}).get(step_id)
+            if known is not None:
+                self._outbox.put(known)
+            elif key not in self._working:
+                self._working[key] = task = asyncio.create_task(self._work(ask))
+                task.add_done_callback(partial(self._done, key))
+
+    def _done(self, key: tuple[str, str], _task: asyncio.Task[None]) -> None:
+        self._working.pop(key, None)
+
+    async def poll(self, life: str, ack: int) -> Delivery[Told]:
+        """What steps came to; see `Outbox.poll`."""
+        return await self._outbox.poll(life, ack)
+
+    async def close(self) -> None:
+        """Give up what is being done and release the clients."""
+        for task in list(self._working.values()):
+            task.cancel()
+        await asyncio.gather(*self._working.values(), return_exceptions=True)
+        for provider in self._providers.values():
+            await provider.close()
+
+    async def _work(self, ask: Ask) -> None:
+        assignment = ask.assignment
+        told = Told(assignment.debate_id, assignment.step.id, None)
+        try:
+            told = told._replace(outcome=await self._do(ask))
+            if told.debate_id in self._texts:  # else nobody waits for it any more
+                self._told.setdefault(told.debate_id, {})[told.step_id] = told
+        except JuryError as error:
+            told = told._replace(problem=error)
+        except Exception as error:  # noqa: BLE001  (the coordinator decides what a juror's own failure means)
+            _log.info("debate %s, step %s broke", told.debate_id, told.step_id, exc_info=True)
+            problem = Broken(f"debate {told.debate_id}, step {told.step_id}: {type(error).__name__}: {error}")
+            told = told._replace(problem=problem)
+        self._outbox.put(told)
+
+    async def _do(self, ask: Ask) -> Outcome:
+        pen = PartPen(lambda: self._sources.entropy(SALT_BYTES))
+        duty = Duty(ask, self._texts[ask.assignment.debate_id], pen)
+        retry_after: float | None = None
+        while (call := duty.conversation.call) is not None:
+            if call.attempt > 1:
+                delay = self._backoff.delay(call.attempt, jitter=self._sources.jitter(), retry_after=retry_after)
+                await asyncio.sleep(delay)
+            reply, milliseconds = await self._ask_model(call, duty)
+            simulated = self._provider(call.model.partition("/")[0]).simulated
+            exchange = duty.exchange(call, reply, milliseconds, simulated=simulated)
+            new = encode(exchange, recorded_at=self._sources.clock(), parts=pen.take())
+            # Durable before anything is made of it: an answer that was paid for is never lost.
+            appended = await self._clerk.append(Append(calls_stream(ask.assignment.debate_id), (new,)))
+            if appended.repeated:
+                # Its texts stand under the first writer's references, which the log knows and we do not.
+                raise Mismatch(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
+            duty.hear(exchange)
+            retry_after = reply.retry_after
+        assert duty.conversation.outcome is not None
+        return duty.conversation.outcome
+
+    async def _ask_model(self, call: Call, duty: Duty) -> tuple[ModelReply, float]:
+        name = call.model.partition("/")[0]
+        provider = self._provider(name)
+        request = duty.request(call)
+        gate = self._gates.get(name)
+        if gate is None:
+            return await _timed(provider, request)
+        async with gate:
+            return await _timed(provider, request)
+
+    def _provider(self, name: str) -> Provider:
+        provider = self._providers.get(name)
+        if provider is None:
+            provider = self._providers[name] = self._make_provider(name)
+            if provider.max_in_flight is not None:
+                self._gates[name] = asyncio.Semaphore(provider.max_in_flight)
+        return provider
+
+
+async def _timed(provider: Provider, request: ModelRequest) -> tuple[ModelReply, float]:
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(request.settings.timeout_seconds):
+            reply = await provider.call(request)
+    except TimeoutError:
+        seconds = request.settings.timeout_seconds
+        reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {seconds:g} s")
+    return reply, (time.perf_counter() - started) * 1000

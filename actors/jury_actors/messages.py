@@ -1,0 +1,71 @@
+"""What travels between driver, coordinator and jurors. Plain tuples: a batch of them pickles cheaply."""
+
+from typing import Generic, NamedTuple, TypeVar
+
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.rules_v1.assignment import Assignment
+from jury_debate.rules_v1.outcome import Outcome
+from jury_events.envelope import StoredEvent
+
+T = TypeVar("T")
+
+
+class Ask(NamedTuple):
+    """A step for a juror to do.
+
+    Args:
+        assignment: what is asked; its texts are references.
+        texts: contents by reference, of those that this juror was not sent before.
+        case: canonical JSON of the case, where tools may be called.
+        prior: exchanges of this step that are recorded already, in order.
+    """
+
+    assignment: Assignment
+    texts: dict[str, bytes]
+    case: str | None
+    prior: tuple[StoredEvent, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of text that it carries."""
+        return len(self.case or "") + sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
+
+
+class Told(NamedTuple):
+    """What a step came to. `problem` says that the juror itself failed, and the step has no outcome."""
+
+    debate_id: str
+    step_id: str
+    outcome: Outcome | None
+    problem: BaseException | None = None
+
+
+class Docket(NamedTuple):
+    """What the debates of a run have in common."""
+
+    run_id: str
+    resolved: ResolvedPanel
+
+
+class Job(NamedTuple):
+    """One debate to hold: `case` is the case with its label, as JSON."""
+
+    debate_id: str
+    case: bytes
+    docket: Docket
+
+
+class Finished(NamedTuple):
+    """A debate that ended (`status`: completed, failed or cancelled), or could not go on (`problem`)."""
+
+    debate_id: str
+    status: str
+    problem: BaseException | None = None
+
+
+class Delivery(NamedTuple, Generic[T]):
+    """Items of an outbox up to number `upto` of its `life`."""
+
+    life: str
+    upto: int
+    items: list[T]

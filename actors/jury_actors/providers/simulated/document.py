@@ -1,0 +1,137 @@
+"""The judged part of a prompt taken apart: who said what, scenario by scenario, and what the earlier checks found.
+
+Structure is read from unmarked lines only and content from marked ones, so judged text can't pass for a heading.
+"""
+
+from typing import NamedTuple
+
+from jury_actors.providers.simulated.wording import Wording
+from jury_debate.rules_v1.datamark import unmark
+
+MARK = "⟦0⟧"
+"""Stands for the debate's own marker, so that nothing depends on which one was drawn."""
+
+MAX_CHARACTERS = 400_000
+"""Of a longer case the beginning and the end are read, half of this each."""
+
+_PREFIX = f"{MARK} "
+
+
+class Passage(NamedTuple):
+    """What one speaker said in one place.
+
+    `kind`: policy, user, expected, agent, thought, action, tool, error or other.
+    """
+
+    kind: str
+    lines: tuple[str, ...]
+
+
+class Checks(NamedTuple):
+    """The records of one kind of earlier check; `failed` is None where the prompt does not tell."""
+
+    total: int
+    failed: int | None
+
+
+class Document(NamedTuple):
+    """A case as read; `plain` is all its text, for looking up quotations."""
+
+    scenarios: tuple[tuple[Passage, ...], ...]
+    gate: Checks | None
+    card: Checks | None
+    plain: str
+    cut: bool
+
+
+def read_document(text: str, wording: Wording | None) -> Document:
+    """Take a case apart; without a known wording all of it is what the agent said.
+
+    Args:
+        text: the case part of a prompt with `MARK` in place of the debate's marker.
+        wording: the prompts that it was written with.
+    """
+    cut = len(text) > MAX_CHARACTERS
+    if cut:
+        half = MAX_CHARACTERS // 2
+        tail = text[-half:]
+        text = text[:half] + "\n" + tail[tail.find("\n") + 1 if "\n" in tail else 0 :]
+    reader = _Reader(wording)
+    for line in text.split("\n"):
+        if line.startswith(_PREFIX):
+            reader.content.append(line)
+        elif line:
+            reader.heading(line)
+    reader.finish()
+    scenarios = tuple(tuple(passages) for passages in reader.scenarios if passages)
+    plain = "\n".join(line for passages in scenarios for passage in passages for line in passage.lines)
+    return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, cut)
+
+
+class _Reader:
+    """Walks the lines of a case; `content` gathers the marked lines under the latest heading."""
+
+    def __init__(self, wording: Wording | None) -> None:
+        self._wording = wording
+        self._kind = "agent"
+        self._speaker = "agent"
+        self._numbers: dict[str, int] = {}
+        self._passed: dict[str, int] = {}
+        self._report = "gate"
+        self.scenarios: list[list[Passage]] = [[]]
+        self.content: list[str] = []
+
+    def heading(self, line: str) -> None:
+        """An unmarked line: what follows it is of another kind."""
+        self.finish()
+        wording = self._wording
+        if wording is None:
+            return
+        head = wording.heads.get(line)
+        if head == "content":
+            self._kind = self._speaker
+        elif head is not None:
+            self._kind = head
+        elif found := wording.message.match(line):
+            self._speaker = wording.speakers.get(found["role"], "other")
+            self._kind = self._speaker
+        elif wording.call.match(line) or wording.arguments.match(line):
+            self._kind = "action"
+        elif wording.scenario.match(line):
+            if self.scenarios[-1]:
+                self.scenarios.append([])
+        else:
+            self._count(line)
+
+    def finish(self) -> None:
+        """Close the running passage."""
+        if not self.content:
+            return
+        lines = tuple(unmark("\n".join(self.content), MARK).split("\n"))
+        self.content = []
+        if self._kind == "artifacts":
+            for line in lines:
+                self._count(line)
+        elif self._kind not in {"role", "tool_name"}:
+            self.scenarios[-1].append(Passage(self._kind, lines))
+
+    def _count(self, line: str) -> None:
+        wording = self._wording
+        if wording is None:
+            return
+        for report, totals in (("gate", wording.gate_total), ("card", wording.card_total)):
+            for total in totals:
+                if found := total.match(line):
+                    self._report = report
+                    self._numbers.setdefault(report, int(found["total"]))
+                    return
+        if found := wording.pass_rate.match(line):
+            self._passed.setdefault(self._report, int(found["passed"]))
+
+    def checks(self, report: str) -> Checks | None:
+        """What was found of one report; None where the prompt has none."""
+        total = self._numbers.get(report)
+        if total is None:
+            return None
+        passed = self._passed.get(report)
+        return Checks(total, 0 if not total else None if passed is None else max(0, total - passed))

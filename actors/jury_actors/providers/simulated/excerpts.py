@@ -1,0 +1,45 @@
+"""Short quotations: taken from the record so that they can be found in it again, and checked the same way."""
+
+import re
+
+LONGEST = 90
+_SHORTEST = 8
+_MOST = 4
+_UNQUOTABLE = re.compile(r"[“”「」\x00-\x1f]")
+_QUOTED = re.compile(r"[“「]([^“”「」\n]{8,240})[”」]")
+
+
+def excerpt(line: str, phrase: str) -> str:
+    """A piece of `line` around `phrase`, without curled quotation marks or anything unprintable; "" if none is left.
+
+    Args:
+        line: of the record, as written.
+        phrase: what it was found by; its first word is looked for.
+    """
+    word = phrase.split(" ", 1)[0]
+    at = max(0, line.lower().find(word)) if word else 0
+    start = max(0, at - LONGEST // 3)
+    window = line[start : start + LONGEST]
+    pieces: list[str] = []
+    for piece in _UNQUOTABLE.split(window):
+        kept = piece if piece.isprintable() else "".join(char if char.isprintable() else "\n" for char in piece)
+        pieces += kept.split("\n")
+    wanted = [piece for piece in pieces if word and word in piece.lower() and len(piece.strip()) >= _SHORTEST]
+    best = max(wanted or pieces, key=len, default="").strip()
+    if len(best) < _SHORTEST:
+        return ""
+    return _whole_words(best, cut_left=start > 0, cut_right=start + LONGEST < len(line))
+
+
+def _whole_words(text: str, *, cut_left: bool, cut_right: bool) -> str:
+    """Half words at a cut are dropped where the text has gaps."""
+    first, last = text.find(" "), text.rfind(" ")
+    begin = first + 1 if cut_left and 0 <= first < len(text) // 3 else 0
+    end = last if cut_right and last > 2 * len(text) // 3 else len(text)
+    return text[begin:end].strip()
+
+
+def supported(said: str, record: str) -> tuple[str, ...]:
+    """The quotations in `said` that the record really holds."""
+    quoted = [found.group(1) for found in _QUOTED.finditer(said[:20_000])][:_MOST]
+    return tuple(quote for quote in quoted if quote in record)

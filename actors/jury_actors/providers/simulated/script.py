@@ -1,0 +1,169 @@
+"""How simulated models behave as a service: how long they take and how often, or exactly when, they fail.
+
+Everything is drawn from the script's seed and a call's trace, so the same run meets the same weather.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Any
+
+from jury_actors.errors import ActorError
+from jury_events.outcome import CallOutcome
+
+UNPARSEABLE = "unparseable"
+WRONG_BALLOT = "wrong_ballot"
+SPOILT = (UNPARSEABLE, WRONG_BALLOT)
+"""Answers that arrive and are of no use: prose instead of JSON, another seat's ballot."""
+
+FAULTS = (*(outcome.value for outcome in CallOutcome), *SPOILT)
+
+_RETRIED = frozenset({"rate_limited", "overloaded", "timeout", "connection", "malformed_response"})
+_FAILING = tuple(outcome for outcome in CallOutcome if outcome is not CallOutcome.ANSWERED)
+_SEED = re.compile(r"-?[0-9]{1,18}")
+_LONGEST = 3600.0
+_WIDEST = 10.0
+_NUMBERS = ("latency", "sigma", "seed", UNPARSEABLE)
+
+
+class BadScript(ActorError):
+    """What was asked of the simulated models can't be played; the message names the setting."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """The behaviour of simulated models.
+
+    Args:
+        latency: mean seconds of a call; 0 answers at once.
+        sigma: spread of the lognormal latency.
+        rates: probability of each failing outcome.
+        unparseable: probability of an answer in prose.
+        scripted: faults of a step's calls, in order, by a pattern (`fnmatch`) of the step (`initial/gpt`), of
+            `debate/step` or of the whole trace. A fault is an outcome's name (`answered`: none), `unparseable` or
+            `wrong_ballot`. A fallback model meets them from the first again: name the model to spare it.
+        seed: chance.
+    """
+
+    latency: float = 0.0
+    sigma: float = 0.5
+    rates: Mapping[CallOutcome, float] = field(default_factory=lambda: MappingProxyType({}))
+    unparseable: float = 0.0
+    scripted: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, most in (("latency", self.latency, _LONGEST), ("sigma", self.sigma, _WIDEST)):
+            if not 0 <= value <= most:
+                raise BadScript(f"{name}: must be a number from 0 to {most:g}, not {value:g}")
+        rates = {outcome.value: rate for outcome, rate in self.rates.items()} | {UNPARSEABLE: self.unparseable}
+        if CallOutcome.ANSWERED.value in rates:
+            raise BadScript("rates: answered is what remains; give the rates of failures")
+        for name, rate in rates.items():
+            if not 0 <= rate <= 1:
+                raise BadScript(f"{name}: a probability is a number from 0 to 1, not {rate:g}")
+        if sum(rates.values()) > 1 + 1e-9:
+            raise BadScript(f"rates: add up to {sum(rates.values()):g}; together at most 1")
+        for pattern, faults in self.scripted.items():
+            for fault in faults:
+                if fault not in FAULTS:
+                    raise BadScript(f"scripted {pattern!r}: {fault!r} is none of {', '.join(FAULTS)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapping proxies don't pickle, and scripts travel to worker processes.
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return _rebuild, (values | {"rates": dict(self.rates), "scripted": dict(self.scripted)},)
+
+    def seconds(self, trace: str) -> float:
+        """How long the call takes."""
+        if not self.latency:
+            return 0.0
+        first, second, _ = self._chances(trace)
+        normal = math.sqrt(-2 * math.log(1 - first)) * math.cos(2 * math.pi * second)
+        return self.latency * math.exp(self.sigma * normal - self.sigma**2 / 2)
+
+    def fault(self, trace: str) -> str | None:
+        """What goes wrong with the call debate/step/model/turn/try, as in `FAULTS`; None: nothing."""
+        if self.scripted:
+            head, turn, attempt = _place(trace)
+            for pattern, faults in self.scripted.items():
+                if any(fnmatchcase(name, pattern) for name in (trace, head, head.partition("/")[2])):
+                    found = _at(faults, turn, attempt)
+                    return None if found == CallOutcome.ANSWERED.value else found
+        if self.rates or self.unparseable:
+            chance = self._chances(trace)[2]
+            for outcome in _FAILING:
+                chance -= self.rates.get(outcome, 0.0)
+                if chance < 0:
+                    return outcome.value
+            if chance - self.unparseable < 0:
+                return UNPARSEABLE
+        return None
+
+    def _chances(self, trace: str) -> tuple[float, float, float]:
+        drawn = blake2b(f"{self.seed}\0{trace}".encode("utf-8", "surrogatepass"), digest_size=24).digest()
+        first, second, third = (int.from_bytes(drawn[at : at + 6]) / 2**48 for at in (0, 8, 16))
+        return first, second, third
+
+
+def _rebuild(values: dict[str, Any]) -> Script:
+    return Script(**values)
+
+
+AS_USUAL = Script()
+"""Answers at once, and always."""
+
+
+def _place(trace: str) -> tuple[str, int, int]:
+    """`debate/step`, turn and try of a trace; no segment of a trace holds a slash of its own."""
+    head, _model, turn, attempt = ("/" * 3 + trace).rsplit("/", 3)
+    return head.lstrip("/"), _count(turn), _count(attempt)
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() else 1
+
+
+def _at(faults: tuple[str, ...], turn: int, attempt: int) -> str | None:
+    """The fault of one call: failures of the service are tried again in the same turn, all else takes a new turn."""
+    place = (1, 1)
+    for fault in faults:
+        if place == (turn, attempt):
+            return fault
+        place = (place[0], place[1] + 1) if fault in _RETRIED else (place[0] + 1, 1)
+    return None
+
+
+def parse_script(pairs: Mapping[str, str]) -> Script:
+    """A script of `latency=0.5 sigma=0.5 timeout=0.05 unparseable=0.1 seed=3`.
+
+    Raises:
+        BadScript: a setting is unknown, or its value refused; the message names it.
+    """
+    known = (*_NUMBERS, *(outcome.value for outcome in _FAILING))
+    for name in pairs:
+        if name not in known:
+            raise BadScript(f"{name}: simulated models have no such setting; the settings: {', '.join(known)}")
+    seed = pairs.get("seed", "0").strip()
+    if not _SEED.fullmatch(seed):
+        raise BadScript(f"seed: must be a whole number of at most 18 digits, not {seed[:40]!r}")
+    return Script(
+        latency=_number(pairs, "latency", AS_USUAL.latency),
+        sigma=_number(pairs, "sigma", AS_USUAL.sigma),
+        rates={outcome: _number(pairs, outcome.value, 0.0) for outcome in _FAILING if outcome.value in pairs},
+        unparseable=_number(pairs, UNPARSEABLE, 0.0),
+        seed=int(seed),
+    )
+
+
+def _number(pairs: Mapping[str, str], name: str, default: float) -> float:
+    if name not in pairs:
+        return default
+    try:
+        return float(pairs[name])
+    except ValueError:
+        raise BadScript(f"{name}: must be a number, not {pairs[name]!r}") from None

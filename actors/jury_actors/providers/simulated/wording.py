@@ -1,0 +1,159 @@
+"""The versioned prompts read backwards: every template that carries something is turned into a pattern of it.
+
+So what a simulated model understands follows the prompts' own data files, in each version and language.
+"""
+
+import re
+from functools import cache
+from string import Template
+from typing import NamedTuple
+
+from jury_debate.prompt_texts import CaseTexts, Texts
+from jury_debate.prompts import LANGUAGES, PROMPTS_VERSION, load_prompts
+
+_NUMBER = r"\d{1,12}"
+_DECIMAL = r"[0-9.e+-]{1,24}"
+_ANYTHING = r"[^\n]{0,4000}?"
+_GROUPS = {
+    "letter": "[A-Z]{1,6}",
+    "ballot": r"\S{1,200}",
+    "marker": "⟦[A-Za-z0-9]{1,64}⟧",
+    "verdict": r"\w{1,40}",
+    "score": _DECIMAL,
+    "confidence": _DECIMAL,
+    "percent": _DECIMAL,
+    **dict.fromkeys(("seats", "number", "total", "round", "max_rounds", "passed", "shown"), _NUMBER),
+}
+
+
+class Line(NamedTuple):
+    """One line of a prompt: its fixed beginning, by which it is found quickly, and the pattern of all of it."""
+
+    prefix: str
+    pattern: re.Pattern[str]
+
+    def find(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """The first such line of `text` that begins after a line break at or behind `start`."""
+        at = text.find("\n" + self.prefix, start)
+        while at >= 0:
+            found = self.pattern.match(text, at + 1)
+            if found:
+                return found
+            at = text.find("\n" + self.prefix, at + 1)
+        return None
+
+    def find_last(self, text: str) -> re.Match[str] | None:
+        """The last such line of `text`; it must follow a line break."""
+        at = text.rfind("\n" + self.prefix)
+        while at >= 0:
+            found = self.pattern.match(text, at + 1)
+            if found:
+                return found
+            at = text.rfind("\n" + self.prefix, 0, at)
+        return None
+
+    def match(self, line: str) -> re.Match[str] | None:
+        """`line` as such a line."""
+        return self.pattern.match(line) if line.startswith(self.prefix) else None
+
+
+def line_of(text: str, placeholder: str | None = None) -> Line:
+    """The line of the template `text` that holds `$placeholder`; its first line when none is named."""
+    lines = text.strip("\n").split("\n")
+    chosen = lines[0] if placeholder is None else next(line for line in lines if f"${placeholder}" in line)
+    pattern, prefix, last, seen = "", None, 0, set[str]()
+    for hole in Template.pattern.finditer(chosen):
+        name = hole["named"] or hole["braced"]
+        literal = chosen[last : hole.start()]
+        prefix = literal if prefix is None else prefix
+        pattern += re.escape(literal)
+        pattern += f"(?P={name})" if name in seen else f"(?P<{name}>{_GROUPS.get(name, _ANYTHING)})"
+        seen.add(name)
+        last = hole.end()
+    pattern += re.escape(chosen[last:])
+    return Line(chosen if prefix is None else prefix, re.compile(pattern + r"(?=\n|\Z)"))
+
+
+class Wording(NamedTuple):
+    """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind."""
+
+    language: str
+    texts: Texts
+    seat: Line
+    role: Line
+    judge: Line
+    ballot: Line
+    marker: Line
+    tasks: tuple[tuple[str, Line], ...]
+    peer_initial: Line
+    peer_round: Line
+    roles: dict[str, str]
+    heads: dict[str, str]
+    speakers: dict[str, str]
+    scenario: Line
+    message: Line
+    call: Line
+    arguments: Line
+    gate_total: tuple[Line, Line]
+    card_total: tuple[Line, Line]
+    pass_rate: Line
+
+
+@cache
+def wordings() -> tuple[Wording, ...]:
+    """Every prompts file there is, the latest version first."""
+    return tuple(
+        _wording(language, load_prompts(version, language).texts)
+        for version in range(PROMPTS_VERSION, 0, -1)
+        for language in LANGUAGES
+    )
+
+
+def _wording(language: str, texts: Texts) -> Wording:
+    case, turns, artifacts = texts.case, texts.turns, texts.artifacts
+    return Wording(
+        language=language,
+        texts=texts,
+        seat=line_of(texts.system.juror, "letter"),
+        role=line_of(texts.system.juror, "role"),
+        judge=line_of(texts.system.final_judge),
+        ballot=line_of(texts.system.answer_format, "ballot"),
+        marker=line_of(texts.system.juror, "marker"),
+        tasks=(
+            ("initial", line_of(turns.initial_instruction)),
+            ("discussion", line_of(turns.discussion_instruction)),
+            ("final", line_of(turns.final_instruction)),
+        ),
+        peer_initial=line_of(turns.peer_block_initial),
+        peer_round=line_of(turns.peer_block_round),
+        roles={role.role: key for key, role in texts.roles.items()},
+        heads=_heads(case) | {artifacts.heading: "artifacts"},
+        speakers={
+            case.role_user: "user",
+            case.role_assistant: "agent",
+            case.role_system: "policy",
+            case.role_tool: "tool",
+            case.role_other: "other",
+        },
+        scenario=line_of(case.scenario_heading),
+        message=line_of(case.message),
+        call=line_of(case.tool_call_label),
+        arguments=line_of(case.tool_arguments_label),
+        gate_total=(line_of(artifacts.gate_summary), line_of(artifacts.gate_records)),
+        card_total=(line_of(artifacts.card_summary), line_of(artifacts.card_records)),
+        pass_rate=line_of(artifacts.pass_rate),
+    )
+
+
+def _heads(case: CaseTexts) -> dict[str, str]:
+    return {
+        case.policy: "policy",
+        case.question: "user",
+        case.expected_behavior: "expected",
+        case.response: "agent",
+        case.error: "error",
+        case.role_label: "role",
+        case.tool_label: "tool_name",
+        case.thought_label: "thought",
+        case.content_label: "content",
+    }

@@ -1,0 +1,241 @@
+"""The plain classes as Ray actors, and the ports by which actors reach each other.
+
+Actors are built lazily, inside their event loop, so that a restarted one is ready for its first call again. They find
+each other by name: a handle among the arguments of a constructor can be lost before a restart (ray#53727).
+"""
+
+import asyncio
+import gc
+import pickle
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ray
+from ray.exceptions import ActorUnavailableError, RayError, RayTaskError
+
+from jury_actors.clerk import Clerk, Recollection
+from jury_actors.coordinator import Coordinator
+from jury_actors.errors import ClusterLost
+from jury_actors.holding import CoordinatorLost
+from jury_actors.juror import Juror
+from jury_actors.juror_link import JurorLost
+from jury_actors.messages import Ask, Delivery, Finished, Job, Told
+from jury_actors.providers.registry import provider_factory
+from jury_actors.providers.simulated.script import Script
+from jury_events.errors import JuryError
+from jury_store.errors import StoreError
+from jury_store.event_store import Append, Appended
+
+CLERK = "clerk"
+"""The name of a court's clerk in its namespace."""
+
+LINGER = 0.004
+"""Seconds that a message waits for company between processes."""
+
+LOCK_WAIT = 20.0
+"""Seconds to wait for the lock of a writer that was killed a moment ago."""
+
+
+def _pack(message: object) -> bytes:
+    """Ray pickles with cloudpickle, for code; messages of plain values take a third of that without it."""
+    return pickle.dumps(message, protocol=5)
+
+
+def _settle() -> None:
+    """Events and texts live as long as their debates: looking for cycles among them after every 700 costs an eighth."""
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)
+
+
+class ClerkActor:
+    """The process that writes the log."""
+
+    def __init__(self, store_url: str, run_id: str) -> None:
+        _settle()
+        self._store_url = store_url
+        self._run_id = run_id
+        self._clerk: asyncio.Task[Clerk] | None = None
+
+    async def _ready(self) -> Clerk:
+        if self._clerk is None or (self._clerk.done() and self._clerk.exception() is not None):
+            self._clerk = asyncio.create_task(self._open())
+        return await asyncio.shield(self._clerk)
+
+    async def _open(self) -> Clerk:
+        from jury_store.opening import open_store  # noqa: PLC0415  (no other actor pays for loading SQLAlchemy)
+
+        store = await asyncio.to_thread(open_store, self._store_url, write=True, run=self._run_id, wait=LOCK_WAIT)
+        return Clerk(store)
+
+    async def open(self) -> None:
+        """Open the store; raises what `open_store` raises."""
+        await self._ready()
+
+    async def record(self, packed: bytes) -> list[Appended | StoreError]:
+        """See `ClerkPort`."""
+        return await (await self._ready()).record(pickle.loads(packed))
+
+    async def next_epoch(self) -> int:
+        """See `ClerkPort`."""
+        return await (await self._ready()).next_epoch()
+
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+        """See `ClerkPort`."""
+        return await (await self._ready()).recall(debate_ids)
+
+    async def close(self) -> None:
+        """Store what waits and let go of the database."""
+        if self._clerk is not None:
+            clerk = await self._clerk
+            await asyncio.to_thread(clerk.close)
+
+
+class JurorActor:
+    """The process of one juror."""
+
+    def __init__(self, namespace: str, script: Script) -> None:
+        _settle()
+        self._namespace = namespace
+        self._script = script
+        self._juror: Juror | None = None
+
+    def _ready(self) -> Juror:
+        if self._juror is None:
+            clerk = RayClerkPort(ray.get_actor(CLERK, self._namespace))
+            self._juror = Juror(provider_factory(self._script), clerk, linger=LINGER)
+        return self._juror
+
+    async def submit(self, packed: bytes) -> None:
+        """See `JurorPort`."""
+        asks, release = pickle.loads(packed)
+        await self._ready().submit(asks, release)
+
+    async def poll(self, life: str, ack: int) -> bytes:
+        """See `JurorPort`."""
+        return _pack(await self._ready().poll(life, ack))
+
+
+class CoordinatorActor:
+    """The process that drives the debates."""
+
+    def __init__(self, namespace: str, jurors: Mapping[str | None, Sequence[str]]) -> None:
+        _settle()
+        self._namespace = namespace
+        self._jurors = jurors
+        self._coordinator: Coordinator | None = None
+
+    def _ready(self) -> Coordinator:
+        if self._coordinator is None:
+            ports = {
+                place: [RayJurorPort(ray.get_actor(name, self._namespace)) for name in names]
+                for place, names in self._jurors.items()
+            }
+            clerk = RayClerkPort(ray.get_actor(CLERK, self._namespace))
+            self._coordinator = Coordinator(clerk, ports, linger=LINGER)
+        return self._coordinator
+
+    async def submit(self, jobs: Sequence[Job]) -> None:
+        """See `CoordinatorPort`."""
+        await self._ready().submit(jobs)
+
+    async def poll(self, life: str, ack: int) -> Delivery[Finished]:
+        """See `CoordinatorPort`."""
+        return await self._ready().poll(life, ack)
+
+
+async def _remotely(method: Any, *args: Any) -> Any:
+    """Call another process; an error of ours is raised as itself, without the traceback that Ray makes its message."""
+    try:
+        return await method.remote(*args)
+    except RayTaskError as error:
+        if isinstance(error.cause, JuryError):
+            raise error.cause from None
+        raise
+    except ActorUnavailableError:
+        raise
+    except RayError as error:
+        first = (str(error).strip().splitlines() or ["no reason given"])[0]
+        raise ClusterLost(
+            f"the Ray cluster was lost ({type(error).__name__}: {first}); call the same run again"
+        ) from error
+
+
+class RayClerkPort:
+    """A clerk in another process. Its death is waited out: everything it is sent may be sent again."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
+        """See `ClerkPort`."""
+        answers: list[Appended | StoreError] = await self._call("record", _pack(batch))
+        return answers
+
+    async def next_epoch(self) -> int:
+        """See `ClerkPort`."""
+        epoch: int = await self._call("next_epoch")
+        return epoch
+
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+        """See `ClerkPort`."""
+        known: dict[str, Recollection] = await self._call("recall", debate_ids)
+        return known
+
+    async def open(self) -> None:
+        """Open the store; raises what `open_store` raises."""
+        await self._call("open")
+
+    async def close(self) -> None:
+        """Store what waits and let go of the database."""
+        await self._call("close")
+
+    async def _call(self, method: str, *args: Any) -> Any:
+        while True:
+            try:
+                return await _remotely(getattr(self._handle, method), *args)
+            except ActorUnavailableError:
+                continue
+
+
+class RayJurorPort:
+    """A juror in another process."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+        """See `JurorPort`."""
+        try:
+            await _remotely(self._handle.submit, _pack((asks, release)))
+        except ActorUnavailableError as error:
+            raise JurorLost from error
+
+    async def poll(self, life: str, ack: int) -> Delivery[Told]:
+        """See `JurorPort`."""
+        try:
+            delivery: Delivery[Told] = pickle.loads(await _remotely(self._handle.poll, life, ack))
+        except ActorUnavailableError as error:
+            raise JurorLost from error
+        return delivery
+
+
+class RayCoordinatorPort:
+    """A coordinator in another process."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    async def submit(self, jobs: Sequence[Job]) -> None:
+        """See `CoordinatorPort`."""
+        try:
+            await _remotely(self._handle.submit, jobs)
+        except ActorUnavailableError as error:
+            raise CoordinatorLost from error
+
+    async def poll(self, life: str, ack: int) -> Delivery[Finished]:
+        """See `CoordinatorPort`."""
+        try:
+            delivery: Delivery[Finished] = await _remotely(self._handle.poll, life, ack)
+        except ActorUnavailableError as error:
+            raise CoordinatorLost from error
+        return delivery

@@ -1,0 +1,496 @@
+"""Whole debates in a court in this process: held, cut off anywhere, resumed, taken over, disturbed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from itertools import count
+
+import pytest
+
+from jury_actors.backoff import Backoff
+from jury_actors.clerk import Clerk
+from jury_actors.coordinator import Coordinator
+from jury_actors.errors import Broken, OtherPanel
+from jury_actors.juror import Juror
+from jury_actors.juror_link import JurorLost
+from jury_actors.messages import Ask, Delivery, Finished, Told
+from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_debate.errors import IllegalEvent
+from jury_events.codec import encode
+from jury_events.debate_events import DebateCancelled, RoundStarted
+from jury_events.ids import Step, debate_stream
+from jury_events.parts import make_part
+from jury_replay.verify import verify
+from jury_store.errors import Fenced, StoreError, StoreFailed
+from jury_store.event_store import Append, Appended, EventStore
+from support.courts import (
+    CutOff,
+    KeptStore,
+    Meter,
+    Run,
+    a_case_with_records,
+    asked_again,
+    broken_promises,
+    completed,
+    fixed_sources,
+)
+from support.waiting import until
+
+PRESETS = ("parallel-rounds", "adk-sequential", "independent")
+TROUBLED = Script(scripted={"*/initial/sim-security/*": ("connection", "unparseable")})
+"""One juror is unreachable once and talks nonsense once, so that its step takes three more exchanges."""
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+async def test_a_debate_of_each_preset_is_held_to_its_end(store: KeptStore, preset: str) -> None:
+    run = Run(store, preset=preset, case=a_case_with_records)
+    found = await run.hold()
+
+    assert completed(found.values())
+    assert ("opened", "completed") == (run.event_ids()[0], run.event_ids()[-1])
+    assert verify(store).ok
+
+
+async def test_a_debate_on_sqlite_is_the_same_as_in_memory(
+    store: KeptStore, new_sqlite: Callable[[], EventStore]
+) -> None:
+    there = Run(new_sqlite(), case=a_case_with_records)
+    here = Run(store, case=a_case_with_records)
+    await there.hold()
+    await here.hold()
+
+    assert here.said() == there.said()
+    assert verify(there.store).ok
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+async def test_the_order_of_answers_does_not_change_a_debate(preset: str) -> None:
+    debates = []
+    for script in (AS_USUAL, *(Script(latency=0.004, sigma=1.5, seed=seed) for seed in range(4))):
+        run = Run(KeptStore(), debates=3, preset=preset, case=a_case_with_records)
+        await run.hold(script=script)
+        debates.append([run.said(debate) for debate in run.cases])
+
+    assert all(debate == debates[0] for debate in debates[1:])
+
+
+@pytest.mark.parametrize("replicas", [1, 3])
+async def test_one_pool_of_jurors_serves_many_debates_at_once(store: KeptStore, replicas: int) -> None:
+    meter = Meter()
+    meter.open.clear()
+    run = Run(store, debates=40)
+    holding = asyncio.create_task(run.hold(meter=meter, replicas=replicas))
+    await until(lambda: meter.running == 3 * 40)
+    meter.open.set()
+
+    assert completed((await holding).values())
+    assert meter.providers <= 4 * replicas
+    assert verify(store).ok
+
+
+async def test_no_more_debates_at_once_than_asked_for(store: KeptStore) -> None:
+    meter = Meter()
+    await Run(store, debates=9).hold(meter=meter, concurrency=2, script=Script(latency=0.001))
+
+    assert meter.most_running == 2 * 3
+
+
+@pytest.mark.parametrize("answered", [True, False], ids=["answered", "unanswered"])
+@pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential"])
+async def test_a_debate_cut_off_after_any_append_goes_on_to_the_same_end(preset: str, answered: bool) -> None:
+    cuts = await _cut_everywhere(KeptStore, answered=answered, preset=preset)
+
+    assert cuts > 15
+
+
+async def test_a_debate_on_sqlite_cut_off_after_any_append_goes_on_to_the_same_end(
+    new_sqlite: Callable[[], EventStore],
+) -> None:
+    cuts = await _cut_everywhere(new_sqlite, answered=False, preset="parallel-rounds")
+
+    assert cuts > 15
+
+
+async def _cut_everywhere(new_store: Callable[[], EventStore], *, answered: bool, preset: str) -> int:
+    """Once after each append, until the cut comes after the end; gives how many cuts there were."""
+    whole = Run(KeptStore(), preset=preset, case=a_case_with_records)
+    await whole.hold(script=TROUBLED)
+    for after in count():
+        where = f"cut off after append {after}"
+        store = new_store()
+        run = Run(store, preset=preset, case=a_case_with_records)
+        cut = CutOff(store, after, answered=answered)
+        first, second = Meter(), Meter()
+        stopped = await run.hold(script=TROUBLED, meter=first)
+        cut.mend()
+        if completed(stopped.values()):
+            return after
+        recorded = set(run.exchange_ids())
+        resumed = await run.hold(script=TROUBLED, meter=second)
+
+        assert isinstance(stopped["d0"].problem, StoreFailed), where
+        assert completed(resumed.values()), where
+        assert whole.said() == run.said(), where
+        assert sorted(whole.exchange_ids()) == sorted(run.exchange_ids()), where
+        assert not recorded & set(second.served_of("d0")), where
+        assert not broken_promises(store, "d0", first.served_of("d0") + second.served_of("d0")), where
+        assert verify(store).ok, where
+    raise AssertionError("a debate without an end")
+
+
+async def test_a_debate_cut_off_again_and_again_comes_to_the_same_end() -> None:
+    whole = Run(KeptStore(), case=a_case_with_records)
+    await whole.hold(script=TROUBLED)
+    run = Run(KeptStore(), case=a_case_with_records)
+    meter = Meter()
+    cuts = 0
+    while not completed((await _hold_cut_off(run, 3, meter)).values()):
+        cuts += 1
+
+    assert cuts > 5
+    assert whole.said() == run.said()
+    assert not broken_promises(run.store, "d0", meter.served_of("d0"))
+
+
+async def _hold_cut_off(run: Run, after: int, meter: Meter) -> dict[str, Finished]:
+    cut = CutOff(run.store, after, answered=False)
+    try:
+        return await run.hold(script=TROUBLED, meter=meter)
+    finally:
+        cut.mend()
+
+
+async def test_a_court_that_is_left_in_the_middle_is_followed_by_another(store: KeptStore) -> None:
+    meter = Meter()
+    run = Run(store, debates=10)
+    meter.open.clear()
+    async with run.court(meter=meter) as port:
+        await port.submit(run.jobs)
+        await until(lambda: meter.running == 30)
+    meter.open.set()
+    found = await run.hold(meter=meter)
+
+    assert completed(found.values())
+    assert not [broken for debate in run.cases for broken in broken_promises(store, debate, meter.served_of(debate))]
+
+
+async def test_a_debate_that_somebody_wrote_to_after_the_log_was_read_is_read_again(
+    store: KeptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meter = Meter()
+    run = Run(store)
+    meter.open.clear()
+    async with run.court(meter=meter) as port:
+        await port.submit(run.jobs)
+        await until(lambda: meter.running == 3)
+    meter.open.set()
+    heads, stale = store.heads, iter([True])
+    monkeypatch.setattr(store, "heads", lambda streams: {} if next(stale, False) else heads(streams))
+
+    found = await run.hold(meter=meter)
+
+    assert completed(found.values())
+    assert [] == list(broken_promises(store, "d0", meter.served_of("d0")))
+
+
+async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptStore) -> None:
+    meter = Meter()
+    run = Run(store)
+    meter.open.clear()
+    async with run.court(meter=meter) as port:
+        await port.submit(run.jobs)
+        await until(lambda: meter.running == 3)
+    meter.open.set()
+    await run.hold(meter=meter)
+
+    assert {"initial/sim-policy": 1, "initial/sim-security": 1, "initial/sim-misuse": 1} == asked_again(store, "d0")
+
+
+async def test_a_debate_of_another_panel_is_not_gone_on_with(store: KeptStore) -> None:
+    meter = Meter()
+    run = Run(store)
+    meter.open.clear()
+    async with run.court(meter=meter) as port:
+        await port.submit(run.jobs)
+        await until(lambda: meter.running == 3)
+
+    found = await Run(store, preset="independent").hold()
+
+    assert isinstance(found["d0"].problem, OtherPanel)
+
+
+async def test_a_debate_that_is_over_is_told_of_without_a_call_or_an_event(store: KeptStore) -> None:
+    run = Run(store, debates=2)
+    await run.hold()
+    position = store.last_position()
+    meter = Meter()
+    found = await run.hold(meter=meter)
+
+    assert completed(found.values())
+    assert (0, position) == (meter.served.total(), store.last_position())
+
+
+async def test_a_debate_submitted_twice_is_held_once(store: KeptStore) -> None:
+    meter = Meter()
+    run = Run(store)
+    async with run.court(meter=meter) as port:
+        await asyncio.gather(port.submit(run.jobs), port.submit(run.jobs))
+        delivery = await port.poll("", 0)
+
+    assert [("d0", "completed", None)] == delivery.items
+    assert not broken_promises(store, "d0", meter.served_of("d0"))
+    assert not asked_again(store, "d0")
+
+
+async def test_a_coordinator_whose_debate_another_took_over_is_fenced_off(store: KeptStore) -> None:
+    old, new = Meter(), Meter()
+    run = Run(store)
+    old.open.clear()
+    async with run.court(meter=old) as port:
+        await port.submit(run.jobs)
+        await until(lambda: old.running == 3)
+        taken_over = await run.hold(meter=new)
+        before = run.event_ids()
+        old.open.set()
+        (fenced,) = (await port.poll("", 0)).items
+
+    assert completed(taken_over.values())
+    assert ("unfinished", Fenced) == (fenced.status, type(fenced.problem))
+    assert before == run.event_ids()
+
+
+async def test_a_store_that_fails_leaves_every_debate_unfinished_and_says_why(store: KeptStore) -> None:
+    run = Run(store, debates=5)
+    CutOff(store, 20, answered=True)
+    found = await run.hold()
+
+    assert [("unfinished", StoreFailed)] * 5 == [(one.status, type(one.problem)) for one in found.values()]
+
+
+async def test_debates_that_a_failing_store_left_can_be_resumed(store: KeptStore) -> None:
+    run = Run(store, debates=5)
+    meter = Meter()
+    cut = CutOff(store, 20, answered=True)
+    await run.hold(meter=meter)
+    cut.mend()
+    found = await run.hold(meter=meter)
+
+    assert completed(found.values())
+    assert not [broken for debate in run.cases for broken in broken_promises(store, debate, meter.served_of(debate))]
+
+
+async def test_a_store_that_refuses_one_debate_leaves_the_others_alone(
+    store: KeptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = store.append
+
+    def refusing(requests: list[Append]) -> list[Appended | StoreError]:
+        return [StoreFailed("no") if "d1" in one.stream else append([one])[0] for one in requests]
+
+    monkeypatch.setattr(store, "append", refusing)
+    found = await Run(store, debates=3).hold()
+
+    assert {"d0": "completed", "d1": "unfinished", "d2": "completed"} == {d: one.status for d, one in found.items()}
+
+
+async def test_a_juror_that_breaks_leaves_only_its_debate_unfinished(store: KeptStore) -> None:
+    meter = Meter()
+    meter.breaks = lambda trace: trace.startswith("d1/round-1/sim-security")
+    run = Run(store, debates=3)
+    found = await run.hold(meter=meter)
+    meter.breaks = lambda _trace: False
+    later = await run.hold(meter=meter)
+
+    assert {"d0": None, "d1": Broken, "d2": None} == {d: one.problem and type(one.problem) for d, one in found.items()}
+    assert completed(later.values())
+
+
+async def test_a_stream_that_the_rules_did_not_write_is_reported_and_left_alone(store: KeptStore) -> None:
+    run = Run(store, debates=2)
+    cut = CutOff(store, 1, answered=True)
+    await run.hold(concurrency=1)
+    cut.mend()
+    strange = make_part(b"round 5", bytes(16))
+    event = encode(
+        RoundStarted(round=5, speaker_order=("sim-policy",), instruction=strange.ref), recorded_at=1, parts=(strange,)
+    )
+    store.append([Append(debate_stream("d0"), (event,), expected_version=1, epoch=store.next_epoch())])
+    found = await run.hold()
+
+    assert ("unfinished", IllegalEvent) == (found["d0"].status, type(found["d0"].problem))
+    assert ["opened", "round-5/started"] == run.event_ids("d0")
+    assert "completed" == found["d1"].status
+
+
+async def _cancelled_midway(run: Run, meter: Meter) -> str:
+    """Cancel d0 while its first steps are asked; what the coordinator then says of it."""
+    meter.open.clear()
+    async with run.court(meter=meter) as port:
+        await port.submit(run.jobs)
+        await until(lambda: meter.running == 3)
+        event = encode(DebateCancelled(by="somebody", reason=None), recorded_at=1)
+        epoch = run.store.next_epoch()
+        run.store.append([Append(debate_stream("d0"), (event,), expected_version=1, epoch=epoch)])
+        meter.open.set()
+        (finished,) = (await port.poll("", 0)).items
+        await until(lambda: len(run.exchange_ids()) == 3)
+    return finished.status
+
+
+async def test_a_cancelled_debate_takes_no_late_answer_but_keeps_it(store: KeptStore) -> None:
+    run = Run(store)
+    meter = Meter()
+    await _cancelled_midway(run, meter)
+
+    assert ["opened", "cancelled"] == run.event_ids()
+    assert set(meter.served_of("d0")) == set(run.exchange_ids())
+
+
+async def test_a_cancelled_debate_never_goes_on(store: KeptStore) -> None:
+    run = Run(store)
+    await _cancelled_midway(run, Meter())
+    meter = Meter()
+    found = await run.hold(meter=meter)
+
+    assert ("cancelled", None) == (found["d0"].status, found["d0"].problem)
+    assert not meter.served
+    assert ["opened", "cancelled"] == run.event_ids()
+
+
+async def test_a_case_that_cannot_be_read_leaves_only_its_debate_unfinished(store: KeptStore) -> None:
+    run = Run(store, debates=2)
+    broken, fine = run.jobs
+    async with run.court() as port:
+        found = await run.through(port, jobs=[broken._replace(case=b"{}"), fine])
+
+    assert {"d0": "unfinished", "d1": "completed"} == {debate: one.status for debate, one in found.items()}
+
+
+class MortalJuror:
+    """A juror's process as the coordinator reaches it. It can die, or be replaced before anybody notices."""
+
+    def __init__(self, make: Callable[[], Juror]) -> None:
+        self._make = make
+        self.juror = make()
+        self._death = asyncio.Event()
+        self.submitted = 0
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+        self.submitted += 1
+        await self.juror.submit(asks, release)
+
+    async def poll(self, life: str, ack: int) -> Delivery[Told]:
+        await self.answers.wait()
+        death = self._death
+        poll, died = asyncio.ensure_future(self.juror.poll(life, ack)), asyncio.ensure_future(death.wait())
+        await asyncio.wait({poll, died}, return_when=asyncio.FIRST_COMPLETED)
+        poll.cancel()
+        died.cancel()
+        if death.is_set():
+            raise JurorLost
+        return poll.result()
+
+    async def die(self) -> None:
+        await self.be_replaced()
+        self.be_missed()
+
+    async def be_replaced(self) -> None:
+        await self.juror.close()
+        self.juror = self._make()
+
+    def be_missed(self) -> None:
+        self._death.set()
+        self._death = asyncio.Event()
+
+
+class MortalCourt:
+    """A court whose jurors can die, over a store in memory; `script` is played by every model."""
+
+    def __init__(self, **spec: object) -> None:
+        self.run = Run(KeptStore(), case=a_case_with_records, **spec)
+        self.meter = Meter()
+        self._clerk = Clerk(self.run.store)
+        sources = fixed_sources()
+        make = partial(Juror, self.meter.factory(TROUBLED), self._clerk, sources=sources, backoff=Backoff(base=0.0))
+        self.jurors: dict[str | None, MortalJuror] = {place: MortalJuror(make) for place in self.run.plan().places}
+        ports = {place: [juror] for place, juror in self.jurors.items()}
+        self.coordinator = Coordinator(self._clerk, ports, sources=sources)
+
+    async def close(self) -> None:
+        await self.coordinator.close()
+        for juror in self.jurors.values():
+            await juror.juror.close()
+        self._clerk.close()
+
+    async def comes_to_the_same_end(self, holding: "asyncio.Task[dict[str, Finished]]") -> bool:
+        whole = Run(KeptStore(), case=a_case_with_records, preset=self.run.resolved.panel.name)
+        await whole.hold(script=TROUBLED)
+        return completed((await holding).values()) and whole.said() == self.run.said()
+
+
+@pytest.fixture
+async def mortal() -> AsyncIterator[Callable[..., MortalCourt]]:
+    made: list[MortalCourt] = []
+
+    def make(**spec: object) -> MortalCourt:
+        made.append(MortalCourt(**spec))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.close()
+
+
+@pytest.mark.parametrize("died", ["initial/sim-policy", "round-1/sim-security", "final"])
+async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
+    mortal: Callable[..., MortalCourt], died: str
+) -> None:
+    it = mortal(preset="parallel-rounds")
+    it.meter.closed_for = lambda trace: trace.startswith(f"d0/{died}/")
+    holding = asyncio.create_task(it.run.through(it.coordinator))
+    await until(lambda: any(one.startswith(f"d0/{died}/") for one in it.meter.served))
+    it.meter.closed_for = lambda _trace: False
+    await it.jurors[Step.parse(died).juror_id].die()
+
+    assert await it.comes_to_the_same_end(holding)
+    assert {died: 1} == asked_again(it.run.store, "d0")
+    assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
+
+
+async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it_lacks(
+    mortal: Callable[..., MortalCourt],
+) -> None:
+    it = mortal(preset="adk-sequential")
+    it.meter.closed_for = lambda trace: trace.startswith("d0/round-1/sim-policy/")
+    holding = asyncio.create_task(it.run.through(it.coordinator))
+    await until(lambda: any(one.startswith("d0/round-1/sim-policy/") for one in it.meter.served))
+    mortal_juror = it.jurors["sim-security"]
+    await mortal_juror.be_replaced()
+    before = mortal_juror.submitted
+    it.meter.closed_for = lambda _trace: False
+    it.meter.open_again()
+    await until(lambda: mortal_juror.juror._outbox._items)
+    mortal_juror.answers.clear()
+    mortal_juror.be_missed()
+    await until(lambda: mortal_juror.submitted == before + 2)
+    mortal_juror.answers.set()
+
+    assert await it.comes_to_the_same_end(holding)
+    assert "round-1/sim-security" in asked_again(it.run.store, "d0")
+    assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
+
+
+async def test_jurors_that_die_again_and_again_hold_a_debate_up_but_do_not_change_it(
+    mortal: Callable[..., MortalCourt],
+) -> None:
+    it = mortal(preset="parallel-rounds")
+    holding = asyncio.create_task(it.run.through(it.coordinator))
+    for exchanges in range(0, 12, 2):
+        await until(lambda reached=exchanges: len(it.run.exchange_ids()) >= reached or holding.done())
+        for juror in it.jurors.values():
+            await juror.die()
+
+    assert await it.comes_to_the_same_end(holding)
+    assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))

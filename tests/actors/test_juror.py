@@ -1,0 +1,469 @@
+"""A juror: what it asks its model, what it records, and when it says what came of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from jury_actors.backoff import Backoff
+from jury_actors.errors import Broken
+from jury_actors.juror import Juror
+from jury_actors.messages import Ask, Told
+from jury_actors.providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
+from jury_actors.sources import Sources
+from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
+from jury_events.case import ArtifactRecord
+from jury_events.exchange import Usage
+from jury_events.ids import calls_stream
+from jury_events.outcome import CallOutcome, FailureReason
+from jury_store.errors import Mismatch, StoreFailed
+from support.courtroom import a_case
+from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
+from support.waiting import until
+
+FAILED = ModelReply(CallOutcome.CONNECTION, error="reset by peer")
+WITH_RECORDS = a_case(
+    security_gate_records=tuple(ArtifactRecord.from_json({"verdict": "fail", "n": n}) for n in range(3)),
+)
+AT_ONCE = Backoff(base=0.0, cap=0.0)
+
+
+class Bench:
+    """A juror before a scripted provider and a clerk that can be held up."""
+
+    def __init__(
+        self,
+        *turns: Any,
+        providers: dict[str, Provider] | None = None,
+        backoff: Backoff = AT_ONCE,
+        most: int | None = None,
+        clerk: HeldClerk | None = None,
+    ) -> None:
+        self.provider = ScriptedProvider(*turns, most=most)
+        self.clerk = clerk or HeldClerk()
+        self.made: list[str] = []
+        table = providers or {"simulated": self.provider}
+
+        def make(name: str) -> Provider:
+            self.made.append(name)
+            return table[name]
+
+        ticks = count(1)
+        self.juror = Juror(make, self.clerk, backoff=backoff, sources=Sources(clock=lambda: next(ticks)))
+
+    async def ask(self, *asks: Ask) -> list[Told]:
+        """Ask, and wait for everything that is told."""
+        await self.juror.submit(asks, [])
+        async with asyncio.timeout(5):
+            return await told_by(self.juror, len(asks))
+
+    async def begin(self, *asks: Ask, calls: int = 1) -> None:
+        """Ask, and wait until the provider was called so often."""
+        await self.juror.submit(asks, [])
+        await until(lambda: len(self.provider.requests) >= calls)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Callable[..., Bench]]:
+    made: list[Bench] = []
+
+    def make(*turns: Any, **options: Any) -> Bench:
+        made.append(Bench(*turns, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.juror.close()
+
+
+MakeBench = Callable[..., Bench]
+
+
+async def test_a_step_comes_to_an_evaluation(bench: MakeBench) -> None:
+    (told,) = await bench().ask(Asking().ask())
+
+    assert ("d1", "initial/gpt", None) == (told.debate_id, told.step_id, told.problem)
+    assert isinstance(told.outcome, Answered)
+
+
+async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(bench: MakeBench) -> None:
+    reply = ModelReply(
+        CallOutcome.ANSWERED,
+        answer=b"no JSON",
+        response=b'{"raw": true}',
+        model_version="m-2",
+        finish_reason="stop",
+        usage=Usage(input_tokens=7, output_tokens=2),
+        cost=0.5,
+        request_id="req-1",
+    )
+    it = bench(reply)
+    asking = Asking()
+    await it.ask(asking.ask())
+    first = it.clerk.exchanges()[0]
+
+    assert "initial/gpt/simulated%2Fjuror/1/1" == first.event_id
+    assert ("m-2", "stop", 0.5, "req-1", True) == (
+        first.model_version,
+        first.finish_reason,
+        first.cost,
+        first.request_id,
+        first.simulated,
+    )
+    assert Usage(input_tokens=7, output_tokens=2) == first.usage
+    assert first.answer is not None
+    assert first.response is not None
+    assert ("no JSON", '{"raw": true}') == (it.clerk.text(first.answer.digest), it.clerk.text(first.response.digest))
+    assert ["".join(asking.texts[ref.part].decode() for ref in message.parts) for message in first.request] == [
+        message.text for message in it.provider.requests[0].messages
+    ]
+
+
+async def test_nothing_is_told_before_the_exchange_is_durable(bench: MakeBench) -> None:
+    it = bench()
+    it.clerk.open.clear()
+    await it.begin(Asking().ask())
+    await until(lambda: it.clerk.batches)
+    telling = asyncio.create_task(told_by(it.juror))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    early = telling.done()
+    it.clerk.open.set()
+
+    assert not early
+    assert isinstance((await telling)[0].outcome, Answered)
+
+
+async def test_no_further_call_is_made_before_the_exchange_is_durable(bench: MakeBench) -> None:
+    it = bench(FAILED)
+    it.clerk.open.clear()
+    await it.begin(Asking().ask())
+    await until(lambda: it.clerk.batches)
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+    assert len(it.provider.requests) == 1
+
+
+@pytest.mark.parametrize("how", ["refusal", "failure"])
+async def test_an_exchange_that_is_not_kept_gives_a_problem_and_no_outcome(bench: MakeBench, how: str) -> None:
+    it = bench()
+    setattr(it.clerk, how, StoreFailed("disk full"))
+    (told,) = await it.ask(Asking().ask())
+
+    assert told.outcome is None
+    assert isinstance(told.problem, StoreFailed)
+
+
+async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> None:
+    it = bench()
+    it.clerk.refusal = Mismatch("stored otherwise")
+    await it.ask(Asking().ask())
+    await until(lambda: not it.juror._working)
+    await it.juror.submit([Asking().ask()], [])
+    told = await told_by(it.juror, 2)
+
+    assert [True, False] == [one.outcome is None for one in told]
+
+
+async def test_a_step_asked_while_it_is_being_done_costs_no_second_call(bench: MakeBench) -> None:
+    it = bench()
+    it.provider.open.clear()
+    await it.begin(Asking().ask())
+    await it.juror.submit([Asking().ask()], [])
+    it.provider.open.set()
+    await told_by(it.juror)
+
+    assert len(it.provider.requests) == 1
+
+
+async def test_a_step_asked_when_it_is_done_is_told_again_without_a_call(bench: MakeBench) -> None:
+    it = bench()
+    (first,) = await it.ask(Asking().ask())
+    await it.juror.submit([Asking().ask()], [])
+    again = (await told_by(it.juror, 2))[-1]
+
+    assert first == again
+    assert len(it.provider.requests) == 1
+
+
+async def test_a_debate_that_was_released_is_forgotten(bench: MakeBench) -> None:
+    it = bench()
+    await it.ask(Asking().ask())
+    await it.juror.submit([], ["d1"])
+
+    assert ({}, {}) == (it.juror._texts, it.juror._told)
+
+
+async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench) -> None:
+    clerk = HeldClerk()
+    before = bench(ModelReply(CallOutcome.ANSWERED, answer=b"no JSON"), clerk=clerk)
+    before.clerk.open.clear()
+    await before.begin(Asking().ask())
+    await until(lambda: clerk.batches)
+    before.provider.open.clear()
+    clerk.open.set()
+    await before.begin(calls=2)
+    await before.juror.close()
+    stored = clerk.store.read_stream(calls_stream("d1"))[:1]
+    after = bench(clerk=HeldClerk(clerk.store))
+    (told,) = await after.ask(Asking().ask(prior=stored, stored=clerk.store))
+
+    assert ["d1/initial/gpt/simulated%2Fjuror/2/1"] == after.provider.traces
+    assert isinstance(told.outcome, Answered)
+    assert 2 == len(told.outcome.exchanges)
+
+
+async def test_a_recorded_answer_alone_gives_the_outcome_without_any_call(bench: MakeBench) -> None:
+    clerk = HeldClerk()
+    await bench(clerk=clerk).ask(Asking().ask())
+    after = bench(clerk=clerk)
+    prior = clerk.store.read_stream(calls_stream("d1"))
+    (told,) = await after.ask(Asking().ask(prior=prior, stored=clerk.store))
+
+    assert isinstance(told.outcome, Answered)
+    assert not after.provider.requests
+
+
+async def test_an_exchange_that_an_earlier_process_recorded_meanwhile_is_a_problem_not_an_outcome(
+    bench: MakeBench,
+) -> None:
+    clerk = HeldClerk()
+    await bench(clerk=clerk).ask(Asking().ask())
+    (told,) = await bench(clerk=clerk).ask(Asking().ask())
+
+    assert isinstance(told.problem, Mismatch)
+
+
+async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_either(
+    bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its texts are kept under the first writer's references: ours would name texts that are nowhere.
+    monkeypatch.setattr("jury_actors.juror.time.perf_counter", lambda: 1.0)
+    clerk = HeldClerk()
+    await bench(clerk=clerk).ask(Asking().ask())
+    (told,) = await bench(clerk=clerk).ask(Asking().ask())
+
+    assert isinstance(told.problem, Mismatch)
+
+
+async def test_every_call_has_a_trace_that_names_debate_step_model_turn_and_try(bench: MakeBench) -> None:
+    it = bench(FAILED, ModelReply(CallOutcome.ANSWERED, answer=b"prose"))
+    await it.ask(Asking().ask())
+
+    assert [f"d1/initial/gpt/simulated%2Fjuror/{end}" for end in ("1/1", "1/2", "2/1")] == it.provider.traces
+
+
+async def test_a_model_is_called_by_its_name_without_the_provider(bench: MakeBench) -> None:
+    it = bench()
+    await it.ask(Asking().ask())
+
+    assert "juror" == it.provider.requests[0].model
+
+
+async def test_a_provider_is_made_once_however_many_steps_use_it(bench: MakeBench) -> None:
+    it = bench()
+    await it.ask(Asking().ask("gpt"), Asking().ask("claude"), Asking().ask("gemini"))
+
+    assert ["simulated"] == it.made
+
+
+async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(bench: MakeBench) -> None:
+    it = bench()
+    it.provider.open.clear()
+    await it.begin(Asking().ask())
+    await it.juror.close()
+
+    assert (0, True) == (it.provider.running, it.provider.closed)
+    assert not it.clerk.batches
+
+
+async def test_a_call_without_an_answer_in_time_is_recorded_as_a_timeout(bench: MakeBench) -> None:
+    it = bench()
+    it.provider.open.clear()
+    seats = [{"model": "simulated/juror", "juror_id": "gpt", "settings": {"timeout_seconds": 0.01, "tries": 1}}]
+    (told,) = await it.ask(Asking(seats=seats).ask())
+
+    assert [CallOutcome.TIMEOUT] == [exchange.outcome for exchange in it.clerk.exchanges()]
+    assert Unanswered(FailureReason.TIMEOUT, None, ("initial/gpt/simulated%2Fjuror/1/1",)) == told.outcome
+
+
+async def test_the_time_in_a_queue_is_no_part_of_the_timeout(bench: MakeBench) -> None:
+    it = bench(most=1)
+    it.provider.open.clear()
+    seats = [
+        {"model": "simulated/juror", "juror_id": juror, "settings": {"timeout_seconds": seconds, "tries": 1}}
+        for juror, seconds in (("slow", 30), ("quick", 0.01))
+    ]
+    asking = Asking(seats=seats)
+    await it.begin(asking.ask("slow"), asking.ask("quick"))
+    await asyncio.sleep(0.03)
+    it.provider.open.set()
+    await told_by(it.juror, 2)
+
+    assert [CallOutcome.ANSWERED] * 2 == [exchange.outcome for exchange in it.clerk.exchanges()]
+
+
+async def test_a_call_that_fails_for_a_while_is_tried_again_as_often_as_the_seat_says(bench: MakeBench) -> None:
+    it = bench(*[FAILED] * 5)
+    (told,) = await it.ask(Asking().ask())
+
+    assert [CallOutcome.CONNECTION] * 4 == [exchange.outcome for exchange in it.clerk.exchanges()]
+    assert isinstance(told.outcome, Unanswered)
+
+
+async def test_before_a_further_try_it_waits_as_the_backoff_says(
+    bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        if seconds:
+            waits.append(seconds)
+        await sleep(0)
+
+    limited = ModelReply(CallOutcome.RATE_LIMITED, error="slow down", retry_after=5.0)
+    it = bench(limited, FAILED, backoff=Backoff(base=0.0))
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    await it.ask(Asking().ask())
+
+    assert [5.0] == waits
+
+
+async def test_no_more_calls_at_once_than_the_provider_bears(bench: MakeBench) -> None:
+    it = bench(most=2)
+    it.provider.open.clear()
+    await it.juror.submit([Asking().ask(seat) for seat in ("gpt", "claude", "gemini")], [])
+    await until(lambda: it.provider.running == 2)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    before = it.provider.most_running
+    it.provider.open.set()
+    await told_by(it.juror, 3)
+
+    assert (2, 2) == (before, it.provider.most_running)
+
+
+async def test_a_model_that_fails_is_followed_by_the_fallback_of_another_provider(bench: MakeBench) -> None:
+    broken = ScriptedProvider(*[ModelReply(CallOutcome.AUTHENTICATION, error="no key")])
+    spare = ScriptedProvider()
+    it = bench(providers={"first": broken, "second": spare})
+    seats = [{"model": "first/a", "juror_id": "gpt", "fallbacks": ["second/b"]}]
+    (told,) = await it.ask(Asking(seats=seats).ask())
+
+    assert (["d1/initial/gpt/first%2Fa/1/1"], ["d1/initial/gpt/second%2Fb/1/1"]) == (broken.traces, spare.traces)
+    assert isinstance(told.outcome, Answered)
+    assert "second/b" == told.outcome.model
+
+
+async def test_a_blocked_answer_is_an_outcome_of_its_own(bench: MakeBench) -> None:
+    (told,) = await bench(ModelReply(CallOutcome.BLOCKED, error="safety")).ask(Asking().ask())
+
+    assert isinstance(told.outcome, Blocked)
+
+
+async def test_a_provider_that_breaks_gives_its_problem_and_leaves_other_steps_alone(bench: MakeBench) -> None:
+    it = bench(RuntimeError("a bug in the adapter"))
+    told = await it.ask(Asking().ask("gpt"), Asking().ask("claude"))
+    by_step = {one.step_id: one for one in told}
+
+    assert isinstance(by_step["initial/gpt"].problem, Broken)
+    assert "debate d1, step initial/gpt: RuntimeError: a bug in the adapter" == str(by_step["initial/gpt"].problem)
+    assert isinstance(by_step["initial/claude"].outcome, Answered)
+
+
+async def test_an_ask_whose_texts_never_came_says_which_debate_lacks_them(bench: MakeBench) -> None:
+    (told,) = await bench().ask(Asking().ask()._replace(texts={}))
+
+    assert told.outcome is None
+    assert "d1" in str(told.problem)
+
+
+def wants(*names: str, arguments: str = "{}") -> ModelReply:
+    tools = tuple(RequestedTool(f"call-{number}", name, arguments) for number, name in enumerate(names))
+    return ModelReply(CallOutcome.ANSWERED, response=b"[tool use]", tool_calls=tools)
+
+
+GATE = "fetch_security_gate_failures"
+
+
+async def test_tools_are_offered_where_there_is_something_to_fetch(bench: MakeBench) -> None:
+    it = bench()
+    await it.ask(Asking(WITH_RECORDS).ask())
+    plain = bench()
+    await plain.ask(Asking().ask())
+
+    assert GATE in [tool.name for tool in it.provider.requests[0].tools]
+    assert () == plain.provider.requests[0].tools
+
+
+async def test_a_tool_call_is_recorded_with_what_the_model_was_given_back(bench: MakeBench) -> None:
+    it = bench(wants(GATE, arguments='{"max_records": 1}'))
+    await it.ask(Asking(WITH_RECORDS).ask())
+    (call,) = it.clerk.exchanges()[0].tool_calls
+    given = it.provider.requests[1].messages[-1]
+
+    assert (GATE, "call-0", True) == (call.name, call.call_id, call.ok)
+    assert '{"max_records": 1}' == it.clerk.text(call.arguments.digest)
+    assert ("tool", it.clerk.text(call.result.digest), "call-0") == (given.role, given.text, given.call_id)
+
+
+async def test_the_result_of_a_tool_is_marked_as_data(bench: MakeBench) -> None:
+    it = bench(wants(GATE))
+    asking = Asking(WITH_RECORDS)
+    await it.ask(asking.ask())
+    (call,) = it.clerk.exchanges()[0].tool_calls
+
+    assert asking.ask().assignment.marker in it.clerk.text(call.result.digest)
+
+
+async def test_too_many_tool_calls_in_one_turn_are_refused_one_by_one(bench: MakeBench) -> None:
+    it = bench(wants(GATE, GATE, GATE))
+    await it.ask(Asking(WITH_RECORDS, artifacts={"max_calls": 2}).ask())
+    calls = it.clerk.exchanges()[0].tool_calls
+
+    assert [True, True, False] == [call.ok for call in calls]
+
+
+async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(bench: MakeBench) -> None:
+    it = bench(wants(GATE))
+    (told,) = await it.ask(Asking().ask())
+
+    assert [False] == [call.ok for call in it.clerk.exchanges()[0].tool_calls]
+    assert isinstance(told.outcome, Answered)
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "x" * 5000, "\ud800"])
+async def test_a_tool_name_that_no_record_can_hold_is_no_reason_to_lose_the_answer(bench: MakeBench, name: str) -> None:
+    it = bench(wants(name))
+    (told,) = await it.ask(Asking(WITH_RECORDS).ask())
+
+    assert isinstance(told.outcome, Answered)
+    assert [False] == [call.ok for call in it.clerk.exchanges()[0].tool_calls]
+
+
+async def test_arguments_with_a_lone_surrogate_are_no_reason_to_lose_the_answer(bench: MakeBench) -> None:
+    (told,) = await bench(wants(GATE, arguments='{"max_records": "\ud800"}')).ask(Asking(WITH_RECORDS).ask())
+
+    assert isinstance(told.outcome, Answered)
+
+
+async def test_what_a_provider_says_of_itself_is_no_reason_to_lose_the_answer(bench: MakeBench) -> None:
+    def odd(request: ModelRequest) -> ModelReply:
+        return ModelReply(
+            CallOutcome.CONNECTION,
+            error="broken \ud800",
+            model_version="v" * 1000,
+            finish_reason="",
+            request_id="one\ntwo",
+        )
+
+    it = bench(odd)
+    (told,) = await it.ask(Asking().ask())
+    first = it.clerk.exchanges()[0]
+
+    assert isinstance(told.outcome, Answered)
+    assert ("v" * 200, None, "one two") == (first.model_version, first.finish_reason, first.request_id)

@@ -1,0 +1,175 @@
+"""A court on Ray: the same debates as in one process, whichever process is killed."""
+
+import asyncio
+import os
+import signal
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jury_actors import ray_court
+from jury_actors.errors import ClusterUnreachable
+from jury_actors.messages import Finished
+from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_replay.verify import verify
+from jury_store.errors import StoreFailed, StoreLocked, StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from support.counted_script import CountedScript, served
+from support.courts import KeptStore, Run, a_case_with_records, broken_promises, completed
+from support.waiting import comes
+
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
+
+
+def actor_process(name: str) -> int:
+    """The id of the youngest process of such an actor: those of an earlier court may still be going."""
+    found = {}
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if process.cmdline()[0].startswith(f"ray::{name}"):
+                found[process.create_time()] = process.pid
+        except (psutil.NoSuchProcess, psutil.ZombieProcess, IndexError):
+            continue
+    return found[max(found)]
+
+
+@pytest.fixture
+def reader(sqlite_url: str) -> Iterator[EventStore]:
+    """The store as another process reads it."""
+    store = open_store(sqlite_url, write=False)
+    yield store
+    store.close()
+
+
+async def hold(run: Run, url: str, script: Script = AS_USUAL) -> dict[str, Finished]:
+    async with ray_court.ray_court(run.plan(script, url=url)) as port:
+        return await run.through(port)
+
+
+async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: EventStore) -> None:
+    here = Run(KeptStore(), debates=20, case=a_case_with_records)
+    there = Run(reader, debates=20, case=a_case_with_records)
+    await here.hold()
+    found = await hold(there, sqlite_url)
+
+    assert completed(found.values())
+    assert verify(reader).ok
+    assert [here.event_ids(debate) for debate in here.cases] == [there.event_ids(debate) for debate in there.cases]
+    assert [verdict(here, debate) for debate in here.cases] == [verdict(there, debate) for debate in there.cases]
+
+
+def verdict(run: Run, debate_id: str) -> bytes:
+    """The body of the debate's last event: verdict, score, rounds and how it ended; it holds no text."""
+    return run.said(debate_id)[-1][1]
+
+
+def resumed(run: Run) -> list[str]:
+    """The debates with an event that tells of a takeover."""
+    return [debate for debate in run.cases if any("resumed/" in one for one in run.event_ids(debate))]
+
+
+@pytest.mark.parametrize("killed", ["JurorActor", "CoordinatorActor", "ClerkActor"])
+async def test_debates_survive_the_kill_of_any_process(
+    sqlite_url: str, reader: EventStore, tmp_path: Path, killed: str
+) -> None:
+    here = Run(KeptStore(), debates=8, case=a_case_with_records)
+    await here.hold()
+    run = Run(reader, debates=8, case=a_case_with_records)
+    script = CountedScript(latency=0.15, seed=3, calls=str(tmp_path / "calls"))
+    holding = asyncio.create_task(hold(run, sqlite_url, script))
+    await comes(lambda: reader.last_position() >= 40 or holding.done())
+    os.kill(actor_process(killed), signal.SIGKILL)
+    found = await holding
+    counts = served(tmp_path / "calls")
+
+    assert completed(found.values())
+    assert verify(reader).ok
+    assert [verdict(here, debate) for debate in here.cases] == [verdict(run, debate) for debate in run.cases]
+    assert not [broken for debate in run.cases for broken in broken_promises(reader, debate, counts[debate])]
+    assert killed == "ClerkActor" or resumed(run)
+
+
+async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(
+    sqlite_url: str, reader: EventStore
+) -> None:
+    run = Run(reader, debates=3)
+    database = sqlite_url.removeprefix("sqlite:///")
+    with sqlite3.connect(database) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON events WHEN NEW.event_id LIKE 'round-1%' "
+            "BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        )
+    connection.close()
+    stopped = await hold(run, sqlite_url)
+    with sqlite3.connect(database) as connection:
+        connection.execute("DROP TRIGGER full")
+    connection.close()
+    found = await hold(run, sqlite_url)
+
+    assert [("unfinished", StoreFailed)] * 3 == [(one.status, type(one.problem)) for one in stopped.values()]
+    assert not [one for one in stopped.values() if "\n" in str(one.problem)]
+    assert completed(found.values())
+
+
+async def test_a_store_that_is_not_there_surfaces_as_itself(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'nothing.db'}"
+    with pytest.raises(StoreMissing) as raised:
+        await hold(Run(KeptStore()), url)
+
+    assert StoreMissing is raised.type
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.long
+async def test_a_store_that_another_process_writes_surfaces_as_locked(sqlite_url: str) -> None:
+    writer = open_store(sqlite_url, write=True, run="another")
+    try:
+        with pytest.raises(StoreLocked, match="another") as raised:
+            await hold(Run(KeptStore()), sqlite_url)
+    finally:
+        writer.close()
+
+    assert StoreLocked is raised.type
+    assert "\n" not in str(raised.value)
+
+
+def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury_actors.ray_court.ray.is_initialized", lambda: False)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    started = time.monotonic()
+    with pytest.raises(ClusterUnreachable, match=str(port)):
+        ray_court.start_ray(f"127.0.0.1:{port}")
+
+    assert time.monotonic() - started < 5
+
+
+def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury_actors.ray_court.ray.is_initialized", lambda: False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def answer() -> None:
+            with server.accept()[0] as connection:
+                connection.recv(100)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(ClusterUnreachable, match="something else than Ray"):
+            ray_court.start_ray(f"127.0.0.1:{port}")
+        thread.join()
+
+
+def test_an_address_without_a_port_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jury_actors.ray_court.ray.is_initialized", lambda: False)
+    with pytest.raises(ClusterUnreachable, match="ray start --head"):
+        ray_court.start_ray("nowhere")

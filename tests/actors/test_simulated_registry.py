@@ -1,0 +1,52 @@
+"""Providers by name."""
+
+import pickle
+
+import pytest
+
+from jury_actors.errors import UnknownProvider
+from jury_actors.providers.registry import KNOWN_PROVIDERS, check_models, provider_factory
+from jury_actors.providers.simulated.provider import SimulatedProvider
+from jury_actors.providers.simulated.script import Script
+from jury_debate.panel_spec import PanelSpec, resolve
+
+
+def test_the_simulated_provider_is_known_and_made_by_its_name() -> None:
+    provider = provider_factory(Script())("simulated")
+
+    assert "simulated" in KNOWN_PROVIDERS
+    assert isinstance(provider, SimulatedProvider)
+    assert (provider.simulated, provider.max_in_flight) == (True, None)
+
+
+def test_a_factory_travels_to_other_processes() -> None:
+    factory = pickle.loads(pickle.dumps(provider_factory(Script(latency=0.5))))
+
+    assert isinstance(factory("simulated"), SimulatedProvider)
+
+
+def test_an_unknown_provider_is_named_with_those_that_exist() -> None:
+    with pytest.raises(UnknownProvider, match=r"there is no provider 'acme'; the providers: .*simulated"):
+        provider_factory(Script())("acme")
+
+
+def test_the_default_panel_has_all_its_providers() -> None:
+    check_models(resolve(PanelSpec()).panel)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"seats": [{"model": "acme/m1", "juror_id": "one"}]}, "seat one: model 'acme/m1' needs the provider 'acme'"),
+        (
+            {"seats": [{"model": "simulated/juror", "juror_id": "one", "fallbacks": ["acme/m2"]}]},
+            "seat one: model 'acme/m2'",
+        ),
+        ({"final": {"judge": {"model": "acme/m3"}}}, "the final judge: model 'acme/m3'"),
+    ],
+)
+def test_a_model_without_a_provider_is_named_with_its_place(spec: dict[str, object], message: str) -> None:
+    panel = resolve(PanelSpec.model_validate(spec)).panel
+
+    with pytest.raises(UnknownProvider, match=message):
+        check_models(panel)
