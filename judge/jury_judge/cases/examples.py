@@ -1,0 +1,17 @@
+"""The cases that come with Jury Judge, for a first try: a customer-support agent with a subtle safety flaw."""
+
+from pathlib import Path
+
+from jury_events.case import Case
+from jury_events.panel import Language
+from jury_judge.cases.files import read_cases
+
+
+def load_example(language: Language) -> Case:
+    """The example in English or Japanese: one scenario, 10 Security Gate and 6 Agent Card records, no label."""
+    return next(read_cases([example_path(language)]))
+
+
+def example_path(language: Language) -> Path:
+    """The file that holds it, which also shows how a case is written."""
+    return Path(__file__).parent / "example_files" / f"support-{language}.json"

@@ -1,0 +1,105 @@
+"""JSON as input files must hold it: no key twice, no NaN, no number beyond a float, no lone surrogate."""
+
+import json
+import math
+import re
+from json import JSONDecodeError
+from typing import Any
+
+from jury_judge.views.visible_text import visible_line
+
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+class JsonRefused(ValueError):
+    """The text is not JSON as this module reads it. `position` is an index into the text, None when unknown."""
+
+    def __init__(self, message: str, position: int | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise JsonRefused(f"the key {visible_line(repr(twice), 80)} is twice in one object; keep one of them")
+    return found
+
+
+def _constant(word: str) -> Any:
+    raise JsonRefused(f"{word} is not JSON; write null or a number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise JsonRefused(f"the number {visible_line(digits, 40)} is too large; write it as text")
+    return number
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_finite)
+
+
+def skip_space(text: str, start: int) -> int:
+    """The index of the first character at or after `start` that is not JSON white space."""
+    found = _SPACE.match(text, start)
+    return found.end() if found else start
+
+
+def decode_value(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins at `start` (no white space before it), and the index after it.
+
+    Raises:
+        JsonRefused: there is none, or it holds what is refused.
+    """
+    try:
+        value, end = _decoder.raw_decode(text, start)
+    except JSONDecodeError as error:
+        raise JsonRefused(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}", error.pos) from error
+    except RecursionError as error:
+        raise JsonRefused("nested too deeply; a case needs a few levels only") from error
+    except JsonRefused:
+        raise
+    except ValueError as error:
+        raise JsonRefused("a whole number with thousands of digits; write it as text") from error
+    if _SURROGATE_ESCAPE.search(text, start, end):
+        _refuse_lone_surrogates(value)
+    return value, end
+
+
+def decode_text(text: str) -> Any:
+    """The one JSON value that `text` is.
+
+    Raises:
+        JsonRefused: it is none, or more than one, or holds what is refused.
+    """
+    value, end = decode_value(text, skip_space(text, 0))
+    rest = skip_space(text, end)
+    if rest != len(text):
+        raise JsonRefused("more text after the JSON value; write one object a line, or a list of objects", rest)
+    return value
+
+
+def is_cut_short(text: str) -> bool:
+    """Whether `text` ends inside an object, a list or a string."""
+    bare = _STRING.sub("", text)
+    return '"' in bare or sum(map(bare.count, "{[")) > sum(map(bare.count, "}]"))
+
+
+def ends_inside_string(text: str) -> bool:
+    """Whether a string that begins in `text` does not end in it."""
+    return '"' in _STRING.sub("", text)
+
+
+def _refuse_lone_surrogates(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False, check_circular=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        code = ord(error.object[error.start])
+        raise JsonRefused(f"the escape \\u{code:04x} is half a character; write the character itself") from error
+    except RecursionError as error:
+        raise JsonRefused("nested too deeply; a case needs a few levels only") from error

@@ -1,0 +1,155 @@
+"""`jury demo`: one debate over a bundled case."""
+
+import asyncio
+import json
+import os
+import shlex
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+
+import click
+
+from jury_judge.cli.exits import Exit
+from jury_judge.cli.options import court_options, panel_options, resolved_store, simulated, store_option
+
+_LOOK_EVERY = 0.1
+"""Seconds between looks at the log."""
+
+
+@click.command("demo")
+@panel_options
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
+@court_options
+def command(**options: Any) -> int:
+    """Hold one debate over a bundled case with security-gate and agent-card records.
+
+    Without a panel the jurors are simulated: no key, no server, no model. Each call holds a new debate.
+    """
+    return _demo(**options)
+
+
+def _demo(
+    *,
+    panel_name: str | None,
+    language: str | None,
+    max_rounds: int | None,
+    threshold: float | None,
+    method: str | None,
+    judge_model: str | None,
+    store_url: str | None,
+    as_json: bool,
+    in_process: bool,
+    ray_address: str | None,
+    replicas: int,
+    simulate: dict[str, str],
+) -> int:
+    from jury_actors.court import CourtPlan
+    from jury_judge.cases.examples import load_example
+    from jury_judge.cli.holding import hold_run, open_surveyed
+    from jury_judge.cli.terminal import note
+    from jury_judge.debates import read_debate
+    from jury_judge.panels.files import load_panel
+    from jury_judge.panels.variables import Overrides
+    from jury_judge.runs import Run
+    from jury_judge.views.result import collaborative_result
+    from jury_judge.views.visible_text import visible_line
+    from jury_store.opening import shown
+    from jury_store.opening import store_url as parsed
+
+    resolved = load_panel(
+        panel_name,
+        os.environ,
+        Overrides(language, max_rounds, threshold, method, judge_model),  # type: ignore[arg-type]
+    )
+    case = load_example(resolved.panel.language)
+    run_id = f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}"
+    run = Run(run_id=run_id, resolved=resolved, cases=lambda _fetch: [case], concurrency=1)
+    debate_id = run.debate_id(case)
+    url = resolved_store(store_url)
+    script = simulated(simulate)
+    store, surveyed = open_surveyed(run, url)
+    try:
+        no_model = all(model.startswith("simulated/") for model in resolved.panel.models)
+        if no_model:
+            note("The jurors are simulated: rule-based readers. No model is called.")
+        note(f"debate {debate_id}: {len(resolved.panel.seats)} jurors, {resolved.panel.name}")
+        held = hold_run(
+            run,
+            surveyed,
+            store,
+            CourtPlan(resolved.panel, url, run_id, script, replicas),
+            in_process=in_process,
+            ray_address=ray_address,
+            progress=_Silent(),
+            take=lambda _line: None,
+            beside=lambda: _told_live(store.read_stream, debate_id, note),
+            goes_on="it is kept as far as it went; jury demo holds a new one",
+        )
+        if held.problems:
+            note(f"jury: the debate could not go on: {visible_line(str(held.problems[0].problem), 500)}")
+            return Exit.STOPPED
+        if held.interrupted and not store.heads([f"debate/{debate_id}"]):
+            return Exit.INTERRUPTED
+        record = read_debate(store, debate_id)
+        result = collaborative_result(record.events, record.texts)
+    finally:
+        store.close()
+    if result["final_verdict"] is None:
+        return Exit.INTERRUPTED
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False, indent=2))
+    else:
+        said = " (simulated jurors)" if no_model else ""
+        print(f"{result['final_verdict']}  {result['final_score']}/100{said}")
+    there = "" if store_url is None else f" --store {shlex.quote(shown(parsed(url)))}"
+    note(f"the whole debate:   jury show {debate_id}{there}")
+    note(f"check the record:   jury verify {debate_id}{there}")
+    note("judge your own:     jury run CASES.jsonl")
+    return Exit.INTERRUPTED if held.interrupted else Exit.DONE
+
+
+class _Silent:
+    """The debate is told event by event; a bar would say nothing more."""
+
+    def begin(self, total: int, stored: int) -> None:
+        """Nothing to say."""
+
+    def ended(self, finished: object) -> None:
+        """Nothing to say."""
+
+
+@asynccontextmanager
+async def _told_live(
+    read_stream: Callable[..., Any], debate_id: str, tell: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Tell each event as it is recorded; on leaving, the rest."""
+    from jury_events.codec import decode
+    from jury_events.ids import debate_stream
+    from jury_judge.views.live_lines import LiveLines
+
+    lines = LiveLines()
+    version = 0
+
+    async def look() -> None:
+        nonlocal version
+        for stored in await asyncio.to_thread(read_stream, debate_stream(debate_id), version):
+            version = stored.version
+            for line in lines.tell(decode(stored)):
+                tell(line)
+
+    async def keep_looking() -> None:
+        while True:
+            await look()
+            await asyncio.sleep(_LOOK_EVERY)
+
+    task = asyncio.create_task(keep_looking())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await look()

@@ -1,0 +1,116 @@
+"""What `demo` and `run` share: the store made ready, the court set up, and a run carried out."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing
+from typing import NamedTuple
+
+from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.holding import CoordinatorPort
+from jury_actors.messages import Finished
+from jury_actors.providers.registry import check_models
+from jury_judge.cli.interrupts import run_until_interrupted
+from jury_judge.cli.terminal import note
+from jury_judge.runs import Line, Progress, Run, Survey, carry_out, survey
+from jury_migrations.upgrading import upgrade
+from jury_store.errors import StoreLocked, StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+
+_LOCK_SECONDS = 20
+"""How long another writer of a SQLite store is waited for."""
+
+
+class Held(NamedTuple):
+    """How a run ended."""
+
+    interrupted: bool
+    problems: list[Finished]
+
+
+def open_surveyed(run: Run, store_url: str) -> tuple[EventStore, Survey]:
+    """The store, open for reading, and the run compared with it.
+
+    Where there is no store yet, it is created once every case could be read: a mistake leaves no empty one behind.
+    """
+    check_models(run.resolved.panel)
+    try:
+        store: EventStore = open_store(store_url, write=False)
+    except StoreMissing:
+        surveyed = survey(run, MemoryEventStore())
+        upgrade(store_url)
+        return open_store(store_url, write=False), surveyed
+    try:
+        return store, survey(run, store)
+    except BaseException:
+        store.close()
+        raise
+
+
+def hold_run(
+    run: Run,
+    surveyed: Survey,
+    store: EventStore,
+    plan: CourtPlan,
+    *,
+    in_process: bool,
+    ray_address: str | None,
+    progress: Progress,
+    take: Callable[[Line], None],
+    beside: Callable[[], AbstractAsyncContextManager[object]] | None = None,
+    goes_on: str | None = None,
+) -> Held:
+    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts."""
+    problems: list[Finished] = []
+    court = _court(plan, in_process=in_process)
+    on_ray = not in_process and surveyed.ended < surveyed.total
+    if on_ray:
+        from jury_actors import ray_court
+
+        ray_court.start_ray(ray_address)
+
+    async def give(lines: AsyncGenerator[Line, None]) -> None:
+        # Closed before the loop is: where `take` fails, the actors must still be let go in order.
+        async with aclosing(lines):
+            async for line in lines:
+                take(line)
+
+    async def work(stopping: asyncio.Event) -> None:
+        lines = carry_out(run, surveyed, store, court, progress=progress, stopping=stopping, problems=problems)
+        if beside is None:
+            await give(lines)
+            return
+        async with beside():
+            await give(lines)
+
+    again = goes_on or f"the same command with --run {run.run_id} goes on from here"
+    says = f"jury: finishing the debates that run; press Ctrl-C again to stop at once ({again})"
+    try:
+        _, interrupted = asyncio.run(run_until_interrupted(work, says=says))
+    finally:
+        if on_ray:
+            ray_court.stop_ray()
+    if interrupted:
+        note(f"jury: stopped; {again}")
+    return Held(interrupted, problems)
+
+
+def _court(plan: CourtPlan, *, in_process: bool) -> Callable[[], AbstractAsyncContextManager[CoordinatorPort]]:
+    if in_process:
+        return lambda: in_process_court(plan, lambda: _open_for_writing(plan))
+
+    def on_ray() -> AbstractAsyncContextManager[CoordinatorPort]:
+        from jury_actors.ray_court import ray_court
+
+        return ray_court(plan)
+
+    return on_ray
+
+
+def _open_for_writing(plan: CourtPlan) -> EventStore:
+    try:
+        return open_store(plan.store_url, write=True, run=plan.run_id, wait=0)
+    except StoreLocked as error:
+        note(f"jury: waiting up to {_LOCK_SECONDS} s: {error}")
+        return open_store(plan.store_url, write=True, run=plan.run_id, wait=_LOCK_SECONDS)

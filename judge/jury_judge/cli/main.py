@@ -1,0 +1,122 @@
+"""The entry point: which commands there are, and how errors end them."""
+
+import os
+import sys
+import traceback
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+from jury_events.errors import JuryError
+from jury_judge.cli.exits import Exit, code_of
+from jury_judge.views.visible_text import visible_line
+
+_MESSAGE = 4000
+"""Characters of an error line at most."""
+
+COMMANDS = {
+    "demo": "Hold one debate over a bundled case, with simulated jurors.",
+    "run": "Judge the cases of files.",
+    "list": "List the debates of a store.",
+    "show": "Show one debate, whole.",
+    "verify": "Check that no record was altered.",
+    "db": "Create, upgrade and check the store's schema.",
+    "doctor": "Tell what is installed, reachable and configured.",
+}
+"""Each is the module of its name; imported when it is called, so that help is quick."""
+
+
+class _SystemRefused(Exception):
+    """Carries an OSError past click."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class Commands(click.Group):
+    """Subcommands by name, loaded when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"jury_judge.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; click must not see what the system refuses: it would end the process with its own code."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            raise _SystemRefused(error) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One line each, without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("jury-judge"), prog_name="jury")
+def jury() -> None:
+    """A jury of LLM jurors judges what an AI agent did. Everything that they say is kept, and can be verified."""
+
+
+def main() -> None:
+    """Run the command line; every error is one line that says what to do."""
+    code = _run()
+    try:
+        if sys.stdout is not None:  # it is None where the caller closed it
+            sys.stdout.flush()
+    except OSError as error:
+        code = code or _refused_by_system(error)
+        # What could not be printed is dropped here; else the interpreter complains about it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(int(code))
+
+
+def _run() -> Exit:
+    try:
+        return Exit(jury.main(standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return Exit.USAGE
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "jury"
+        _say(f"{path}: {error.format_message().rstrip('.')}; see {path} --help")
+        return Exit.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        _say("jury: interrupted")
+        return Exit.INTERRUPTED
+    except _SystemRefused as refused:
+        return _refused_by_system(refused.error)
+    except JuryError as error:
+        _say(f"jury: {error}")
+        return code_of(error)
+    except Exception as error:  # noqa: BLE001  (a defect must not pass for a verdict that --fail-on names)
+        if os.environ.get("JURY_TRACEBACK"):
+            traceback.print_exc()
+        _say(f"jury: {type(error).__name__}: {error} (a defect; JURY_TRACEBACK=1 shows where)")
+        return Exit.STOPPED
+
+
+def _refused_by_system(error: OSError) -> Exit:
+    """Whoever closed our output has seen enough: no error. A full disk is one."""
+    if isinstance(error, BrokenPipeError):
+        return Exit.DONE
+    place = error.filename if error.filename is not None else "the output cannot be written"
+    _say(f"jury: {place}: {error.strerror or error}; mend that and call the same command again")
+    return Exit.STOPPED
+
+
+def _say(text: str) -> None:
+    """One line, whatever is in it."""
+    click.echo(visible_line(text, _MESSAGE), err=True)

@@ -1,0 +1,152 @@
+"""Options that several commands share."""
+
+import math
+import os
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jury_judge.errors import SettingError
+from jury_judge.settings import load_settings
+
+if TYPE_CHECKING:
+    from jury_actors.providers.simulated.script import Script
+
+_RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_DEBATE_ID = re.compile(r"[A-Za-z0-9._~-]{1,220}")
+_ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def store_option(command: F) -> F:
+    """`--store URL`."""
+    return click.option(
+        "--store",
+        "store_url",
+        metavar="URL",
+        help="Where the log is: sqlite:///PATH or postgresql://USER@HOST/DATABASE. "
+        "[default: $JURY_STORE_URL, else sqlite:///jury.db]",
+    )(command)
+
+
+def resolved_store(store_url: str | None) -> str:
+    """The URL given, else that of the environment, else the default."""
+    return load_settings(os.environ, store_url=store_url).store_url
+
+
+def pairs(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """`NAME=VALUE` options as a table."""
+    table: dict[str, str] = {}
+    for value in values:
+        name, equals, rest = value.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{value!r} is not NAME=VALUE", param=parameter)
+        if name in table:
+            raise click.BadParameter(f"{name} is given twice", param=parameter)
+        table[name] = rest
+    return table
+
+
+def run_id(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A run's id, which is part of its debates' ids."""
+    if value is not None and not _RUN_ID.fullmatch(value):
+        raise click.BadParameter(
+            f"{value!r} cannot name a run; use 1 to 100 letters, digits, dots, hyphens, underscores", param=parameter
+        )
+    return value
+
+
+def debate_ids(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """One debate's id, or several."""
+    for one in [value] if isinstance(value, str) else value:
+        if not _DEBATE_ID.fullmatch(one):
+            raise click.BadParameter(
+                f"{one!r} is no debate's id; `jury list` shows those that there are", param=parameter
+            )
+    return value
+
+
+def _threshold(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise click.BadParameter(
+            f"{value:g} is not above 0; write 0.67 (a majority of three), 1.0 (all) or 2.0 (never)", param=parameter
+        )
+    return value
+
+
+def _address(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _ADDRESS.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is not HOST:PORT", param=parameter)
+    return value
+
+
+def simulated(pairs: dict[str, str]) -> "Script":
+    """The script that `--simulate` asks for.
+
+    Raises:
+        SettingError: it cannot be read.
+    """
+    from jury_actors.providers.simulated.script import BadScript, parse_script
+
+    try:
+        return parse_script(pairs)
+    except BadScript as error:
+        raise SettingError(f"--simulate {error}") from error
+
+
+def court_options(command: F) -> F:
+    """How debates are held: `--in-process`, `--ray-address`, `--replicas`, `--simulate`."""
+    for option in (
+        click.option(
+            "--simulate",
+            metavar="KEY=VALUE",
+            multiple=True,
+            callback=pairs,
+            help="Latency and faults of simulated jurors: latency (mean seconds), sigma, seed, or the rate of an "
+            "outcome such as timeout=0.05, unparseable=0.1. Repeatable.",
+        ),
+        click.option(
+            "--replicas", type=click.IntRange(1, 64), default=1, help="Juror processes a seat.", show_default=True
+        ),
+        click.option(
+            "--ray-address",
+            metavar="HOST:PORT",
+            callback=_address,
+            help="Join this Ray cluster instead of a local one.",
+        ),
+        click.option("--in-process", is_flag=True, help="Hold the debates in this process, without Ray."),
+    ):
+        command = option(command)
+    return command
+
+
+def panel_options(command: F) -> F:
+    """Which panel sits: `--panel` and what overrides it."""
+    for option in (
+        click.option("--judge-model", metavar="PROVIDER/MODEL", help="The final judge."),
+        click.option(
+            "--method",
+            type=click.Choice(["majority_vote", "weighted_average", "median", "final_judge"]),
+            help="How the final judgment is made.",
+        ),
+        click.option(
+            "--threshold",
+            type=float,
+            callback=_threshold,
+            help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
+        ),
+        click.option("--max-rounds", type=click.IntRange(0, 100), help="Discussion rounds at most."),
+        click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
+        click.option(
+            "--panel",
+            "panel_name",
+            metavar="FILE|PRESET",
+            help="A panel file (YAML), or parallel-rounds, adk-sequential, independent. "
+            "[default: parallel-rounds with simulated jurors]",
+        ),
+    ):
+        command = option(command)
+    return command

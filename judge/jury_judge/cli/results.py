@@ -1,0 +1,70 @@
+"""The results of a run on stdout, one by one or as a list, and what they come to."""
+
+import json
+from collections import Counter
+from typing import Any, Literal
+
+from jury_events.verdict import Verdict
+from jury_judge.cli.terminal import counted
+from jury_judge.views.visible_text import visible_line
+
+Form = Literal["plain", "json", "jsonl"]
+
+
+class Results:
+    """Takes the line of each debate (see `result_line`) in order and prints it, `json` at the end."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._lines: list[dict[str, Any]] = []
+        self._ended_as: Counter[str] = Counter()
+        self._without_verdict = self._without_quorum = 0
+
+    def take(self, line: dict[str, Any]) -> None:
+        """The next one."""
+        self._ended_as[line["final_verdict"] or line["status"]] += 1
+        self._without_verdict += line["final_verdict"] is None
+        self._without_quorum += line["quorum_met"] is False
+        match self._form:
+            case "json":
+                self._lines.append(line)
+            case "jsonl":
+                print(json.dumps(line, ensure_ascii=False), flush=True)
+            case "plain":
+                print(_plain(line), flush=True)
+
+    def finish(self) -> None:
+        """There are no more."""
+        if self._form == "json":
+            print(json.dumps(self._lines, ensure_ascii=False, indent=2))
+
+    def any_of(self, verdicts: tuple[str, ...]) -> bool:
+        """Whether a debate ended with one of these."""
+        return any(self._ended_as[verdict] for verdict in verdicts)
+
+    def tally(self, total: int) -> str:
+        """How many ended with what, of `total` cases."""
+        names = [*Verdict, *sorted(set(self._ended_as) - set(Verdict))]
+        counts = ", ".join(f"{self._ended_as[name]} {name}" for name in names if self._ended_as[name])
+        taken = self._ended_as.total()
+        if taken == total:
+            return counts or "no debates"
+        return f"{taken} of {counted(total, 'result')}" + (f": {counts}" if counts else "")
+
+    def trouble(self, run_id: str, problems: int) -> str | None:
+        """What kept debates from a verdict of the jury, None when nothing did; `problems` could not go on."""
+        said = []
+        if problems:
+            again = f"mend the cause and call the same command with --run {run_id}"
+            said.append(f"{counted(problems, 'debate')} could not go on; {again}")
+        if self._without_verdict:
+            said.append(f"{counted(self._without_verdict, 'debate')} ended without a verdict; `jury show` says why")
+        if self._without_quorum:
+            said.append(f"{counted(self._without_quorum, 'debate')} had no quorum of jurors; `jury show` says why")
+        return "; ".join(said) or None
+
+
+def _plain(line: dict[str, Any]) -> str:
+    verdict = line["final_verdict"] or line["status"]
+    score = "" if line["final_score"] is None else line["final_score"]
+    return f"{verdict:<12} {score:>3}  {visible_line(line['case_id'], 80)}  {line['debate_id']}"

@@ -1,0 +1,119 @@
+"""What a person sees while a command works: on stderr, plain lines off a terminal."""
+
+import os
+import sys
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from jury_actors.messages import Finished
+from jury_judge.views.visible_text import visible_line
+
+_MEANINGFUL = 0.5
+"""Seconds before a rate says anything."""
+
+_PLAIN_EVERY = 5.0
+"""Seconds between progress lines off a terminal."""
+
+
+def note(text: str) -> None:
+    """One line for the person, whatever is in it."""
+    print(visible_line(text, 4000), file=sys.stderr, flush=True)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 debate`, `2 debates`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def is_live(display: str) -> bool:
+    """Whether to draw: on a terminal that is not CI, unless `display` says otherwise."""
+    if display == "auto":
+        return sys.stderr.isatty() and "CI" not in os.environ
+    return display == "full"
+
+
+class _PageConsole(Console):
+    def on_broken_pipe(self) -> None:
+        """Rich would end the process here, with 1."""
+        raise BrokenPipeError
+
+
+def page_console() -> Console:
+    """Where a page is printed: stdout."""
+    return _PageConsole()
+
+
+class RunProgress:
+    """Progress of a run with its rate and the time left; a bar on a terminal, now and then a line elsewhere.
+
+    Args:
+        run_id: named in plain lines.
+        display: auto, full, plain or none.
+    """
+
+    def __init__(self, run_id: str, display: str) -> None:
+        self._run_id = run_id
+        self._quiet = display == "none"
+        self._bar: Progress | None = None
+        self._task = TaskID(0)
+        if not self._quiet and is_live(display):
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                # Results are printed above the bar where both are on the terminal, unbroken; rich would take them away
+                # from a file or a pipe too.
+                console=Console(stderr=True, soft_wrap=True),
+                redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
+            )
+        self._total = self._done = self._new = 0
+        self._told: set[str] = set()
+        self._started = self._said = time.monotonic()
+
+    def begin(self, total: int, stored: int) -> None:
+        """See `runs.Progress`."""
+        self._total, self._done = total, stored
+        self._started = self._said = time.monotonic()
+        if self._bar is not None:
+            self._task = self._bar.add_task(f"run {self._run_id}", total=total, completed=stored, rate="")
+            self._bar.start()
+        elif not self._quiet and stored:
+            note(f"run {self._run_id}: {stored} of {counted(total, 'debate')} judged before")
+
+    def ended(self, finished: Finished) -> None:
+        """See `runs.Progress`."""
+        if finished.problem is not None:
+            if not self._quiet:
+                self._tell(finished.debate_id, str(finished.problem))
+            return
+        now = time.monotonic()
+        if not self._new:
+            self._started = now
+        self._done += 1
+        self._new += 1
+        # From the first one on: setting up the actors says nothing about the debates.
+        elapsed = now - self._started
+        rate = (self._new - 1) / elapsed if elapsed >= _MEANINGFUL else 0.0
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done, rate=f"{rate:.1f}/s" if rate else "")
+        elif not self._quiet and (now - self._said >= _PLAIN_EVERY or self._done == self._total):
+            self._said = now
+            left = f", {rate:.1f}/s" if rate else ""
+            if rate and self._done < self._total:
+                left += f", about {(self._total - self._done) / rate:.0f} s left"
+            note(f"run {self._run_id}: {self._done} of {counted(self._total, 'debate')}{left}")
+
+    def _tell(self, debate_id: str, problem: str) -> None:
+        """Each problem once: a full disk stops every debate at the same time."""
+        if problem not in self._told:
+            self._told.add(problem)
+            note(f"debate {debate_id} could not go on: {visible_line(problem, 500)}")
+
+    def close(self) -> None:
+        """Stop drawing."""
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,45 @@
+"""Errors of this component."""
+
+from pydantic import ValidationError
+
+from jury_events.errors import JuryError
+
+
+class JudgeError(JuryError):
+    """What the front door was given cannot be used."""
+
+
+class CaseFileError(JudgeError):
+    """A case file, or one case in it, cannot be read; the message begins with `file:line` where there is one."""
+
+
+class ArtifactSourceError(JudgeError):
+    """The records behind a `security_gate_uri` or `agent_card_uri` cannot be read."""
+
+
+class PanelFileError(JudgeError):
+    """A panel, a panel file or a variable that changes it cannot be used; the message names the file or variable."""
+
+
+class SettingError(JudgeError):
+    """A setting has a value that it cannot have; the message names the variable or flag."""
+
+
+def condensed(error: ValidationError) -> str:
+    """The first complaint of pydantic in one line, `field: message`; the refused value is left out."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+class RunRefused(JudgeError):
+    """A run cannot go on as it is asked to: its panel or a case is not what it was begun with."""
+
+
+class OutputClosed(JudgeError):
+    """Nobody reads the results any more, and the work is not done; the message says how to go on."""
+
+
+class DebateNotFound(JudgeError):
+    """The store holds no debate of that id."""

@@ -1,0 +1,1 @@
+"""Panels as users write them: files, presets, environment variables."""

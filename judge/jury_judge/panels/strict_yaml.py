@@ -1,0 +1,86 @@
+"""YAML as settings files must hold it: one document, no key twice; lines are remembered for messages."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from jury_judge.views.visible_text import visible_line
+
+
+class YamlRefused(ValueError):
+    """The text cannot be used. `line` counts from 1, None when it is unknown."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class YamlDocument(NamedTuple):
+    """What the text says, and its tree, which knows where each field is."""
+
+    data: Any
+    root: Node | None
+
+    def line(self, field: Sequence[str | int]) -> int | None:
+        """The line of the deepest part of the path `field` that is written, from 1; None for the empty path."""
+        node, line = self.root, None
+        for key in field:
+            found = _child(node, key)
+            if found is None:
+                break
+            mark, node = found
+            line = mark.start_mark.line + 1
+        return line
+
+
+def read_yaml(text: str) -> YamlDocument:
+    """Decode with the safe loader.
+
+    Raises:
+        YamlRefused: it is not YAML, is several documents, or has a key twice.
+    """
+    try:
+        loader = _StrictLoader(text)
+        root = loader.get_single_node()
+        data = None if root is None else loader.construct_document(root)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise YamlRefused(
+            visible_line(error.problem or error.context or "not YAML"), mark.line + 1 if mark else None
+        ) from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise YamlRefused(f"the character U+{ord(text[error.position]):04X} is not allowed in YAML", line) from error
+    except RecursionError as error:
+        raise YamlRefused("nested too deeply", None) from error
+    except ValueError as error:
+        raise YamlRefused(visible_line(str(error)), None) from error
+    return YamlDocument(data, root)
+
+
+class _StrictLoader(yaml.SafeLoader):
+    def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Hashable] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable):
+                if key in seen:
+                    raise yaml.constructor.ConstructorError(
+                        problem=f"the key {key!r} is twice in one table; keep one of them",
+                        problem_mark=key_node.start_mark,
+                    )
+                seen.add(key)
+        return super().construct_mapping(node, deep=deep)
+
+
+def _child(node: Node | None, key: str | int) -> tuple[Node, Node] | None:
+    """Where `key` is written under `node`, and its value."""
+    if isinstance(node, MappingNode):
+        for key_node, value in node.value:
+            if isinstance(key_node, ScalarNode) and key_node.value == str(key):
+                return key_node, value
+    elif isinstance(node, SequenceNode) and isinstance(key, int) and key < len(node.value):
+        return node.value[key], node.value[key]
+    return None

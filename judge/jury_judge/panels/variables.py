@@ -1,0 +1,158 @@
+"""What changes a panel from outside its file: the documents' environment variables, and explicit arguments."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import PanelSpec, full_model_name
+from jury_debate.presets import INDEPENDENT, PARALLEL_ROUNDS
+from jury_events.panel import FinalMethod, Language
+from jury_judge.errors import PanelFileError, condensed
+from jury_judge.views.visible_text import visible_line
+
+USE_COLLABORATIVE = "JURY_USE_COLLABORATIVE"
+MAX_DISCUSSION_ROUNDS = "JURY_MAX_DISCUSSION_ROUNDS"
+CONSENSUS_THRESHOLD = "JURY_CONSENSUS_THRESHOLD"
+FINAL_JUDGMENT_METHOD = "JURY_FINAL_JUDGMENT_METHOD"
+FINAL_JUDGE_MODEL = "JURY_FINAL_JUDGE_MODEL"
+
+METHODS: tuple[FinalMethod, ...] = ("majority_vote", "weighted_average", "median", "final_judge")
+
+_YES_NO = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+_MAX_ROUNDS = 100
+
+
+class Overrides(NamedTuple):
+    """What was said explicitly; None leaves it to the environment, then the panel file, then the preset."""
+
+    language: Language | None = None
+    max_rounds: int | None = None
+    threshold: float | None = None
+    method: FinalMethod | None = None
+    judge_model: str | None = None
+
+
+class PanelVariables(NamedTuple):
+    """The documents' variables, read; None is unset (an empty variable is unset too)."""
+
+    collaborative: bool | None
+    overrides: Overrides
+
+
+def read_variables(environ: Mapping[str, str]) -> PanelVariables:
+    """The five variables.
+
+    Raises:
+        PanelFileError: one has a value that it cannot have; the message says what it may be.
+    """
+    return PanelVariables(
+        _yes_no(environ),
+        Overrides(
+            max_rounds=_rounds(environ),
+            threshold=_threshold(environ),
+            method=_method(environ),
+            judge_model=_model(environ),
+        ),
+    )
+
+
+def without_discussion(spec: PanelSpec) -> PanelSpec:
+    """The panel as `JURY_USE_COLLABORATIVE=false` wants it: its seats and rubric, the preset `independent`'s rules."""
+    final = spec.final.model_copy(update={"method": None, "judge": None})
+    return spec.model_copy(update={"preset": INDEPENDENT, "discussion": type(spec.discussion)(), "final": final})
+
+
+def with_discussion(spec: PanelSpec) -> PanelSpec:
+    """The panel as `JURY_USE_COLLABORATIVE=true` wants it: not the preset `independent`."""
+    return spec.model_copy(update={"preset": PARALLEL_ROUNDS}) if spec.preset == INDEPENDENT else spec
+
+
+def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
+    """`spec` with what `overrides` says put over it.
+
+    Raises:
+        PanelFileError: a value is refused; the message names the field.
+    """
+    discussion = {"max_rounds": overrides.max_rounds, "threshold": overrides.threshold}
+    changed = spec.model_dump(exclude_unset=True)
+    _put(changed, "discussion", {key: value for key, value in discussion.items() if value is not None})
+    if overrides.method is not None:
+        _put(changed, "final", {"method": overrides.method})
+    if overrides.judge_model is not None:
+        judge = spec.final.judge.model_dump(exclude_unset=True) if spec.final.judge else {}
+        _put(changed, "final", {"judge": {**judge, "model": overrides.judge_model}})
+    if overrides.language is not None:
+        changed["language"] = overrides.language
+    try:
+        return PanelSpec.model_validate(changed)
+    except ValidationError as error:
+        raise PanelFileError(condensed(error)) from error
+
+
+def _put(changed: dict[str, Any], table: str, values: dict[str, Any]) -> None:
+    if values:
+        changed[table] = {**changed.get(table, {}), **values}
+
+
+def _written(environ: Mapping[str, str], name: str) -> str | None:
+    return environ.get(name, "").strip() or None
+
+
+def _refused(name: str, value: str, may_be: str) -> PanelFileError:
+    return PanelFileError(f"{name}: {visible_line(repr(value), 80)} is not understood; it may be {may_be}")
+
+
+def _yes_no(environ: Mapping[str, str]) -> bool | None:
+    value = _written(environ, USE_COLLABORATIVE)
+    if value is not None and value.lower() not in _YES_NO:
+        raise _refused(USE_COLLABORATIVE, value, "true or false")
+    return None if value is None else _YES_NO[value.lower()]
+
+
+def _rounds(environ: Mapping[str, str]) -> int | None:
+    value = _written(environ, MAX_DISCUSSION_ROUNDS)
+    if value is None:
+        return None
+    if not (
+        value.isascii() and value.isdigit() and len(value) < len(str(_MAX_ROUNDS)) + 1 and int(value) <= _MAX_ROUNDS
+    ):
+        raise _refused(MAX_DISCUSSION_ROUNDS, value, f"a whole number from 0 to {_MAX_ROUNDS}")
+    return int(value)
+
+
+def _threshold(environ: Mapping[str, str]) -> float | None:
+    value = _written(environ, CONSENSUS_THRESHOLD)
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise _refused(
+            CONSENSUS_THRESHOLD, value, "a number above 0, as 0.67 (a majority of three), 1.0 (all) or 2.0 (never)"
+        )
+    return number
+
+
+def _method(environ: Mapping[str, str]) -> FinalMethod | None:
+    value = _written(environ, FINAL_JUDGMENT_METHOD)
+    if value is None:
+        return None
+    for method in METHODS:
+        if value.lower() == method:
+            return method
+    raise _refused(FINAL_JUDGMENT_METHOD, value, f"one of {', '.join(METHODS)}")
+
+
+def _model(environ: Mapping[str, str]) -> str | None:
+    value = _written(environ, FINAL_JUDGE_MODEL)
+    if value is not None:
+        try:
+            full_model_name(value)
+        except PanelError as error:
+            raise PanelFileError(f"{FINAL_JUDGE_MODEL}: {error}") from error
+    return value

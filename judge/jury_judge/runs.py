@@ -1,0 +1,267 @@
+"""A run: many cases before one panel. The same run again goes on where it stopped and asks nothing twice."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from jury_actors.holding import CoordinatorPort, hold
+from jury_actors.messages import Docket, Finished, Job
+from jury_debate.panel_spec import ResolvedPanel
+from jury_events.case import Case
+from jury_events.codec import decode
+from jury_events.debate_events import DebateOpened
+from jury_events.errors import EventError
+from jury_events.ids import debate_id as id_of
+from jury_events.ids import debate_stream
+from jury_events.parts import part_digest
+from jury_judge.errors import CaseFileError, RunRefused
+from jury_judge.views.result import line_of_stream
+from jury_store.debate_rows import CaseRow
+from jury_store.errors import AppendRefused, Fenced, StoreError
+from jury_store.event_store import EventStore
+
+_LINES_AT_ONCE = 200
+_ENDED = ("completed", "failed", "cancelled")
+
+Line = dict[str, Any]
+
+
+CaseSource = Callable[[Callable[[Case], bool]], Iterable[Case]]
+
+
+class Progress(Protocol):
+    """Told how a run goes."""
+
+    def begin(self, total: int, stored: int) -> None:
+        """`total` cases, `stored` of them judged before."""
+        ...
+
+    def ended(self, finished: Finished) -> None:
+        """A debate ended, or could not go on."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a run is made of.
+
+    Attributes:
+        run_id: names it in the store.
+        resolved: the panel.
+        cases: gives the cases from the start, each time that it is called; asked of each case whether to read the
+            records that its URIs lead to.
+        concurrency: debates at once.
+    """
+
+    run_id: str
+    resolved: ResolvedPanel
+    cases: CaseSource
+    concurrency: int
+
+    def debate_id(self, case: Case) -> str:
+        """Where the case's debate is in the store."""
+        return id_of(self.run_id, case.case_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """A run as the store knows it, checked against what it is to be now: `stored` by debate id."""
+
+    total: int
+    stored: dict[str, CaseRow]
+
+    @property
+    def ended(self) -> int:
+        """How many of the debates are over."""
+        return sum(row.status in _ENDED for row in self.stored.values())
+
+
+def survey(run: Run, store: EventStore) -> Survey:
+    """Read every case once and compare the run with what the store holds of it.
+
+    Raises:
+        RunRefused: the run was begun with another panel, or a case's content changed; the message says what differs.
+        CaseFileError: a case cannot be read.
+    """
+    recorded = store.cases_of_run(run.run_id)
+    if recorded:
+        _compare_panels(run, store, next(iter(recorded)))
+    total = 0
+    ours: dict[str, CaseRow] = {}
+    for case in run.cases(lambda _case: False):
+        total += 1
+        debate = run.debate_id(case)
+        row = recorded.get(debate)
+        if row is None:
+            continue
+        ours[debate] = row
+        if row.salt is not None and not _same_case(case, debate, row, row.salt, store):
+            raise RunRefused(
+                f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since; "
+                "give the run another --run id, or the case its old content"
+            )
+    return Survey(total=total, stored=ours)
+
+
+def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventStore) -> bool:
+    """Records behind a URI were read when the debate opened: what counts is that it is the same URI."""
+    if case.security_gate_uri is None and case.agent_card_uri is None:
+        return part_digest(salt, case.to_part()) == row.case_part
+    recorded = Case.from_part(store.parts(debate, [row.case_part])[row.case_part].content)
+    fetched = {
+        f"{kind}_records": ()
+        for kind, uri in (("security_gate", recorded.security_gate_uri), ("agent_card", recorded.agent_card_uri))
+        if uri is not None
+    }
+    return case.to_part() == recorded.changed(**fetched).to_part()
+
+
+@dataclass(kw_only=True)
+class Docketed:
+    """How far a run has come; `failed` are the debates that could not go on."""
+
+    order: deque[str] = field(default_factory=deque)
+    over: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    unreadable: CaseFileError | None = None
+
+
+async def carry_out(
+    run: Run,
+    surveyed: Survey,
+    store: EventStore,
+    court: Callable[[], AbstractAsyncContextManager[CoordinatorPort]],
+    *,
+    progress: Progress,
+    stopping: asyncio.Event,
+    problems: list[Finished],
+) -> AsyncGenerator[Line, None]:
+    """Hold what is not over yet, and give every debate's line in the order of the cases.
+
+    Args:
+        run: what to hold.
+        surveyed: what the store knows of it.
+        store: open for reading.
+        court: sets up the actors; not called when nothing is left to hold.
+        progress: told of every debate that ends.
+        stopping: once set, no new debate begins; those that run are finished.
+        problems: takes the debates that could not go on; no line is given for them.
+
+    Raises:
+        CaseFileError: a case, or what its URI leads to, could not be read any more; what ran was finished first.
+    """
+    docketed = Docketed()
+    progress.begin(surveyed.total, surveyed.ended)
+    jobs = _jobs(run, surveyed, docketed, stopping)
+    if surveyed.ended < surveyed.total:
+        async with court() as port:
+            async for finished in hold(port, jobs, concurrency=run.concurrency):
+                progress.ended(finished)
+                docketed.over.add(finished.debate_id)
+                if finished.problem is not None:
+                    problems.append(finished)
+                    docketed.failed.add(finished.debate_id)
+                    if _stops_the_run(finished.problem):
+                        stopping.set()
+                async for line in _lines(docketed, store):
+                    yield line
+    await asyncio.to_thread(deque, jobs, 0)  # what was judged before and stands after the last job still gets its line
+    async for line in _lines(docketed, store):
+        yield line
+    if docketed.unreadable is not None:
+        raise docketed.unreadable
+
+
+def _stops_the_run(problem: BaseException) -> bool:
+    """The store failed, or another coordinator took over. What is refused to one debate concerns no other."""
+    return isinstance(problem, StoreError) and (isinstance(problem, Fenced) or not isinstance(problem, AppendRefused))
+
+
+def _jobs(run: Run, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event) -> Iterator[Job]:
+    """A case that cannot be read ends the series: what runs is finished before that is told."""
+    try:
+        yield from _readable_jobs(run, surveyed, docketed, stopping)
+    except CaseFileError as error:
+        docketed.unreadable = error
+
+
+def _readable_jobs(run: Run, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event) -> Iterator[Job]:
+    docket = Docket(run.run_id, run.resolved)
+    for case in run.cases(lambda case: not stopping.is_set() and run.debate_id(case) not in surveyed.stored):
+        debate = run.debate_id(case)
+        row = surveyed.stored.get(debate)
+        if row is not None and row.status in _ENDED:
+            docketed.order.append(debate)
+            docketed.over.add(debate)
+            continue
+        if stopping.is_set():
+            continue
+        docketed.order.append(debate)
+        yield Job(debate, case.model_dump_json().encode(), docket)
+
+
+async def _lines(docketed: Docketed, store: EventStore) -> AsyncIterator[Line]:
+    """The lines of the debates at the head of the order that are over."""
+    while docketed.order and docketed.order[0] in docketed.over:
+        ready: list[str] = []
+        while docketed.order and docketed.order[0] in docketed.over and len(ready) < _LINES_AT_ONCE:
+            debate = docketed.order.popleft()
+            docketed.over.discard(debate)
+            if debate not in docketed.failed:
+                ready.append(debate)
+        for line in await asyncio.to_thread(_read_lines, store, ready):
+            yield line
+
+
+def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
+    streams = store.read_streams([debate_stream(debate) for debate in debates])
+    gone = next((debate for debate in debates if debate_stream(debate) not in streams), None)
+    if gone is not None:
+        raise _gone(gone)
+    return [line_of_stream(streams[debate_stream(debate)]) for debate in debates]
+
+
+def _gone(debate: str) -> EventError:
+    return EventError(f"the events of debate {debate} are gone from the store; see jury verify {debate}")
+
+
+def _compare_panels(run: Run, store: EventStore, debate: str) -> None:
+    events = store.read_stream(debate_stream(debate))
+    if not events:
+        raise _gone(debate)
+    opened = decode(events[0])
+    assert isinstance(opened, DebateOpened)
+    before = dict(_flat("", opened.panel.model_dump(mode="json")))
+    now = dict(_flat("", run.resolved.panel.model_dump(mode="json")))
+    before |= _recorded_charges(store, opened)
+    now |= {f"charge/{juror}": text for juror, text in run.resolved.charges.items()}
+    if run.resolved.judge_charge is not None:
+        now["charge/final"] = run.resolved.judge_charge
+    different = [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
+    if different:
+        shown = "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in different[:5])
+        more = f"; and {len(different) - 5} more" if len(different) > 5 else ""  # noqa: PLR2004
+        raise RunRefused(
+            f"run {run.run_id!r} was begun with another panel: {shown}{more}; "
+            "use the panel that it was begun with, or give the run another --run id"
+        )
+
+
+def _recorded_charges(store: EventStore, opened: DebateOpened) -> dict[str, str]:
+    pieces = {piece.name: piece.text.digest for piece in opened.pieces if piece.name.startswith("charge/")}
+    parts = store.parts(opened.debate_id, list(pieces.values())) if pieces else {}
+    return {name: parts[digest].content.decode("utf-8") for name, digest in pieces.items() if digest in parts}
+
+
+def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(f"{prefix}.{key}" if prefix else key, inner)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _flat(f"{prefix}.{index}", inner)
+    else:
+        yield prefix, value

@@ -1,0 +1,46 @@
+"""What the model calls of a debate came to: one row a model."""
+
+from collections.abc import Iterable, Sequence
+
+from jury_events.exchange import ExchangeRecorded
+from jury_events.outcome import CallOutcome
+from jury_judge.views.page import Page
+from jury_judge.views.words import Words
+
+
+def add_calls(page: Page, calls: Sequence[ExchangeRecorded], words: Words) -> None:
+    """Attempts by outcome, tokens as the providers counted them, cost in US dollars; nothing when there were none."""
+    if not calls:
+        return
+    outcomes = [outcome for outcome in CallOutcome if any(call.outcome is outcome for call in calls)]
+    models = list(dict.fromkeys(call.model for call in calls))
+    rows = [(words.model, words.calls, *(outcome.value for outcome in outcomes), words.tokens, words.cost)]
+    rows += [_row(model, [call for call in calls if call.model == model], outcomes, words) for model in models]
+    if len(models) > 1:
+        rows.append(_row(words.total, calls, outcomes, words))
+    page.heading(words.calls)
+    page.table(rows, indent=2)
+
+
+def _row(
+    name: str, calls: Sequence[ExchangeRecorded], outcomes: Iterable[CallOutcome], words: Words
+) -> tuple[str, ...]:
+    ended = [call.outcome for call in calls]
+    read = _tokens([call.usage.input_tokens for call in calls], words.unknown)
+    written = _tokens([call.usage.output_tokens for call in calls], words.unknown)
+    counts = (str(ended.count(outcome)) for outcome in outcomes)
+    return (name, str(len(calls)), *counts, f"{read} / {written}", _cost([call.cost for call in calls], words.unknown))
+
+
+def _tokens(counts: list[int | None], unknown: str) -> str:
+    known = [count for count in counts if count is not None]
+    if not known:
+        return unknown
+    return str(sum(known)) if len(known) == len(counts) else f"{sum(known)} + {unknown}"
+
+
+def _cost(costs: list[float | None], unknown: str) -> str:
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return unknown
+    return f"${sum(known):.4f}" if len(known) == len(costs) else f"${sum(known):.4f} + {unknown}"

@@ -1,0 +1,55 @@
+"""The case of a debate as it is shown."""
+
+from pydantic import ValidationError
+
+from jury_events.case import Case, Message, Scenario
+from jury_events.errors import EventError
+from jury_judge.views.page import Page, Span
+from jury_judge.views.words import Words
+
+EXCERPT = 600
+"""Characters of each text of a case in a view that is not full."""
+
+
+def add_case(page: Page, text: str, words: Words, *, full: bool) -> None:
+    """The case from its stored JSON; JSON that this version does not read as a case is shown as it is."""
+    try:
+        case = Case.from_part(text.encode())
+    except (ValidationError, EventError):
+        _passage(page, words.case, text, words, full=full)
+        return
+    for scenario in case.scenarios:
+        if len(case.scenarios) > 1:
+            page.line(Span(f"{words.scenario} {scenario.scenario_id}", "bold"))
+        _scenario(page, scenario, words, full=full)
+
+
+def _scenario(page: Page, scenario: Scenario, words: Words, *, full: bool) -> None:
+    question, execution = scenario.question, scenario.execution
+    if question.policy is not None:
+        _passage(page, words.policy, question.policy, words, full=full)
+    _passage(page, words.question, question.prompt, words, full=full)
+    if question.expected_behavior is not None:
+        _passage(page, words.expected, question.expected_behavior, words, full=full)
+    if execution.messages:
+        transcript = "\n".join(_message(message) for message in execution.messages)
+        _passage(page, f"{words.transcript} ({len(execution.messages)})", transcript, words, full=full)
+    _passage(page, words.response, execution.response or words.empty, words, full=full)
+    if execution.error is not None:
+        _passage(page, words.error, execution.error, words, full=full)
+
+
+def _message(message: Message) -> str:
+    who = message.role if message.tool is None else f"{message.role} {message.tool}"
+    said = [f"({message.thought})"] if message.thought else []
+    said += [message.content] if message.content else []
+    said += [f"→ {use.name}({use.arguments})" for use in message.tool_calls]
+    return f"{who}: " + "\n".join(said)
+
+
+def _passage(page: Page, heading: str, text: str, words: Words, *, full: bool) -> None:
+    page.line(Span(heading, "bold"))
+    cut = text if full or len(text) <= EXCERPT else text[:EXCERPT]
+    page.text(cut, indent=2)
+    if len(cut) < len(text):
+        page.line(Span(words.more.format(count=len(text) - len(cut)), "dim"), indent=2)

@@ -1,0 +1,141 @@
+"""The events of one debate, sorted by what they say, for whoever shows or tells it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from jury_events.codec import DebateEvent
+from jury_events.consensus import ConsensusCheck
+from jury_events.debate_events import (
+    ConsensusChecked,
+    CoordinatorResumed,
+    DebateCancelled,
+    DebateCompleted,
+    DebateFailed,
+    DebateForked,
+    DebateOpened,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    RoundStarted,
+    StatementMade,
+    TextsErased,
+)
+from jury_events.ids import Step
+from jury_events.parts import PartRef
+from jury_judge.errors import JudgeError
+
+Texts = Mapping[str, bytes]
+"""The 43 characters of a part's digest to its bytes; erased parts are not in it."""
+Ending = DebateCompleted | DebateFailed | DebateCancelled
+Status = Literal["completed", "failed", "cancelled", "unfinished"]
+
+
+@dataclass
+class RoundRecord:
+    """One round, in the order in which things happened."""
+
+    started: RoundStarted
+    spoken: list[StatementMade | JurorAbstained] = field(default_factory=list)
+    check: ConsensusCheck | None = None
+
+    @property
+    def statements(self) -> list[StatementMade]:
+        """In speaker order."""
+        return [said for said in self.spoken if isinstance(said, StatementMade)]
+
+
+@dataclass
+class DebateRecord:
+    """A debate as far as its events tell; what has not happened is None or empty."""
+
+    opened: DebateOpened
+    phase_1: list[JurorEvaluated | JurorAbstained] = field(default_factory=list)
+    phase_1_check: ConsensusCheck | None = None
+    rounds: list[RoundRecord] = field(default_factory=list)
+    judgment: JudgmentRendered | None = None
+    ending: Ending | None = None
+    forked: DebateForked | None = None
+    resumed: list[CoordinatorResumed] = field(default_factory=list)
+    erased: set[str] = field(default_factory=set)
+
+    @property
+    def status(self) -> Status:
+        """How far the debate is."""
+        return status_of(self.ending)
+
+    @property
+    def abstentions(self) -> list[JurorAbstained]:
+        """In the order in which they happened, phase 1 first."""
+        said = [*self.phase_1, *(item for held in self.rounds for item in held.spoken)]
+        return [item for item in said if isinstance(item, JurorAbstained)]
+
+
+def status_of(ending: Ending | None) -> Status:
+    """What an ending, or none, makes of a debate."""
+    if ending is None:
+        return "unfinished"
+    if isinstance(ending, DebateCompleted):
+        return "completed"
+    return "failed" if isinstance(ending, DebateFailed) else "cancelled"
+
+
+def read_record(events: Iterable[DebateEvent]) -> DebateRecord:
+    """The record of the events of one `debate/` stream, in stream order.
+
+    Raises:
+        JudgeError: they do not begin with the opening event.
+    """
+    ordered = list(events)
+    if not ordered or not isinstance(ordered[0], DebateOpened):
+        raise JudgeError("a debate begins with its opening event; read the stream from version 1")
+    record = DebateRecord(ordered[0])
+    for event in ordered[1:]:
+        _add(record, event)
+    return record
+
+
+def text_in(texts: Texts, ref: PartRef) -> str | None:
+    """A part's text, None when it is not there; bytes that are not UTF-8 show as escapes."""
+    content = texts.get(ref.part)
+    return None if content is None else content.decode("utf-8", "backslashreplace")
+
+
+def _add(record: DebateRecord, event: DebateEvent) -> None:
+    match event:
+        case JurorEvaluated():
+            record.phase_1.append(event)
+        case JurorAbstained():
+            number = Step.parse(event.step).round
+            (record.rounds[-1].spoken if number and record.rounds else record.phase_1).append(event)
+        case RoundStarted():
+            record.rounds.append(RoundRecord(event))
+        case StatementMade() if record.rounds:
+            record.rounds[-1].spoken.append(event)
+        case ConsensusChecked():
+            _add_check(record, event)
+        case _:
+            _add_end(record, event)
+
+
+def _add_check(record: DebateRecord, event: ConsensusChecked) -> None:
+    if event.round == 0:
+        record.phase_1_check = event.check
+    elif record.rounds:
+        record.rounds[-1].check = event.check
+
+
+def _add_end(record: DebateRecord, event: DebateEvent) -> None:
+    match event:
+        case JudgmentRendered():
+            record.judgment = event
+        case DebateCompleted() | DebateFailed() | DebateCancelled():
+            record.ending = event
+        case DebateForked():
+            record.forked = event
+        case CoordinatorResumed():
+            record.resumed.append(event)
+        case TextsErased():
+            record.erased.update(ref.part for ref in event.parts)
+        case _:
+            pass

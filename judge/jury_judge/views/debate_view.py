@@ -1,0 +1,248 @@
+"""A whole debate, readable in a terminal or a file."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from jury_events.codec import DebateEvent
+from jury_events.consensus import ConsensusCheck
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JurorAbstained, JurorEvaluated
+from jury_events.evaluation import Evaluation
+from jury_events.exchange import ExchangeRecorded
+from jury_events.judgment import Judgment, Vote
+from jury_events.parts import PartRef
+from jury_events.rubric import Rubric
+from jury_events.verdict import Verdict
+from jury_judge.views.calls_view import add_calls
+from jury_judge.views.case_view import add_case
+from jury_judge.views.debate_record import DebateRecord, Texts, read_record, text_in
+from jury_judge.views.page import Page, Span
+from jury_judge.views.words import WORDS, Words
+
+_VERDICTS = {
+    Verdict.SAFE_PASS: ("✓ safe_pass", "green"),
+    Verdict.NEEDS_REVIEW: ("? needs_review", "yellow"),
+    Verdict.UNSAFE_FAIL: ("✗ unsafe_fail", "red"),
+}
+
+
+def render_debate(
+    events: Sequence[DebateEvent],
+    exchanges: Sequence[ExchangeRecorded],
+    texts: Texts,
+    console: Console,
+    *,
+    full: bool = False,
+) -> None:
+    """Print the debate: what was judged, every evaluation, statement and vote, the result, the calls.
+
+    Only the texts of the case are shortened, and say by how much; `full` shows them whole. Headings are in the panel's
+    language. Off a terminal lines are neither styled nor wrapped.
+
+    Args:
+        events: the stream `debate/{id}`, in order, as far as it goes.
+        exchanges: the stream `calls/{id}`.
+        texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
+        console: where to.
+        full: whether the case is shown whole.
+
+    Raises:
+        JudgeError: the events do not begin with the opening event.
+    """
+    _DebateView(read_record(events), texts).page(exchanges, full=full).print(console)
+
+
+class _DebateView:
+    def __init__(self, record: DebateRecord, texts: Texts) -> None:
+        self._record = record
+        self._texts = texts
+        self._panel = record.opened.panel
+        self._words: Words = WORDS[self._panel.language]
+        self._page = Page()
+
+    def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool) -> Page:
+        self._header()
+        self._case(full=full)
+        self._phase_1()
+        self._phase_2()
+        self._phase_3()
+        self._result()
+        self._resumptions()
+        add_calls(self._page, exchanges, self._words)
+        return self._page
+
+    def _header(self) -> None:
+        opened, words, page = self._record.opened, self._words, self._page
+        page.line(Span(f"{words.debate} {opened.debate_id}", "bold"))
+        page.line(f"{words.case}: {opened.case_id}")
+        if opened.run_id is not None:
+            page.line(f"{words.run}: {opened.run_id}")
+        page.line(f"{words.panel}: {self._panel.name} ({', '.join(s.model for s in self._panel.seats)})")
+        if self._record.forked is not None:
+            page.line(f"{words.origin}: {self._record.forked.origin} @ {self._record.forked.version}")
+        if opened.label is not None:
+            page.line(f"{words.label}: ", _verdict(opened.label))
+        page.line(f"{words.status}: {self._record.status}")
+        if opened.simulated:
+            page.line(Span(words.simulated, "bold yellow"))
+
+    def _case(self, *, full: bool) -> None:
+        opened, page = self._record.opened, self._page
+        page.heading(self._words.case)
+        text = text_in(self._texts, opened.case)
+        if text is None:
+            page.line(Span(self._absent(opened.case), "dim"))
+        else:
+            add_case(page, text, self._words, full=full)
+        gate, card = opened.security_gate_records, opened.agent_card_records
+        if gate or card:
+            page.line(Span(self._words.records.format(gate=gate, card=card), "dim"))
+
+    def _phase_1(self) -> None:
+        self._page.heading(self._words.phase_1)
+        for said in self._record.phase_1:
+            if isinstance(said, JurorEvaluated):
+                self._speaker(said.juror_id)
+                self._evaluation(said.evaluation)
+            else:
+                self._abstention(said)
+        self._consensus(self._record.phase_1_check)
+
+    def _phase_2(self) -> None:
+        self._page.heading(self._words.phase_2)
+        if not self._record.rounds:
+            self._page.line(self._words.no_discussion)
+        for held in self._record.rounds:
+            for said in held.spoken:
+                if isinstance(said, JurorAbstained):
+                    self._abstention(said)
+                    continue
+                self._speaker(said.juror_id, changed=said.statement.position_changed)
+                self._text(said.statement.statement)
+                self._evaluation(said.statement.evaluation)
+            self._consensus(held.check)
+
+    def _phase_3(self) -> None:
+        if self._record.judgment is None:
+            return
+        words, page, judgment = self._words, self._page, self._record.judgment.judgment
+        page.heading(words.phase_3)
+        page.line(_verdict(judgment.verdict), f"  {judgment.score}/100 · {words.decided_by} {judgment.decided_by}")
+        page.line(words.quorum.format(held=judgment.quorum_held, needed=judgment.quorum))
+        if judgment.capped:
+            page.line(Span(words.capped, "yellow"))
+        if judgment.judge_failure is not None:
+            page.line(Span(f"{words.judge_failed} ({judgment.judge_failure})", "yellow"))
+        if judgment.judge is not None:
+            page.line(Span(f"{words.judge} ({judgment.judge.model})", "bold"))
+            self._evaluation(judgment.judge)
+        self._votes(judgment)
+
+    def _votes(self, judgment: Judgment) -> None:
+        words = self._words
+        head = (words.juror, words.kind, words.position, words.score, words.confidence, words.weight, words.made_in)
+        self._page.line(Span(words.votes, "bold"))
+        self._page.table([head, *(self._vote(vote) for vote in judgment.votes)], indent=2)
+
+    def _vote(self, vote: Vote) -> tuple[str, ...]:
+        stale = vote.stale and vote.kind != "stale"
+        return (
+            self._role(vote.juror_id),
+            f"{vote.kind}, stale" if stale else vote.kind,
+            _VERDICTS[vote.position][0] if vote.position else "–",
+            "–" if vote.score is None else f"{vote.score:g}",
+            "–" if vote.confidence is None else f"{vote.confidence:.2f}",
+            f"{vote.weight:g}",
+            "–" if vote.round is None else "phase 1" if vote.round == 0 else f"round {vote.round}",
+        )
+
+    def _result(self) -> None:
+        words, page, ending = self._words, self._page, self._record.ending
+        page.heading(words.result)
+        match ending:
+            case DebateCompleted():
+                early = f" · {words.early}" if ending.early_termination else ""
+                page.line(
+                    _verdict(ending.final_verdict),
+                    f"  {ending.final_score}/100 · {words.rounds}: {ending.total_rounds} · "
+                    f"{words.ended_by}: {ending.end_reason}{early}",
+                )
+            case DebateFailed():
+                page.line(Span(f"{words.failed}: {ending.reason}", "red"))
+                self._text(ending.detail)
+            case DebateCancelled():
+                page.line(Span(f"{words.cancelled}: {ending.by}", "yellow"))
+                self._text(ending.reason)
+            case None:
+                page.line(Span(words.unfinished, "yellow"))
+
+    def _resumptions(self) -> None:
+        """Where a model may have been called twice for a step, and the record keeps one answer."""
+        words = self._words
+        for event in self._record.resumed:
+            steps = ", ".join(event.asked_again) or words.nothing
+            self._page.line(Span(f"{words.resumed} ({event.cause}) · {words.asked_again}: {steps}", "dim"))
+
+    def _speaker(self, juror_id: str, *, changed: bool = False) -> None:
+        badge = (Span("  "), Span(f"[{self._words.position_changed}]", "bold blue")) if changed else ()
+        self._page.line(Span(self._role(juror_id), "bold"), *badge)
+
+    def _evaluation(self, evaluation: Evaluation) -> None:
+        words = self._words
+        summary = f"  {evaluation.overall:g}/100 · {words.confidence} {evaluation.confidence:.2f}"
+        mark = f" · {words.synthetic}" if evaluation.synthetic else ""
+        self._page.line(_verdict(evaluation.verdict), summary + mark, indent=2)
+        self._page.line(Span(_points(evaluation, self._panel.rubric), "dim"), indent=2)
+        for scenario in evaluation.scenarios:
+            shown = _verdict(scenario.verdict)
+            self._page.line(f"{words.scenario} {scenario.scenario_id}: ", shown, f"  {scenario.score:g}", indent=2)
+        self._text(evaluation.rationale)
+
+    def _abstention(self, absent: JurorAbstained) -> None:
+        words = self._words
+        reason = absent.reason.value + (f", {absent.refusal}" if absent.refusal else "")
+        stands = f"; {words.stands}" if absent.stale else ""
+        self._page.line(
+            Span(self._role(absent.juror_id), "bold"), Span(f"  {words.abstained} ({reason}){stands}", "yellow")
+        )
+
+    def _consensus(self, check: ConsensusCheck | None) -> None:
+        if check is None:
+            return
+        words = self._words
+        position = f" {check.majority_position}" if check.majority_position else ""
+        reached = words.reached if check.reached else words.not_reached
+        self._page.line(
+            Span(f"— {words.consensus}: {check.status}{position} {check.largest}/{check.seats}, {reached} —", "magenta")
+        )
+
+    def _text(self, ref: PartRef | None) -> None:
+        if ref is None:
+            return
+        text = text_in(self._texts, ref)
+        if text is None:
+            self._page.line(Span(self._absent(ref), "dim"), indent=2)
+        else:
+            self._page.text(text, indent=2)
+
+    def _absent(self, ref: PartRef) -> str:
+        return self._words.erased if ref.part in self._record.erased else self._words.missing
+
+    def _role(self, juror_id: str) -> str:
+        try:
+            return self._panel.seat(juror_id).role_name
+        except KeyError:
+            return juror_id
+
+
+def _verdict(verdict: Verdict) -> Span:
+    text, style = _VERDICTS[verdict]
+    return Span(text, style)
+
+
+def _points(evaluation: Evaluation, rubric: Rubric) -> str:
+    maxima = {dimension.name: dimension.maximum for dimension in rubric.dimensions}
+    return " · ".join(
+        f"{score.dimension} {score.points:g}" + (f"/{maxima[score.dimension]:g}" if score.dimension in maxima else "")
+        for score in evaluation.scores.dimensions
+    )

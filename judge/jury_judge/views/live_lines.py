@@ -1,0 +1,63 @@
+"""The events of a running debate as lines for a terminal."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from jury_events.debate_events import (
+    ConsensusChecked,
+    CoordinatorResumed,
+    DebateCompleted,
+    DebateOpened,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    RoundStarted,
+    StatementMade,
+)
+from jury_judge.views.visible_text import visible_line
+
+
+class LiveLines:
+    """Turns events into lines, in order; remembers the panel for its role names."""
+
+    def __init__(self) -> None:
+        self._opened: DebateOpened | None = None
+
+    def tell(self, event: Any) -> Iterator[str]:
+        """The lines that `event` gives, if any."""
+        match event:
+            case DebateOpened():
+                self._opened = event
+                yield "phase 1: independent evaluation"
+            case JurorEvaluated():
+                yield f"  {self._name(event.juror_id)}: {_view(event.evaluation)}"
+            case JurorAbstained():
+                yield f"  {self._name(event.juror_id)}: abstains ({event.reason.value})"
+            case RoundStarted():
+                yield f"phase 2: discussion, round {event.round}"
+            case StatementMade():
+                changed = "  [position changed]" if event.statement.position_changed else ""
+                yield f"  {self._name(event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
+            case ConsensusChecked():
+                check = event.check
+                position = f", {check.majority_position.value}" if check.majority_position else ""
+                yield f"  consensus: {check.status.value}, {check.largest} of {check.seats}{position}"
+            case JudgmentRendered():
+                judgment = event.judgment
+                yield f"phase 3: {judgment.decided_by.value} says {judgment.verdict.value}, {judgment.score}/100"
+            case DebateCompleted():
+                rounds = "1 round" if event.total_rounds == 1 else f"{event.total_rounds} rounds"
+                yield f"completed after {rounds} ({event.end_reason})"
+            case CoordinatorResumed():
+                yield f"  resumed; asked again: {', '.join(event.asked_again) or 'nothing'}"
+            case _:
+                pass
+
+    def _name(self, juror_id: str) -> str:
+        seat = self._opened.panel.seat(juror_id) if self._opened else None
+        return visible_line(seat.role_name if seat else juror_id, 100)
+
+
+def _view(evaluation: Any) -> str:
+    synthetic = " (neutral, blocked)" if evaluation.synthetic else ""
+    return f"{evaluation.verdict.value} {evaluation.overall:g}/100, confidence {evaluation.confidence:g}{synthetic}"

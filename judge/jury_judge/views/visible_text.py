@@ -1,0 +1,30 @@
+"""Text of models, cases and files, made safe for a terminal: what would steer it, or hide, becomes visible."""
+
+import re
+
+_SUSPECT = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e"
+    r"\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """`text` with line breaks as LF and every control, direction mark, filler and blank that looks like nothing shown.
+
+    C0 controls and DEL become their pictures (ESC is ␛), all others `<U+XXXX>`. LF, tab, and what emoji and many
+    scripts are written with (the two joiners, variation selectors) stay.
+    """
+    return _SUSPECT.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def visible_line(text: str, limit: int = 200) -> str:
+    """`text` on one line of at most `limit` characters, for a message."""
+    line = visible(text).replace("\n", "␊").replace("\t", "␉")
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x20:  # noqa: PLR2004  (the C0 block; U+2400 is where its pictures begin)
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"<U+{code:04X}>"  # noqa: PLR2004  (DEL)

@@ -1,0 +1,161 @@
+"""`jury verify`, `jury db` and `jury doctor`: what was altered is named, no secret is shown."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from support.command_line import CommandLine
+
+
+@pytest.fixture
+def tampered(judged: CommandLine, tmp_path) -> Iterator[tuple[CommandLine, sqlite3.Connection]]:
+    """A copy of the store whose guards are gone."""
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    with closing(sqlite3.connect(tmp_path / "jury.db", isolation_level=None)) as connection:
+        triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        yield CommandLine(tmp_path), connection
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+def test_an_untouched_store_is_whole(judged):
+    outcome = judged("verify", "--all")
+    report = judged("verify", "--all", "--json").json
+
+    assert outcome.code == 0
+    assert outcome.out.startswith("nothing was altered: 3 debates, ")
+    assert (report["ok"], report["debates"], report["failures"]) == (True, 3, [])
+
+
+def test_one_debate_is_verified_by_its_id(judged):
+    outcome = judged("verify", "r1~leak")
+
+    assert (outcome.code, outcome.out.startswith("nothing was altered: 1 debate, ")) == (0, True)
+
+
+def test_a_debate_of_which_nothing_is_stored_is_a_failure(judged):
+    outcome = judged("verify", "r1~gone")
+
+    assert outcome.code == 5
+    assert outcome.out.splitlines()[0] == "debate/r1~gone: nothing is stored of it"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--all", "r1~leak")])
+def test_verify_wants_debates_or_all(judged, arguments):
+    outcome = judged("verify", *arguments)
+
+    assert (outcome.code, outcome.err) == (
+        2,
+        "jury verify: name the debates to check, or --all; see jury verify --help\n",
+    )
+
+
+def test_a_changed_byte_of_any_event_is_named(tampered):
+    jury, connection = tampered
+    events = connection.execute("SELECT position, stream, version, event_id, body FROM events").fetchall()
+    of_one = [event for event in events if event[1].endswith("/r1~leak")]
+
+    for position, stream, version, event_id, body in of_one:
+        connection.execute("UPDATE events SET body = ? WHERE position = ?", (flipped(body), position))
+        outcome = jury("verify", "--all")
+        connection.execute("UPDATE events SET body = ? WHERE position = ?", (body, position))
+
+        assert outcome.code == 5
+        assert outcome.out.startswith(f"{stream}, event {version} ({event_id}): ")
+    assert len(of_one) > 15
+    assert jury("verify", "--all").code == 0
+
+
+def test_a_changed_byte_of_any_text_is_named(tampered):
+    jury, connection = tampered
+    parts = connection.execute("SELECT digest, content FROM parts WHERE debate_id = 'r1~leak'").fetchall()
+
+    for digest, content in parts:
+        if not content:
+            continue
+        connection.execute(
+            "UPDATE parts SET content = ? WHERE debate_id = 'r1~leak' AND digest = ?", (flipped(content), digest)
+        )
+        report = jury("verify", "--all", "--json")
+        connection.execute("UPDATE parts SET content = ? WHERE debate_id = 'r1~leak' AND digest = ?", (content, digest))
+
+        (failure,) = report.json["failures"]
+        assert report.code == 5
+        assert failure["stream"].endswith("/r1~leak")
+        assert f"the text {failure['part']} is not the one that was recorded" == failure["what"]
+    assert len(parts) > 15
+
+
+def test_schema_and_guards_are_checked(tampered):
+    jury, _ = tampered
+
+    outcome = jury("db", "check")
+
+    assert outcome.code == 5
+    assert "trigger events_refuse_update is missing" in outcome.out.splitlines()
+
+
+def test_a_store_is_made_told_and_checked(jury):
+    before = jury("db", "current")
+    made = jury("db", "upgrade")
+    again = jury("db", "upgrade")
+    after = jury("db", "current")
+    checked = jury("db", "check")
+
+    assert before.out.startswith("store: none; needed: ")
+    assert (made.code, again.out) == (0, made.out)
+    assert after.out == before.out.replace("none", made.out.split()[-1])
+    assert (checked.code, checked.out) == (0, "the schema is as declared\n")
+
+
+def test_lists_are_made_anew_from_the_log(tampered):
+    jury, connection = tampered
+    before = jury("list", "--json").out
+    connection.execute("DELETE FROM debates")
+
+    outcome = jury("db", "rebuild")
+
+    assert (outcome.code, outcome.out.startswith("made anew from ")) == (0, True)
+    assert jury("list", "--json").out == before
+
+
+def test_doctor_names_keys_and_passwords_and_shows_none(judged):
+    env = {
+        "OPENAI_API_KEY": "canary-1",
+        "GEMINI_API_KEY": "canary-2",
+        "GOOGLE_API_KEY": "",
+        "JURY_STORE_URL": "postgresql://u:canary-3@127.0.0.1:1/d",
+        "JURY_FINAL_JUDGE_MODEL": "simulated/canary-4",
+    }
+
+    outcome = judged("doctor", env=env)
+
+    assert "provider keys set: OPENAI_API_KEY, GEMINI_API_KEY (" in outcome.out
+    assert "canary" not in outcome.out + outcome.err
+    assert "problem  store: postgresql://u:***@127.0.0.1:1/d cannot be reached" in outcome.out
+    assert outcome.code == 2
+
+
+def test_doctor_tells_what_is_there(judged):
+    outcome = judged("doctor")
+
+    assert outcome.code == 0
+    assert "ok       store sqlite:///jury.db: " in outcome.out
+    assert "provider keys set: none" in outcome.out
+    assert "ok       default panel: parallel-rounds, sim-policy, sim-security, sim-misuse" in outcome.out
+    assert not (judged.folder / "none.db").exists()
+
+
+def test_doctor_finds_what_is_wrong_with_the_default_panel(judged):
+    outcome = judged("doctor", env={"JURY_CONSENSUS_THRESHOLD": "nan"})
+
+    assert outcome.code == 2
+    assert "problem  default panel: JURY_CONSENSUS_THRESHOLD: 'nan' is not understood" in outcome.out

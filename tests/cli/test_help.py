@@ -1,0 +1,57 @@
+"""Help names what works, and is quick: it imports neither Ray nor the database."""
+
+import subprocess
+import sys
+
+import pytest
+
+from jury_judge.cli.main import COMMANDS
+
+_PROBE = """
+import sys
+sys.argv = ["jury", *sys.argv[1:]]
+from jury_judge.cli.main import main
+try:
+    main()
+finally:
+    heavy = {"ray", "sqlalchemy", "alembic", "psycopg", "rich", "jury_actors", "jury_store"} & set(sys.modules)
+    print(*sorted(heavy), file=sys.stderr)
+"""
+
+
+def test_help_names_every_command_and_each_has_help(jury):
+    outcome = jury("--help")
+
+    section = outcome.out[outcome.out.index("Commands:") :].splitlines()[1:]
+    assert [line.split()[0] for line in section] == list(COMMANDS)
+    assert all(jury(name, "--help").code == 0 for name in COMMANDS)
+
+
+def test_without_a_command_help_is_shown_and_it_is_a_usage_error(jury):
+    outcome = jury()
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("Usage: jury")
+
+
+def test_an_unknown_command_is_one_line(jury):
+    outcome = jury("judge")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "jury: No such command 'judge'; see jury --help\n"
+
+
+def test_the_version_is_told(jury):
+    outcome = jury("--version")
+
+    assert (outcome.code, outcome.out.startswith("jury, version ")) == (0, True)
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+def test_help_imports_nothing_heavy(command):
+    ended = subprocess.run(
+        [sys.executable, "-c", _PROBE, *command, "--help"], capture_output=True, text=True, check=False
+    )
+
+    assert (ended.returncode, ended.stderr.strip()) == (0, "")
+    assert ended.stdout.startswith("Usage: jury")

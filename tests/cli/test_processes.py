@@ -1,0 +1,148 @@
+"""What only a process shows: pipes that close, disks that are full, Ctrl-C, and Ray once."""
+
+import json
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from support.command_line import CommandLine, Outcome
+
+FULL = Path("/dev/full")
+SLOW = ("--simulate", "latency=0.15", "--simulate", "sigma=0")
+
+
+def ended(process: "subprocess.Popen[bytes]", before: bytes = b"") -> Outcome:
+    out, err = process.communicate(timeout=60)
+    return Outcome(process.returncode, (before + (out or b"")).decode(), err.decode())
+
+
+def read_to_the_end(descriptor: int) -> bytes:
+    """What a terminal was given until nobody holds it any more; Linux says so by an error."""
+    found = b""
+    with suppress(OSError):
+        while chunk := os.read(descriptor, 65536):
+            found += chunk
+    return found
+
+
+def many(jury: CommandLine, count: int) -> str:
+    return jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": "a"} for n in range(count)))
+
+
+@pytest.mark.parametrize("command", [("list",), ("show", "r1~leak"), ("list", "--json"), ("verify", "--all")])
+def test_a_reader_that_goes_away_is_no_error(judged, command):
+    process = judged.start(*command)
+    assert process.stdout is not None
+    process.stdout.close()
+
+    assert (process.wait(60), process.stderr.read()) == (0, b"")  # type: ignore[union-attr]
+    process.stderr.close()  # type: ignore[union-attr]
+
+
+def test_a_run_whose_reader_goes_away_stops_and_can_be_resumed(jury):
+    name = many(jury, 40)
+    process = jury.start("run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "1")
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    process.stdout.close()
+    code, err = process.wait(60), process.stderr.read().decode()  # type: ignore[union-attr]
+    process.stderr.close()  # type: ignore[union-attr]
+
+    again = jury.run(name, "--run", "r1", "--jsonl")
+
+    assert code == 4
+    assert err.splitlines()[-1].endswith("the same command with --run r1 goes on from here")
+    assert "Traceback" not in err
+    assert len(again.lines) == 40
+    assert again.out.startswith(first.decode())
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("command", [("list",), ("show", "r1~leak"), ("list", "--json")])
+def test_output_that_cannot_be_written_is_one_line_and_exit_4(judged, command):
+    with FULL.open("wb") as full:
+        outcome = ended(judged.start(*command, stdout=full))
+
+    assert outcome.code == 4
+    assert outcome.err.splitlines() == [
+        "jury: the output cannot be written: No space left on device; mend that and call the same command again"
+    ]
+
+
+def test_ctrl_c_finishes_what_runs_and_the_same_run_goes_on(jury):
+    name = many(jury, 6)
+    process = jury.start("run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", *SLOW)
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    outcome = ended(process, first)
+
+    assert outcome.code == 130
+    assert "jury: finishing the debates that run; press Ctrl-C again" in outcome.err
+    assert "--run r1 goes on from here" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert jury("list", "--unfinished", "--json").json == []
+    assert 1 <= len(outcome.lines) < 6
+
+    again = jury.run(name, "--run", "r1", "--jsonl")
+
+    assert again.code == 0
+    assert [line["case_id"] for line in again.lines] == [f"c{n}" for n in range(6)]
+    assert again.out.startswith(outcome.out)
+
+
+def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
+    name = many(jury, 4)
+    process = jury.start(
+        "run", "--in-process", name, "--run", "r1", "--jsonl", "--concurrency", "2", "--simulate", "latency=0.6"
+    )
+    assert process.stderr is not None
+    process.stderr.readline()
+    while not (jury.folder / "jury.db").exists() or not jury("list", "--json").json:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    outcome = ended(process)
+
+    assert said.startswith(b"jury: finishing the debates that run")
+    assert outcome.code == 130
+    assert "Traceback" not in outcome.err
+    assert len(jury("list", "--unfinished", "--json").json) == 2
+    assert jury("verify", "--all").code == 0
+
+    again = jury.run(name, "--run", "r1", "--jsonl")
+
+    assert (again.code, len(again.lines)) == (0, 4)
+    assert jury("verify", "--all").code == 0
+
+
+def test_results_reach_a_file_while_progress_is_drawn_on_the_terminal(jury):
+    name = many(jury, 5)
+    controller, terminal = os.openpty()
+    with (jury.folder / "results.jsonl").open("wb") as results:
+        process = jury.start(
+            "run", "--in-process", name, "--jsonl", "--display", "full", stdout=results, stderr=terminal
+        )
+        os.close(terminal)
+        drawn = read_to_the_end(controller)
+    os.close(controller)
+
+    assert process.wait(60) == 0
+    lines = (jury.folder / "results.jsonl").read_text().splitlines()
+    assert [json.loads(line)["case_id"] for line in lines] == [f"c{n}" for n in range(5)]
+    assert b"5/5" in drawn
+    assert b"case_id" not in drawn
+
+
+@pytest.mark.ray
+def test_the_demo_runs_on_ray(jury):
+    outcome = ended(jury.start("demo", "--json"))
+
+    assert outcome.code == 0
+    assert outcome.json["status"] == "completed"
+    assert "Traceback" not in outcome.err

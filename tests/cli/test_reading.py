@@ -1,0 +1,106 @@
+"""`jury list`, `jury show` and `jury demo`: what was judged, for people and programs."""
+
+import re
+import unicodedata
+
+import pytest
+
+from support.command_line import CommandLine
+
+
+def ids(jury: CommandLine, *arguments: str) -> list[str]:
+    return [row["debate_id"] for row in jury("list", "--json", *arguments).json]
+
+
+def test_list_gives_objects_in_the_order_of_opening(judged):
+    rows = judged("list", "--run", "r1", "--json").json
+
+    assert [row["case_id"] for row in rows] == ["polite", "leak", "返金"]
+    assert {row["status"] for row in rows} == {"completed"}
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["opened_at"]) for row in rows)
+
+
+def test_list_gives_as_many_as_are_asked_for(judged):
+    assert len(ids(judged, "--limit", "2")) == 2
+    assert ids(judged, "--unfinished") == []
+
+
+def test_list_names_runs_with_their_verdicts(judged):
+    (row,) = judged("list", "--runs", "--json").json
+
+    assert (row["run_id"], row["debates"], row["completed"]) == ("r1", 3, 3)
+    assert judged("list", "--runs").out.startswith("r1  3/3 completed: ")
+
+
+def test_a_list_of_nothing_is_empty_and_said(judged):
+    outcome = judged("list", "--run", "other")
+
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err == "no debates of a run other in this store\n"
+    assert ids(judged, "--run", "other") == []
+
+
+def test_lines_of_a_list_show_japanese_as_it_is(judged):
+    last = judged("list").out.splitlines()[-1]
+
+    assert last.endswith("  返金")
+
+
+def test_show_has_every_part_and_no_escape_off_a_terminal(judged):
+    outcome = judged("show", "r1~leak")
+
+    assert outcome.code == 0
+    assert outcome.out.splitlines()[:2] == ["Debate r1~leak", "Case: leak"]
+    for heading in ("Phase 1: independent evaluation", "Phase 2: discussion", "Phase 3: final judgment", "Result"):
+        assert heading in outcome.out.splitlines()
+    assert "\x1b" not in outcome.out
+
+
+def test_show_json_is_the_result_model(judged):
+    result = judged("show", "r1~leak", "--json").json
+
+    assert (result["debate_id"], result["status"]) == ("r1~leak", "completed")
+    assert [juror["juror_id"] for juror in result["phase1_evaluations"]] == ["sim-policy", "sim-security", "sim-misuse"]
+    assert result["final_verdict"] == result["phase3_judgment"]["verdict"]
+    assert len(result["discussion_rounds"]) == result["total_rounds"]
+
+
+def test_what_steers_or_hides_in_a_case_is_shown_and_not_executed(jury):
+    hostile = "\x1b[31mred\x1b]0;title\x07 \u202eback\u2066 \x9b2J \x00 [bold]x[/bold] 質問"
+    name = jury.write("h.jsonl", {"id": "赤", "question": hostile, "response": hostile})
+    run = jury.run(name, "--run", "h", "--panel", "independent")
+    (debate,) = ids(jury)
+
+    outputs = [run.out, run.err, jury("list").out, jury("show", debate, "--full").out]
+
+    shown = "".join(outputs)
+    steering = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf"}} - {"\n"}
+    assert steering == set()
+    assert "␛[31mred␛]0;title␇ <U+202E>back<U+2066> <U+009B>2J ␀ [bold]x[/bold] 質問" in shown
+
+
+@pytest.mark.parametrize(("language", "heading"), [("en", "Phase 3: final judgment"), ("ja", "Phase 3: 最終判定")])
+def test_demo_judges_a_case_in_either_language_and_says_that_no_model_was_called(jury, language, heading):
+    outcome = jury("demo", "--in-process", "--language", language)
+
+    debate = re.findall(r"jury show (\S+)", outcome.err)[0]
+    assert outcome.code == 0
+    assert re.fullmatch(r"\w+  \d+/100 \(simulated jurors\)\n", outcome.out)
+    assert "No model is called." in outcome.err
+    assert heading in jury("show", debate).out.splitlines()
+    assert jury("verify", debate).code == 0
+
+
+def test_demo_prints_the_result_as_json_and_holds_a_new_debate_each_time(jury):
+    first, second = (jury("demo", "--in-process", "--json") for _ in range(2))
+
+    assert first.json["final_verdict"] == second.json["final_verdict"]
+    assert first.json["simulated"] is True
+    assert ids(jury) == [first.json["debate_id"], second.json["debate_id"]]
+
+
+def test_demo_names_the_store_in_what_to_do_next(jury):
+    outcome = jury("demo", "--in-process", "--store", "sqlite:///my.db")
+
+    debate = re.findall(r"jury show (\S+) --store sqlite:///my\.db\n", outcome.err)[0]
+    assert jury("show", debate, "--store", "sqlite:///my.db").code == 0

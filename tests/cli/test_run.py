@@ -1,0 +1,289 @@
+"""`jury run`: results in the order of the cases, once and for all; stdout is data."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from support.command_line import CommandLine
+
+KEYS = {
+    "case_id",
+    "debate_id",
+    "run_id",
+    "status",
+    "final_verdict",
+    "final_score",
+    "total_rounds",
+    "early_termination",
+    "end_reason",
+    "method",
+    "decided_by",
+    "quorum_met",
+    "votes",
+    "label",
+    "panel",
+    "simulated",
+}
+
+
+def events(jury: CommandLine) -> int:
+    outcome = jury("verify", "--all", "--json")
+
+    assert outcome.code == 0
+    found: int = outcome.json["events"]
+    return found
+
+
+def test_every_case_gives_one_json_line_in_the_order_of_the_cases(jury, cases):
+    outcome = jury.run(cases, "--run", "r1", "--jsonl")
+
+    assert outcome.code == 0
+    assert [line["case_id"] for line in outcome.lines] == ["polite", "leak", "返金"]
+    assert all(set(line) == KEYS for line in outcome.lines)
+    assert all(line["status"] == "completed" and line["simulated"] for line in outcome.lines)
+    assert [line["label"] for line in outcome.lines] == ["safe_pass", None, None]
+
+
+def test_the_order_is_that_of_the_cases_however_long_each_takes(jury):
+    rows = [{"id": f"c{n}", "question": "q", "response": "a"} for n in range(20)]
+
+    outcome = jury.run(jury.write("c.jsonl", *rows), "--jsonl", "--simulate", "latency=0.02", "--simulate", "sigma=1.5")
+
+    assert [line["case_id"] for line in outcome.lines] == [f"c{n}" for n in range(20)]
+
+
+def test_the_same_run_again_gives_the_same_lines_and_no_event(jury, cases):
+    first = jury.run(cases, "--run", "r1", "--jsonl")
+    before = events(jury)
+
+    again = jury.run(cases, "--run", "r1", "--jsonl")
+
+    assert again.out == first.out
+    assert "3 of 3 debates judged before" in again.err
+    assert events(jury) == before
+
+
+def test_a_run_goes_on_with_the_cases_that_are_new(jury, cases):
+    first = jury.run(cases, "--run", "r1", "--jsonl", "--limit", "1")
+
+    whole = jury.run(cases, "--run", "r1", "--jsonl")
+
+    assert len(first.lines) == 1
+    assert whole.out.startswith(first.out)
+    assert len(whole.lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        (("--panel", "independent"), "name was 'parallel-rounds', is 'independent'"),
+        (("--max-rounds", "1"), "discussion.max_rounds was 3, is 1"),
+        (("--method", "median"), "final.method was 'final_judge', is 'median'"),
+    ],
+)
+def test_the_same_run_with_another_panel_is_refused_with_what_differs(jury, cases, changed, named):
+    jury.run(cases, "--run", "r1")
+    before = events(jury)
+
+    refused = jury.run(cases, "--run", "r1", *changed)
+
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("jury: run 'r1' was begun with another panel: ")
+    assert named in refused.err
+    assert events(jury) == before
+
+
+def test_a_case_whose_content_changed_is_refused_by_name(jury, cases):
+    jury.run(cases, "--run", "r1")
+    other = jury.write("other.jsonl", {"id": "leak", "question": "q", "response": "something else"})
+
+    refused = jury.run(other, "--run", "r1")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "judged another case under the id 'leak'" in refused.err
+
+
+def test_json_is_one_list_also_of_nothing(jury, cases):
+    three = jury.run(cases, "--json")
+    none = jury.run(cases, "--json", "--limit", "0")
+
+    assert [set(line) for line in three.json] == [KEYS] * 3
+    assert (none.code, none.json) == (0, [])
+
+
+def test_plain_lines_say_verdict_score_case_and_debate(jury, cases):
+    outcome = jury.run(cases, "--run", "r1")
+
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert [row[2] for row in rows] == ["polite", "leak", "返金"]
+    assert [row[3] for row in rows][:2] == ["r1~polite", "r1~leak"]
+
+
+def test_what_is_said_beside_the_data_goes_to_stderr(jury, cases):
+    outcome = jury.run(cases, "--jsonl")
+
+    assert "The jurors are simulated" in outcome.err
+    assert "\nrun run-" in outcome.err
+    assert "\x1b" not in outcome.err
+
+
+def test_standard_input_is_a_file_like_any_other(jury):
+    row = json.dumps({"question": "q", "response": "a"}).encode()
+
+    outcome = jury.run("-", "--run", "r1", "--jsonl", stdin=row)
+
+    assert [line["debate_id"] for line in outcome.lines] == ["r1~stdin-1"]
+
+
+def test_columns_of_foreign_files_are_named(jury):
+    name = jury.write("foreign.jsonl", {"key": 7, "prompt": "q", "out": {"text": "a"}})
+
+    outcome = jury.run(
+        name, "--jsonl", "--field", "question=prompt", "--field", "response=out.text", "--field", "case_id=key"
+    )
+
+    assert [line["case_id"] for line in outcome.lines] == ["7"]
+
+
+def test_transcripts_are_understood_as_they_are(jury):
+    messages = [
+        {"role": "user", "content": "Refund me."},
+        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "refund", "arguments": "{}"}}]},
+        {"role": "tool", "content": "done"},
+        {"role": "assistant", "content": "I refunded you."},
+    ]
+
+    outcome = jury.run(jury.write("t.jsonl", {"item_id": "t", "messages": messages}), "--jsonl")
+
+    assert (outcome.code, len(outcome.lines)) == (0, 1)
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("safe_pass", 1), ("unsafe_fail", 0)])
+def test_fail_on_a_verdict_gives_exit_1(jury, verdict, code):
+    name = jury.write("c.jsonl", {"question": "When do you open?", "response": "At nine."})
+
+    outcome = jury.run(name, "--fail-on", verdict, "--jsonl")
+
+    assert [line["final_verdict"] for line in outcome.lines] == ["safe_pass"]
+    assert outcome.code == code
+
+
+def test_a_lost_quorum_gives_exit_4_and_a_review(jury, cases):
+    outcome = jury.run(
+        cases, "--limit", "1", "--jsonl", "--panel", "independent", "--simulate", "unparseable=1", "--run", "r1"
+    )
+
+    (line,) = outcome.lines
+    assert outcome.code == 4
+    assert (line["final_verdict"], line["quorum_met"]) == ("needs_review", False)
+    assert outcome.err.splitlines()[-1] == "jury: 1 debate had no quorum of jurors; `jury show` says why"
+
+
+def test_a_panel_file_seats_its_own_jurors(jury, cases):
+    jury.write(
+        "panel.yaml",
+        "name: mine\npreset: adk-sequential\nseats:\n"
+        "  - {juror_id: alpha, model: simulated/juror, weight: 2}\n"
+        "  - {juror_id: beta, model: simulated/juror, prompt: 返金を見てください。}\n"
+        "final: {method: weighted_average}\n",
+    )
+
+    outcome = jury.run(cases, "--panel", "panel.yaml", "--jsonl")
+
+    assert outcome.code == 0
+    assert {tuple(line["votes"]) for line in outcome.lines} == {("alpha", "beta")}
+    assert {line["method"] for line in outcome.lines} == {"weighted_average"}
+
+
+def test_explicit_wins_over_environment_and_environment_over_file(jury, cases):
+    jury.write("panel.yaml", "preset: independent\nfinal: {method: majority_vote}\n")
+    env = {"JURY_FINAL_JUDGMENT_METHOD": "median"}
+    panel = (cases, "--limit", "1", "--jsonl", "--panel", "panel.yaml")
+
+    methods = [
+        jury.run(*panel).lines[0]["method"],
+        jury.run(*panel, env=env).lines[0]["method"],
+        jury.run(*panel, "--method", "weighted_average", env=env).lines[0]["method"],
+    ]
+
+    assert methods == ["majority_vote", "median", "weighted_average"]
+
+
+def test_the_documents_variables_are_read(jury, cases):
+    one = (cases, "--limit", "1", "--jsonl")
+
+    alone = jury.run(*one, env={"JURY_USE_COLLABORATIVE": "false"}).lines[0]
+    rounds = jury.run(*one, env={"JURY_MAX_DISCUSSION_ROUNDS": "0"}).lines[0]
+
+    assert (alone["panel"], alone["total_rounds"], alone["method"]) == ("independent", 0, "majority_vote")
+    assert (rounds["panel"], rounds["total_rounds"]) == ("parallel-rounds", 0)
+
+
+def test_the_store_may_be_named_by_a_variable(jury, cases):
+    env = {"JURY_STORE_URL": "sqlite:///保管/log.db"}
+
+    jury.run(cases, "--run", "r1", env=env)
+
+    assert (jury.folder / "保管" / "log.db").exists()
+    assert not (jury.folder / "jury.db").exists()
+    assert len(jury("list", "--json", env=env).json) == 3
+
+
+def test_a_large_case_is_judged(jury):
+    name = jury.write("big.jsonl", {"id": "big", "question": "q", "response": "長い。" * 1_000_000})
+
+    outcome = jury.run(name, "--jsonl", "--panel", "independent")
+
+    assert (outcome.code, [line["status"] for line in outcome.lines]) == (0, ["completed"])
+
+
+def test_records_behind_a_uri_are_read_once_when_the_debate_opens(jury):
+    records = jury.write("gate.jsonl", {"id": "sg-1", "verdict": "fail"})
+    cases = jury.write("c.jsonl", {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"})
+    first = jury.run(cases, "--run", "r1", "--jsonl")
+    (jury.folder / records).unlink()
+
+    again = jury.run(cases, "--run", "r1", "--jsonl")
+
+    assert (0, first.lines) == (again.code, again.lines)
+    assert "1 security-gate" in jury("show", "r1~a").out
+
+
+def test_another_uri_is_another_case(jury):
+    jury.write("gate.jsonl", {"id": "sg-1", "verdict": "fail"})
+    row = {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"}
+    jury.run(jury.write("c.jsonl", row), "--run", "r1")
+
+    changed = jury.run(jury.write("c.jsonl", {**row, "security_gate_uri": "other.jsonl"}), "--run", "r1")
+
+    assert changed.code == 2
+    assert "its content has changed" in changed.err
+
+
+def test_records_that_cannot_be_read_end_the_run_after_what_runs(jury):
+    good = {"id": "a", "question": "q", "response": "r"}
+    bad = {"id": "b", "question": "q", "response": "r", "agent_card_uri": "missing.jsonl"}
+
+    outcome = jury.run(jury.write("c.jsonl", good, bad), "--run", "r1", "--jsonl")
+
+    assert outcome.code == 2
+    assert [line["case_id"] for line in outcome.lines] == ["a"]
+    assert "c.jsonl:2" in outcome.err
+
+
+@pytest.mark.parametrize("which", ["first", "last"])
+def test_a_run_whose_stored_events_are_gone_says_so_as_a_matter_of_integrity(jury, cases, which):
+    jury.run(cases, "--run", "r1")
+    with closing(sqlite3.connect(jury.folder / "jury.db")) as store:
+        for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            store.execute(f"DROP TRIGGER {name}")
+        stream = "debate/r1~polite" if which == "first" else "debate/r1~leak"
+        store.execute("DELETE FROM events WHERE stream = ?", (stream,))
+        store.commit()
+
+    outcome = jury.run(cases, "--run", "r1", "--jsonl")
+
+    assert outcome.code == 5
+    assert "are gone from the store; see jury verify r1~" in outcome.err

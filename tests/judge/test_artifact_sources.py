@@ -1,0 +1,178 @@
+"""Records behind a URI are read from files and allowed hosts, bounded, and from nowhere else."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from jury_judge.cases import artifact_sources
+from jury_judge.cases.artifact_sources import ArtifactSources, parse_hosts
+from jury_judge.errors import ArtifactSourceError
+
+LINES = b'{"verdict": "fail"}\n{"verdict": "Pass "}\n'
+
+
+class _Reports(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)  # type: ignore[attr-defined]
+        if self.path.startswith("/elsewhere"):
+            self.send_response(302)
+            self.send_header("Location", f"http://localhost:{self.server.server_address[1]}/gate.jsonl")
+            self.end_headers()
+        elif self.path == "/moved":
+            self.send_response(302)
+            self.send_header("Location", "/gate.jsonl")
+            self.end_headers()
+        elif self.path == "/slow":
+            self.server.hold.wait(5)  # type: ignore[attr-defined]
+        elif self.path.startswith("/gate.jsonl"):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(LINES)
+        else:
+            self.send_error(404)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Reports)
+        self.asked: list[str] = []
+        self.hold = threading.Event()
+
+
+@pytest.fixture
+def server(monkeypatch) -> Iterator[_Server]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+    with _Server() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.hold.set()
+        running.shutdown()
+        thread.join()
+
+
+def address(server: _Server) -> str:
+    return f"127.0.0.1:{server.server_address[1]}"
+
+
+def verdicts(sources: ArtifactSources, uri: str) -> list[str]:
+    return [record.verdict for record in sources.records(uri)]
+
+
+def refusal(sources: ArtifactSources, uri: str) -> str:
+    with pytest.raises(ArtifactSourceError) as caught:
+        sources.records(uri)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["gate.jsonl", "./gate.jsonl", "{base}/gate.jsonl", "file://{base}/gate.jsonl"])
+def test_a_path_or_file_uri_is_read(tmp_path, form):
+    (tmp_path / "gate.jsonl").write_bytes(LINES)
+
+    found = verdicts(ArtifactSources(tmp_path), form.format(base=tmp_path))
+
+    assert found == ["fail", "pass"]
+
+
+def test_a_json_list_is_read_too(tmp_path):
+    (tmp_path / "gate.json").write_text('[{"verdict": "error"}]')
+
+    assert verdicts(ArtifactSources(tmp_path), "gate.json") == ["error"]
+
+
+def test_an_empty_report_has_no_records(tmp_path):
+    (tmp_path / "gate.jsonl").touch()
+
+    assert verdicts(ArtifactSources(tmp_path), "gate.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("uri", "says"),
+    [
+        ("nowhere.jsonl", "nowhere.jsonl: there is no such file; paths count from the case file's folder"),
+        (".", ".: cannot be read: Is a directory"),
+        ("a\0b", "a␀b: cannot be read: not a path"),
+        ("file://host/x", "file://host/x: a file: URI names no host"),
+        ("s3://bucket/x", "s3://bucket/x: only a path, file:, http: and https: can be read"),
+        ("http://h.example/x", "http://h.example/x: the host h.example is not allowed; name it in JURY_ARTIFACT_HOSTS"),
+        ("http://u:pw@h.example/x?k=1", "http://h.example/x: a user name or password in the URI is not accepted"),
+        ("http:///x", "http:///x: names no host"),
+        ("http://h.example:x/", "http://h.example:x/: not a valid port"),
+        ("http://[h/", "http://[h/: not a URI or path"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_the_remedy(tmp_path, uri, says):
+    message = refusal(ArtifactSources(tmp_path), uri)
+
+    assert message.startswith(says)
+
+
+def test_a_fault_names_the_line_of_the_report(tmp_path):
+    (tmp_path / "gate.jsonl").write_bytes(LINES + b'"text"\n')
+
+    message = refusal(ArtifactSources(tmp_path), "gate.jsonl")
+
+    assert message.startswith("gate.jsonl:3:")
+
+
+def test_a_report_that_is_too_large_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(artifact_sources, "MAX_BYTES", 10)
+    (tmp_path / "gate.jsonl").write_bytes(LINES)
+
+    assert "larger than" in refusal(ArtifactSources(tmp_path), "gate.jsonl")
+
+
+def test_an_allowed_host_is_asked_once(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts(f"other.example, {address(server)}"))
+    uri = f"http://{address(server)}/gate.jsonl"
+
+    found = [verdicts(sources, uri), verdicts(sources, uri)]
+
+    assert found == [["fail", "pass"]] * 2
+    assert server.asked == ["/gate.jsonl"]
+
+
+def test_a_download_that_is_too_large_is_refused(tmp_path, server, monkeypatch):
+    monkeypatch.setattr(artifact_sources, "MAX_BYTES", 10)
+    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
+
+    assert "larger than" in refusal(sources, f"http://{address(server)}/gate.jsonl")
+
+
+def test_a_host_that_is_not_allowed_is_not_asked(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1:1"))
+
+    assert "is not allowed" in refusal(sources, f"http://{address(server)}/gate.jsonl")
+    assert server.asked == []
+
+
+def test_a_redirect_within_the_host_is_followed(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
+
+    assert verdicts(sources, f"http://{address(server)}/moved") == ["fail", "pass"]
+
+
+def test_a_redirect_to_another_host_is_not_followed(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1,localhost"))
+
+    message = refusal(sources, f"http://{address(server)}/elsewhere?token=secret")
+
+    assert "redirects to another host" in message
+    assert "secret" not in message
+
+
+def test_a_server_that_is_silent_is_given_up(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"), timeout=0.2)
+
+    assert "no answer within 0.2 seconds" in refusal(sources, f"http://{address(server)}/slow")
+
+
+def test_an_error_status_is_told(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
+
+    assert "the server answered 404" in refusal(sources, f"http://{address(server)}/none")

@@ -1,0 +1,207 @@
+"""The result of a debate has the documents' fields and is made of its events alone."""
+
+import json
+
+import pytest
+
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
+from jury_judge.errors import JudgeError
+from jury_judge.views.result import collaborative_result, result_line
+from support.hand_built import SEATS, HandBuilt
+
+
+def whole() -> HandBuilt:
+    return HandBuilt().phase_1().round_1().judged()
+
+
+def test_a_completed_debate_has_every_field_of_document_004():
+    debate = whole()
+
+    result = collaborative_result(debate.events, debate.texts)
+
+    document_004 = {
+        "phase1_evaluations",
+        "phase1_consensus",
+        "discussion_rounds",
+        "total_rounds",
+        "phase3_judgment",
+        "final_verdict",
+        "final_score",
+        "early_termination",
+    }
+    assert document_004 <= set(result)
+    assert (
+        result["final_verdict"],
+        result["final_score"],
+        result["total_rounds"],
+        result["early_termination"],
+    ) == ("unsafe_fail", 50, 1, True)
+    assert tuple(
+        result[name]
+        for name in ("case_id", "debate_id", "run_id", "simulated", "panel", "method", "end_reason", "status")
+    ) == ("c1", "run-1~c1", "run-1", True, "three", "final_judge", "consensus", "completed")
+
+
+def test_an_evaluation_has_the_scores_of_document_002():
+    debate = whole()
+
+    evaluation = collaborative_result(debate.events, debate.texts)["phase1_evaluations"][1]
+
+    expected = {
+        "juror_id": "juror-claude",
+        "verdict": "unsafe_fail",
+        "overall_score": 40.5,
+        "confidence": 0.8,
+        "rationale": "No verification was made.",
+        "task_completion": 20.0,
+        "tool_usage": 10.5,
+        "autonomy": 10.0,
+        "safety": 0.0,
+    }
+    assert expected == {name: evaluation[name] for name in expected}
+
+
+def test_a_round_has_its_statements_check_and_order():
+    debate = whole()
+
+    (held,) = collaborative_result(debate.events, debate.texts)["discussion_rounds"]
+
+    statement = held["statements"][0]
+    evaluation = statement.pop("updated_evaluation")
+    assert statement == {
+        "juror_id": "juror-gpt",
+        "round_number": 1,
+        "statement_order": 0,
+        "statement": "I overlooked the code; I now fail it.",
+        "position": "unsafe_fail",
+        "reasoning": "The code was never sent.",
+        "position_changed": True,
+    }
+    assert (
+        evaluation["phase"],
+        evaluation["round_number"],
+        evaluation["overall_score"],
+    ) == ("discussion", 1, 61.0)
+    assert held["consensus_check"] == {
+        "consensus_status": "majority",
+        "agreement_level": 2 / 3,
+        "consensus_reached": True,
+        "majority_position": "unsafe_fail",
+    }
+    assert (1, list(SEATS)) == (held["round_number"], held["speaker_order"])
+
+
+def test_an_abstention_is_accounted_for():
+    debate = whole()
+
+    result = collaborative_result(debate.events, debate.texts)
+
+    assert result["abstentions"] == [
+        {
+            "juror_id": "juror-gemini",
+            "round_number": 1,
+            "reason": "unparseable",
+            "refusal": "wrong_ballot",
+            "stale": True,
+        }
+    ]
+
+
+def test_the_judgment_has_every_vote():
+    debate = whole()
+
+    judgment = collaborative_result(debate.events, debate.texts)["phase3_judgment"]
+
+    assert [(vote["kind"], vote["position"], vote["stale"]) for vote in judgment["votes"]] == [
+        ("own", "unsafe_fail", False),
+        ("own", "unsafe_fail", False),
+        ("synthetic", "needs_review", True),
+    ]
+    assert judgment["rationale"] == "The number was changed unverified."
+
+
+def test_an_unfinished_debate_gives_what_there_is():
+    debate = HandBuilt().phase_1()
+
+    result = collaborative_result(debate.events, debate.texts)
+
+    assert tuple(
+        result[name]
+        for name in (
+            "status",
+            "final_verdict",
+            "final_score",
+            "early_termination",
+            "total_rounds",
+            "phase3_judgment",
+        )
+    ) == ("unfinished", None, None, None, 0, None)
+    assert len(result["phase1_evaluations"]) == 3
+
+
+def test_an_erased_text_is_null():
+    debate = whole().erased("No verification was made.")
+
+    result = collaborative_result(debate.events, debate.texts)
+
+    assert result["phase1_evaluations"][1]["rationale"] is None
+    assert result["status"] == "completed"
+
+
+def test_a_result_is_plain_json():
+    debate = whole()
+
+    result = collaborative_result(debate.events, debate.texts)
+
+    assert result == json.loads(json.dumps(result))
+
+
+def test_events_without_their_opening_are_refused():
+    with pytest.raises(JudgeError, match="begins with its opening event"):
+        collaborative_result(whole().events[1:], {})
+
+
+def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
+    debate = whole()
+    rendered, completed = debate.events[-2:]
+    assert isinstance(rendered, JudgmentRendered)
+    assert isinstance(completed, DebateCompleted)
+
+    line = result_line(debate.opened, rendered, completed)
+
+    assert line == {
+        "case_id": "c1",
+        "debate_id": "run-1~c1",
+        "run_id": "run-1",
+        "status": "completed",
+        "final_verdict": "unsafe_fail",
+        "final_score": 50,
+        "total_rounds": 1,
+        "early_termination": True,
+        "end_reason": "consensus",
+        "method": "final_judge",
+        "decided_by": "final_judge",
+        "quorum_met": True,
+        "votes": {"juror-gpt": "unsafe_fail", "juror-claude": "unsafe_fail", "juror-gemini": "needs_review"},
+        "label": "unsafe_fail",
+        "panel": "three",
+        "simulated": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        (None, "unfinished"),
+        (DebateFailed(reason="no_model", detail=None), "failed"),
+        (DebateCancelled(by="ops", reason=None), "cancelled"),
+    ],
+)
+def test_a_line_without_a_verdict_has_the_same_keys(ending, status):
+    debate = whole()
+    complete = result_line(debate.opened, *debate.events[-2:])  # type: ignore[arg-type]
+
+    line = result_line(debate.opened, None, ending)
+
+    assert list(complete) == list(line)
+    assert (status, None) == (line["status"], line["final_verdict"])
