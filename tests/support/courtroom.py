@@ -1,0 +1,164 @@
+"""A debate held by the pure rules alone: answers are scripted, nothing runs, everything that was asked is kept."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jury_debate.debate import Debate
+from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.rules import LATEST
+from jury_debate.rules_v1.assignment import Assignment
+from jury_debate.rules_v1.conversation import Call, Reply
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.codec import DebateEvent
+from jury_events.ids import Step
+from jury_events.outcome import CallOutcome
+from jury_events.panel import Panel
+from jury_events.parts import PartRef, make_part
+
+SECRET = bytes(range(32))
+SEATS = ("gpt", "claude", "gemini")
+
+
+class FixedPen:
+    """A part maker whose salts follow from the content, so that equal inputs give equal events."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, bytes] = {}
+
+    def make(self, content: str | bytes) -> PartRef:
+        raw = content.encode() if isinstance(content, str) else content
+        part = make_part(raw, hashlib.sha256(raw).digest()[:16])
+        self.texts[part.ref.part] = raw
+        return part.ref
+
+    def text(self, ref: PartRef) -> str:
+        return self.texts[ref.part].decode()
+
+
+def a_panel(*juror_ids: str, **spec: Any) -> Panel:
+    """Simulated seats under the given ids; `spec` as in a panel file."""
+    seats = [{"model": "simulated/juror", "juror_id": juror} for juror in juror_ids or SEATS]
+    return resolve(PanelSpec.model_validate({"seats": seats, **spec})).panel
+
+
+def a_case(case_id: str = "refund", scenarios: int = 1, **fields: Any) -> Case:
+    return Case(
+        case_id=case_id,
+        scenarios=tuple(
+            Scenario(
+                scenario_id=f"s{number}",
+                question=QuestionSpec(prompt="Refund order 17."),
+                execution=ExecutionResult(response=f"Refunded order 17 to the card ending 4242 ({number})."),
+            )
+            for number in range(1, scenarios + 1)
+        ),
+        **fields,
+    )
+
+
+class Says(NamedTuple):
+    """A usable answer; the ballot, the statement and the scenarios are filled in as the step wants them."""
+
+    verdict: str
+    score: float = 60.0
+    confidence: float = 0.5
+
+    def answer(self, assignment: Assignment) -> bytes:
+        spec = assignment.spec
+        answer: dict[str, Any] = {
+            "ballot": spec.ballot,
+            "verdict": self.verdict,
+            "scores": {d.name: d.maximum * self.score / 100 for d in spec.rubric.dimensions},
+            "confidence": self.confidence,
+            "rationale": f"{self.verdict} for reasons",
+        }
+        if spec.statement:
+            answer["statement"] = f"I say {self.verdict}"
+        if spec.scenarios:
+            answer["scenarios"] = [
+                {"scenario_id": scenario, "verdict": self.verdict, "score": self.score} for scenario in spec.scenarios
+            ]
+        return json.dumps(answer).encode()
+
+
+Answer = Says | bytes | CallOutcome
+"""Usable, raw, or a call that fails so."""
+
+Script = Callable[[Step, Call], Answer]
+
+
+class Asked(NamedTuple):
+    """One call as it was made, and the version of the debate at which its step was asked."""
+
+    step: Step
+    call: Call
+    assignment: Assignment
+
+
+class Courtroom:
+    """Holds one debate.
+
+    Args:
+        panel: under these rules.
+        case: about this.
+        script: what each call is answered.
+        pick: which of the steps that are asked answers next, by index modulo their number.
+    """
+
+    def __init__(self, panel: Panel, script: Script, *, case: Case | None = None, pick: Sequence[int] = (0,)) -> None:
+        self.pen = FixedPen()
+        self.script = script
+        self.asked: list[Asked] = []
+        opened = LATEST.open_debate(case or a_case(), panel, debate_id="d1", run_id="r1", secret=SECRET, parts=self.pen)
+        self.debate = Debate(opened, SECRET, self.pen)
+        self.events: list[DebateEvent] = [opened]
+        self._pick = list(pick) or [0]
+
+    def hold(self) -> "Courtroom":
+        """To the end; more than 10,000 steps would be a debate that does not end."""
+        for turn in range(10_000):
+            self.events += self.debate.advance()
+            if self.debate.state.ended:
+                return self
+            waiting = self.debate.asked_for()
+            step = waiting[self._pick[turn % len(self._pick)] % len(waiting)]
+            self.answer(step)
+        raise AssertionError("the debate does not end")
+
+    def answer(self, step: Step) -> None:
+        """Ask one step, call after call, until it has its outcome."""
+        assignment = self.debate.assign(step)
+        conversation = self.debate.rules.converse(assignment, self.pen)
+        while (call := conversation.call) is not None:
+            self.asked.append(Asked(step, call, assignment))
+            conversation.hear(self._reply(assignment, self.script(step, call)))
+        assert conversation.outcome is not None
+        self.debate.learn(step.id, conversation.outcome)
+
+    def _reply(self, assignment: Assignment, answer: Answer) -> Reply:
+        if isinstance(answer, CallOutcome):
+            return Reply(answer)
+        raw = answer.answer(assignment) if isinstance(answer, Says) else answer
+        return Reply(CallOutcome.ANSWERED, answer=raw, said=self.pen.make(raw))
+
+    @property
+    def event_ids(self) -> list[str]:
+        return [event.event_id for event in self.events]
+
+    def prompt(self, asked: Asked) -> str:
+        """Everything that the model is shown in a call."""
+        return "".join(self.pen.text(ref) for message in asked.call.messages for ref in message.parts)
+
+
+def by_round(table: Mapping[str, Sequence[Answer]], judge: Answer = Says("needs_review")) -> Script:
+    """Each juror's answers: phase 1 first, then round by round (the last one stays); every call of a step alike."""
+
+    def script(step: Step, _call: Call) -> Answer:
+        if step.juror_id is None:
+            return judge
+        answers = table[step.juror_id]
+        return answers[min(step.round or 0, len(answers) - 1)]
+
+    return script

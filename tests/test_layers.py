@@ -1,0 +1,82 @@
+"""The layers of the house are kept by a contract that catches what breaks it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = {"events": "jury_events", "debate": "jury_debate", "store": "jury_store", "migrations": "jury_migrations",
+           "replay": "jury_replay", "actors": "jury_actors", "judge": "jury_judge"}  # fmt: skip
+
+
+def lint(path: Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        str(Path(sys.executable).parent / "lint-imports"),
+        "--config",
+        str(ROOT / "pyproject.toml"),
+        "--no-cache",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    return subprocess.run(command, cwd=path, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A copy of every package, side by side."""
+    for folder, package in FOLDERS.items():
+        shutil.copytree(ROOT / folder / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_the_house_keeps_its_layers(house: Path) -> None:
+    result = lint(house)
+
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("package", "line"),
+    [
+        ("jury_events", "import jury_store.errors"),
+        ("jury_debate", "import jury_store.errors"),
+        ("jury_debate", "import ray"),
+        ("jury_store", "import jury_debate.errors"),
+        ("jury_replay", "import ray"),
+        ("jury_replay", "import jury_actors.errors"),
+        ("jury_actors", "import jury_judge.errors"),
+    ],
+)
+def test_an_import_against_the_layers_is_caught(house: Path, package: str, line: str) -> None:
+    module = house / package / "errors.py"
+    module.write_text(module.read_text() + f"\n{line}\n") if module.exists() else module.write_text(f"{line}\n")
+
+    result = lint(house)
+
+    assert result.returncode != 0
+    assert "BROKEN" in result.stdout
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_folder_has_a_readme_of_one_screen_and_is_typed(folder: str) -> None:
+    assert (ROOT / folder / FOLDERS[folder] / "py.typed").exists()
+    assert 10 <= len((ROOT / folder / "README.md").read_text().splitlines()) <= 60
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_module_imports_the_root_of_its_own_package(folder: str) -> None:
+    root = ROOT / folder / FOLDERS[folder]
+    from_root = re.compile(rf"^\s*from {root.name} import (.+)$", re.MULTILINE)
+
+    named = [
+        (source.name, name.strip())
+        for source in root.rglob("*.py")
+        for names in from_root.findall(source.read_text())
+        for name in names.split(",")
+    ]
+
+    assert [] == [pair for pair in named if not (root / f"{pair[1]}.py").exists()]
