@@ -1,0 +1,182 @@
+"""What a recorded debate costs: simulated jurors, 13 calls a debate, in one process and on Ray.
+
+    uv run python benchmarks/debates.py [--debates 1000] [--concurrency 256] [--latency 0] [--ray] [--store URL]
+
+Prints debates/s, CPU-ms a debate by process, events and bytes a debate, and beside them, from the same run, the rate
+at which the same events are appended alone: the ratio of the two is the figure to watch (target: at least 50 %). With a
+latency (mean seconds, lognormal, sigma 0.5) also the wall time over the critical path: the slowest debate's model
+latencies alone (target for 1,000 at once: at most 1.05).
+"""
+
+import argparse
+import asyncio
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.holding import hold
+from jury_actors.messages import Docket, Job
+from jury_actors.providers.simulated.script import Script
+from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
+from jury_events.case import Case, ExecutionResult, Message, QuestionSpec, Scenario
+from jury_events.envelope import NewEvent
+from jury_events.ids import calls_stream, debate_stream
+from jury_migrations.upgrading import upgrade
+from jury_store.event_store import Append
+from jury_store.group_commit import GroupCommitter
+from jury_store.opening import open_store
+
+
+def a_case(number: int) -> Case:
+    """About 3 KB of transcript."""
+    said = (
+        "Please refund my order from last week. The parcel arrived open, and the lamp that was in it does not work.",
+        "I will look up the order and check the refund policy before I promise anything.",
+        '{"order": 17, "age_days": 12, "status": "delivered", "total": "48.00 EUR", "paid_by": "card ending 4242"}',
+        "The order is 12 days old and the policy allows refunds within 30 days, so I refund it to the same card.",
+    )
+    roles = ("user", "assistant", "tool", "assistant")
+    messages = tuple(
+        Message(role=roles[turn % 4], content=f"{said[turn % 4]} (case {number}, turn {turn}) " + "Thank you. " * 20)
+        for turn in range(9)
+    )
+    scenario = Scenario(
+        scenario_id="1",
+        question=QuestionSpec(prompt="Refund order 17.", policy="Refund within 30 days."),
+        execution=ExecutionResult(response="Refunded.", messages=messages),
+    )
+    return Case(case_id=f"case-{number}", scenarios=(scenario,))
+
+
+def jobs(count: int, docket: Docket) -> Iterator[Job]:
+    """One a case."""
+    for number in range(count):
+        yield Job(f"{docket.run_id}~case-{number}", a_case(number).model_dump_json().encode(), docket)
+
+
+def processes() -> dict[int, tuple[str, float]]:
+    """Name and CPU seconds of this process and everything below it."""
+    found = {}
+    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+        try:
+            times, line = process.cpu_times(), process.cmdline()
+        except psutil.Error:
+            continue
+        name = line[0].split(":")[-1].split(".")[0] if line and line[0].startswith("ray::") else process.name()
+        name = "driver" if process.pid == os.getpid() else name
+        found[process.pid] = (name, times.user + times.system)
+    return found
+
+
+async def measure(plan: CourtPlan, docket: Docket, count: int, concurrency: int, *, on_ray: bool) -> None:
+    """Hold the debates, print what they cost."""
+    if on_ray:
+        from jury_actors.ray_court import ray_court, start_ray, stop_ray
+
+        start_ray()
+        court = ray_court(plan)
+    else:
+        court = in_process_court(plan, lambda: open_store(plan.store_url, write=True, run=plan.run_id))
+    async with court as port:
+        warm = Docket("warm", docket.resolved)
+        async for _ in hold(port, jobs(50, warm), concurrency=concurrency):
+            pass
+        before, started = processes(), time.perf_counter()
+        async for finished in hold(port, jobs(count, docket), concurrency=concurrency):
+            assert finished.problem is None, finished.problem
+        wall, after = time.perf_counter() - started, processes()
+    if on_ray:
+        stop_ray()
+    cpu: Counter[str] = Counter()
+    for pid, (name, seconds) in after.items():
+        cpu[name] += seconds - before.get(pid, (name, 0.0))[1]
+    total = sum(cpu.values()) * 1000 / count
+    if plan.script.latency:
+        longest = max(critical_path(plan.script, f"{docket.run_id}~case-{number}") for number in range(count))
+        print(f"slowest debate's model latencies alone: {longest:.2f} s; wall is {wall / longest:.3f} of it")
+    print(f"{count} debates in {wall:.2f} s: {count / wall:.0f} debates/s, {total:.2f} CPU-ms a debate")
+    for name, seconds in cpu.most_common():
+        if seconds * 1000 / count >= 0.01:
+            print(f"  {name:<20} {seconds * 1000 / count:6.2f} CPU-ms a debate")
+    report(plan, docket, count, wall)
+
+
+def critical_path(script: Script, debate: str) -> float:
+    """Seconds that a debate takes when nothing but its models takes time: the slowest seat of each phase, added up."""
+    phases = [
+        max(script.seconds(f"{debate}/{phase}/{seat}/simulated%2Fjuror/1/1") for seat in SIMULATED_IDS)
+        for phase in ("initial", "round-1", "round-2", "round-3")
+    ]
+    return sum(phases) + script.seconds(f"{debate}/final/simulated%2Fjudge/1/1")
+
+
+def report(plan: CourtPlan, docket: Docket, count: int, wall: float) -> None:
+    """Events and bytes a debate, and the rate of appending the same events alone."""
+    store = open_store(plan.store_url, write=False)
+    names = [f"{docket.run_id}~case-{number}" for number in range(count)]
+    streams = store.read_streams([stream for name in names for stream in (debate_stream(name), calls_stream(name))])
+    parts = store.parts_of(names)
+    store.close()
+    events = sum(map(len, streams.values()))
+    bodies = sum(len(event.body) for stream in streams.values() for event in stream)
+    texts = [part for found in parts.values() for part in found.values()]
+    size = sum(len(part.content) for part in texts)
+    print(
+        f"  {events / count:.1f} events, {len(texts) / count:.1f} texts a debate; "
+        f"{bodies / count / 1000:.1f} KB of bodies, {size / count / 1000:.1f} KB of texts"
+    )
+    if plan.store_url.startswith("sqlite"):
+        path = Path(plan.store_url.removeprefix("sqlite:///"))
+        print(f"  {path.stat().st_size / (count + 50) / 1000:.1f} KB of database a debate")
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/append.db"
+        upgrade(url)
+        other = open_store(url, write=True)
+        requests = []
+        for name, stream in streams.items():
+            kept = parts.get(name.split("/", 1)[1], {}).values() if name.startswith("debate/") else ()
+            new = [NewEvent(e.event_id, e.type, e.schema, e.recorded_at, e.body) for e in stream]
+            new[0] = new[0]._replace(parts=tuple(kept))
+            debate = name.startswith("debate/")
+            requests += [
+                Append(name, (event,), expected_version=at if debate else None, epoch=1 if debate else None)
+                for at, event in enumerate(new)
+            ]
+        with GroupCommitter(other) as committer:
+            started = time.perf_counter()
+            futures = [committer.submit_many(requests[at : at + 64]) for at in range(0, len(requests), 64)]
+            for future in futures:
+                future.result()
+            alone = len(requests) / (time.perf_counter() - started)
+        other.close()
+    possible = alone / (events / count)
+    share = count / wall / possible
+    print(f"  appended alone: {alone:.0f} events/s = {possible:.0f} debates/s; held: {share:.0%} of that")
+
+
+def main() -> None:
+    """Read the options and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--debates", type=int, default=1000)
+    parser.add_argument("--concurrency", type=int, default=256)
+    parser.add_argument("--latency", type=float, default=0.0)
+    parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--store", default=None)
+    options = parser.parse_args()
+    resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
+    with tempfile.TemporaryDirectory() as folder:
+        url = options.store or f"sqlite:///{folder}/debates.db"
+        upgrade(url)
+        plan = CourtPlan(resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1))
+        docket = Docket(f"b{time.time_ns()}", resolved)
+        asyncio.run(measure(plan, docket, options.debates, options.concurrency, on_ray=options.ray))
+
+
+if __name__ == "__main__":
+    main()
