@@ -10,7 +10,8 @@ from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.holding import CoordinatorPort
 from jury_actors.juror import Juror
-from jury_actors.providers.registry import provider_factory
+from jury_actors.providers.endpoints import Endpoints
+from jury_actors.providers.registry import NO_ENDPOINTS, provider_factory
 from jury_actors.providers.simulated.script import Script
 from jury_actors.sources import Sources
 from jury_events.panel import Panel
@@ -26,6 +27,7 @@ class CourtPlan(NamedTuple):
         run_id: named in the store's lock.
         script: latencies and faults of simulated jurors.
         replicas: juror processes a seat.
+        endpoints: where providers are reached.
     """
 
     panel: Panel
@@ -33,6 +35,7 @@ class CourtPlan(NamedTuple):
     run_id: str
     script: Script = Script()
     replicas: int = 1
+    endpoints: Endpoints = NO_ENDPOINTS
 
     @property
     def places(self) -> tuple[str | None, ...]:
@@ -47,7 +50,7 @@ async def in_process_court(
     """The same classes as on Ray, in this process and event loop. On leaving, what runs stops where it is."""
     clerk = Clerk(await asyncio.to_thread(open_store))
     try:
-        providers = provider_factory(plan.script)
+        providers = provider_factory(plan.script, plan.endpoints)
         jurors = {
             place: [Juror(providers, clerk, sources=sources, backoff=backoff) for _ in range(plan.replicas)]
             for place in plan.places

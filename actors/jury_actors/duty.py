@@ -90,7 +90,9 @@ class Duty:
             trace=f"{assignment.debate_id}/{exchange}",
         )
 
-    def exchange(self, call: Call, reply: ModelReply, milliseconds: float, *, simulated: bool) -> ExchangeRecorded:
+    def exchange(
+        self, call: Call, reply: ModelReply, *, latency_ms: float, waited_ms: float, simulated: bool
+    ) -> ExchangeRecorded:
         """The event that records one attempt; tools that the model asked for are answered in it."""
         step, make = self._assignment.step, self._pen.make
         return ExchangeRecorded(
@@ -115,7 +117,8 @@ class Duty:
             finish_reason=_label(reply.finish_reason),
             usage=reply.usage,
             cost=reply.cost,
-            latency_ms=round(milliseconds, 3),
+            latency_ms=round(latency_ms, 3),
+            waited_ms=round(waited_ms, 3),
             request_id=_label(reply.request_id),
             simulated=simulated,
         )

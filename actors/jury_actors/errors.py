@@ -11,6 +11,17 @@ class UnknownProvider(ActorError):
     """A panel names a provider that is not there; the message lists those that are."""
 
 
+class KeyMissing(ActorError):
+    """A provider that a panel names wants a key and none is set; the message names the variable."""
+
+
+class Halted(ActorError):
+    """No further call of the run can fare better before a person acts: a key refused, a quota or a budget used up.
+
+    Debates that it stops are unfinished, not failed; the message says what to do.
+    """
+
+
 class ClusterUnreachable(ActorError):
     """There is no Ray cluster at the address given."""
 

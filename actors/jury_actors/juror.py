@@ -9,7 +9,7 @@ from functools import partial
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.duty import Duty
-from jury_actors.errors import Broken
+from jury_actors.errors import Broken, Halted
 from jury_actors.messages import Ask, Delivery, Told
 from jury_actors.outbox import Outbox
 from jury_actors.providers.provider import (
@@ -29,6 +29,14 @@ from jury_store.errors import Mismatch
 from jury_store.event_store import Append
 
 _log = logging.getLogger(__name__)
+
+_HALTS = {
+    CallOutcome.AUTHENTICATION: "the provider refuses the key; set one that it takes",
+    CallOutcome.QUOTA: "the provider's quota is used up; raise it, or wait until it is renewed",
+}
+
+_GRACE = 1.02, 0.05
+"""How much later than its timeout a call is given up: the provider itself can tell more of one that got no answer."""
 
 ProviderFactory = Callable[[str], Provider]
 
@@ -56,6 +64,7 @@ class Juror:
         self._make_provider = providers
         self._providers: dict[str, Provider] = {}
         self._gates: dict[str, asyncio.Semaphore] = {}
+        self._halted: dict[str, Halted] = {}
         self._clerk = ClerkLink(clerk)
         self._sources = sources
         self._backoff = backoff
@@ -118,12 +127,15 @@ class Juror:
         duty = Duty(ask, self._texts[ask.assignment.debate_id], pen)
         retry_after: float | None = None
         while (call := duty.conversation.call) is not None:
+            delay = 0.0
             if call.attempt > 1:
                 delay = self._backoff.delay(call.attempt, jitter=self._sources.jitter(), retry_after=retry_after)
                 await asyncio.sleep(delay)
-            reply, milliseconds = await self._ask_model(call, duty)
-            simulated = self._provider(call.model.partition("/")[0]).simulated
-            exchange = duty.exchange(call, reply, milliseconds, simulated=simulated)
+            reply, latency = await self._ask_model(call, duty)
+            simulated = reply.simulated or self._provider(call.model.partition("/")[0]).simulated
+            exchange = duty.exchange(
+                call, reply, latency_ms=latency * 1000, waited_ms=delay * 1000, simulated=simulated
+            )
             new = encode(exchange, recorded_at=self._sources.clock(), parts=pen.take())
             # Durable before anything is made of it: an answer that was paid for is never lost.
             appended = await self._clerk.append(Append(calls_stream(ask.assignment.debate_id), (new,)))
@@ -131,12 +143,15 @@ class Juror:
                 # Its texts stand under the first writer's references, which the log knows and we do not.
                 raise Mismatch(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
             duty.hear(exchange)
+            self._see_halt(call, duty, reply)
             retry_after = reply.retry_after
         assert duty.conversation.outcome is not None
         return duty.conversation.outcome
 
     async def _ask_model(self, call: Call, duty: Duty) -> tuple[ModelReply, float]:
         name = call.model.partition("/")[0]
+        if (halted := self._halted.get(name)) is not None:
+            raise halted
         provider = self._provider(name)
         request = duty.request(call)
         gate = self._gates.get(name)
@@ -144,6 +159,15 @@ class Juror:
             return await _timed(provider, request)
         async with gate:
             return await _timed(provider, request)
+
+    def _see_halt(self, call: Call, duty: Duty, reply: ModelReply) -> None:
+        """Raises when a person has to act; from then on the provider is not called any more."""
+        if duty.conversation.halted is None:
+            return
+        name = call.model.partition("/")[0]
+        said = f": {reply.error}" if reply.error else ""
+        self._halted[name] = Halted(f"{call.model}: {_HALTS[duty.conversation.halted]}{said}")
+        raise self._halted[name]
 
     def _provider(self, name: str) -> Provider:
         provider = self._providers.get(name)
@@ -155,11 +179,11 @@ class Juror:
 
 
 async def _timed(provider: Provider, request: ModelRequest) -> tuple[ModelReply, float]:
+    seconds = request.settings.timeout_seconds
     started = time.perf_counter()
     try:
-        async with asyncio.timeout(request.settings.timeout_seconds):
+        async with asyncio.timeout(seconds * _GRACE[0] + _GRACE[1]):
             reply = await provider.call(request)
     except TimeoutError:
-        seconds = request.settings.timeout_seconds
         reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {seconds:g} s")
-    return reply, (time.perf_counter() - started) * 1000
+    return reply, time.perf_counter() - started

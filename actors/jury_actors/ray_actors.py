@@ -20,6 +20,7 @@ from jury_actors.holding import CoordinatorLost
 from jury_actors.juror import Juror
 from jury_actors.juror_link import JurorLost
 from jury_actors.messages import Ask, Delivery, Finished, Job, Told
+from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import provider_factory
 from jury_actors.providers.simulated.script import Script
 from jury_events.errors import JuryError
@@ -93,16 +94,16 @@ class ClerkActor:
 class JurorActor:
     """The process of one juror."""
 
-    def __init__(self, namespace: str, script: Script) -> None:
+    def __init__(self, namespace: str, script: Script, endpoints: Endpoints) -> None:
         _settle()
         self._namespace = namespace
-        self._script = script
+        self._providers = provider_factory(script, endpoints)
         self._juror: Juror | None = None
 
     def _ready(self) -> Juror:
         if self._juror is None:
             clerk = RayClerkPort(ray.get_actor(CLERK, self._namespace))
-            self._juror = Juror(provider_factory(self._script), clerk, linger=LINGER)
+            self._juror = Juror(self._providers, clerk, linger=LINGER)
         return self._juror
 
     async def submit(self, packed: bytes) -> None:

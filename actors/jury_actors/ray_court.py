@@ -97,7 +97,11 @@ async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
         return _actor(cls, name=name, namespace=namespace, **options).remote(*args)
 
     clerk = actor(ClerkActor, CLERK, _absolute(plan.store_url), plan.run_id, **local_file)
-    others = [actor(JurorActor, name, namespace, plan.script) for names in places.values() for name in names]
+    others = [
+        actor(JurorActor, name, namespace, plan.script, dict(plan.endpoints))
+        for names in places.values()
+        for name in names
+    ]
     others.append(coordinator := actor(CoordinatorActor, "coordinator", namespace, places))
     try:
         await RayClerkPort(clerk).open()

@@ -5,10 +5,10 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Iterable
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
-from jury_actors.errors import OtherPanel, TextMissing
+from jury_actors.errors import Halted, OtherPanel, TextMissing
 from jury_actors.juror_link import JurorLink
 from jury_actors.messages import Ask, Finished, Job, Told
 from jury_actors.sources import Sources
@@ -55,6 +55,8 @@ class Sitting:
         self._inbox: deque[Told | list[str]] = deque()
         self._filled = asyncio.Event()
         self._asked: set[str] = set()
+        self._out: set[str] = set()
+        self._halted: Halted | None = None
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
         self._debate: Debate
 
@@ -86,7 +88,15 @@ class Sitting:
                 break
             self._ask()
             await self._hear()
+            if self._halted is not None:
+                await self._drain(self._halted)
         return self._finished()
+
+    async def _drain(self, halted: Halted) -> NoReturn:
+        """What is asked already may be answered yet, and is recorded then: nothing that was paid for is lost."""
+        while self._out:
+            await self._hear()
+        raise halted
 
     def _finished(self) -> Finished:
         return Finished(self._job.debate_id, self._debate.state.phase.value)
@@ -178,6 +188,7 @@ class Sitting:
         for step in self._debate.asked_for():
             if step.id not in self._asked:
                 self._asked.add(step.id)
+                self._out.add(step.id)
                 self._send(step)
 
     def _send(self, step: Step) -> None:
@@ -202,7 +213,11 @@ class Sitting:
             await self._filled.wait()
         while self._inbox:
             message = self._inbox.popleft()
-            if isinstance(message, list):
+            if isinstance(message, Told):
+                self._out.discard(message.step_id)
+            if isinstance(message, list) and self._halted is not None:
+                self._out.difference_update(message)
+            elif isinstance(message, list):
                 await self._ask_again(message)
             elif message.outcome is not None:
                 self._debate.learn(message.step_id, message.outcome)
@@ -210,6 +225,8 @@ class Sitting:
                 # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
                 # Or the ask reached another incarnation than the one that its texts were sent to.
                 await self._ask_again([message.step_id])
+            elif isinstance(message.problem, Halted):
+                self._halted = message.problem
             elif message.problem is not None:
                 raise message.problem
 

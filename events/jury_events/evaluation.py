@@ -22,7 +22,7 @@ class Evaluation(Value):
     """A juror's verdict, scores (points a rubric dimension, `overall` their sum, 0-100), confidence 0-1, rationale.
 
     `synthetic` marks the neutral evaluation that stands in for one that a provider's safety filter blocked.
-    `model` was asked, `model_version` answered (None: the provider did not say).
+    `model` was asked, `model_version` answered (None: the provider did not say); `simulated`: no model did.
     """
 
     verdict: Verdict
@@ -33,6 +33,7 @@ class Evaluation(Value):
     synthetic: bool = False
     model: ModelName
     model_version: ModelName | None = None
+    simulated: bool = False
     scenarios: tuple[ScenarioVerdict, ...] = ()
 
     @model_validator(mode="after")

@@ -46,7 +46,8 @@ class ExchangeRecorded(Event):
 
     `answer` is the model's text, `response` the provider's bytes where they are more than that.
 
-    `cost` in US dollars (None: unknown), `latency_ms` wall time of the attempt, `turn` and `attempt` count from 1.
+    `cost` in US dollars (None: unknown), `latency_ms` wall time of the attempt, `waited_ms` the time since the attempt
+    before it, which had failed (0 for a first one). `turn` and `attempt` count from 1.
     """
 
     schema_version: ClassVar[int] = 1
@@ -71,6 +72,7 @@ class ExchangeRecorded(Event):
     usage: Usage
     cost: Annotated[float, Field(ge=0)] | None
     latency_ms: Annotated[float, Field(ge=0)]
+    waited_ms: Annotated[float, Field(ge=0)] = 0.0
     request_id: Label | None
     simulated: bool
 

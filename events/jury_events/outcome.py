@@ -52,7 +52,10 @@ class RefusalReason(StrEnum):
 
 
 class FailureReason(StrEnum):
-    """Why a seat, or the final judge, has no answer after repairs and fallbacks: the last model's last trouble."""
+    """Why a seat, or the final judge, has no answer after repairs and fallbacks: the last model's last trouble.
+
+    A key refused or a quota used up is none of them: the debate is unfinished then, and waits for a person.
+    """
 
     UNPARSEABLE = "unparseable"
     TOOL_LOOP = "tool_loop"
@@ -63,7 +66,5 @@ class FailureReason(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     MALFORMED_RESPONSE = "malformed_response"
-    AUTHENTICATION = "authentication"
-    QUOTA = "quota"
     BAD_REQUEST = "bad_request"
     CONTEXT_TOO_LONG = "context_too_long"

@@ -16,7 +16,8 @@ Language = Literal["ja", "en"]
 class CallSettings(Value):
     """How a model is called; None leaves a parameter to the provider.
 
-    `timeout_seconds` bounds one attempt, `tries` how often one turn is sent when the provider fails.
+    `timeout_seconds` bounds one attempt, `tries` how often one turn is sent when the provider fails, `deadline_seconds`
+    how long its attempts and the waits between them may take before no further one is made.
     """
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -24,6 +25,7 @@ class CallSettings(Value):
     max_output_tokens: Annotated[int, Field(ge=16, le=1_000_000)] = 4096
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
     tries: Annotated[int, Field(ge=1, le=20)] = 4
+    deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 600.0
 
 
 class Seat(Value):

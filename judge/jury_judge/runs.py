@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from jury_actors.errors import Halted
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.messages import Docket, Finished, Job
 from jury_debate.panel_spec import ResolvedPanel
@@ -176,7 +177,9 @@ async def carry_out(
 
 
 def _stops_the_run(problem: BaseException) -> bool:
-    """The store failed, or another coordinator took over. What is refused to one debate concerns no other."""
+    """A person must act, the store failed, or another coordinator took over; one debate's trouble concerns no other."""
+    if isinstance(problem, Halted):
+        return True
     return isinstance(problem, StoreError) and (isinstance(problem, Fenced) or not isinstance(problem, AppendRefused))
 
 

@@ -348,7 +348,7 @@ async def test_no_more_calls_at_once_than_the_provider_bears(bench: MakeBench) -
 
 
 async def test_a_model_that_fails_is_followed_by_the_fallback_of_another_provider(bench: MakeBench) -> None:
-    broken = ScriptedProvider(*[ModelReply(CallOutcome.AUTHENTICATION, error="no key")])
+    broken = ScriptedProvider(*[ModelReply(CallOutcome.BAD_REQUEST, error="no such model")])
     spare = ScriptedProvider()
     it = bench(providers={"first": broken, "second": spare})
     seats = [{"model": "first/a", "juror_id": "gpt", "fallbacks": ["second/b"]}]

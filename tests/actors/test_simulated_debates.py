@@ -188,7 +188,7 @@ async def test_a_spoilt_answer_is_repaired(fault: str) -> None:
 
 
 async def test_a_seat_that_never_answers_abstains_and_the_others_go_on() -> None:
-    (held,) = await hold(case_of(HASTY), script=Script(scripted={"*/sim-misuse": ("authentication",)}))
+    (held,) = await hold(case_of(HASTY), script=Script(scripted={"*/sim-misuse": ("bad_request",)}))
 
     assert {"sim-misuse"} == {event.juror_id for event in held.of(JurorAbstained)}
     assert len(held.of(JudgmentRendered)) == 1

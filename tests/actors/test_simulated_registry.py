@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from jury_actors.errors import UnknownProvider
-from jury_actors.providers.registry import KNOWN_PROVIDERS, check_models, provider_factory
+from jury_actors.providers.registry import check_models, known_providers, provider_factory
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_actors.providers.simulated.script import Script
 from jury_debate.panel_spec import PanelSpec, resolve
@@ -14,7 +14,7 @@ from jury_debate.panel_spec import PanelSpec, resolve
 def test_the_simulated_provider_is_known_and_made_by_its_name() -> None:
     provider = provider_factory(Script())("simulated")
 
-    assert "simulated" in KNOWN_PROVIDERS
+    assert "simulated" in known_providers()
     assert isinstance(provider, SimulatedProvider)
     assert (provider.simulated, provider.max_in_flight) == (True, None)
 

@@ -18,9 +18,10 @@ RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, v
 GOOD = Says("safe_pass", 80.0)
 
 
-def a_conversation(pen, *, fallbacks=(), tries=4, repairs=2, records=RECORDS, max_turns=4):
+def a_conversation(pen, *, fallbacks=(), tries=4, deadline_seconds=600.0, repairs=2, records=RECORDS, max_turns=4):
+    settings = {"tries": tries, "deadline_seconds": deadline_seconds}
     panel = a_panel(
-        seats=[{"model": "simulated/a", "juror_id": "one", "fallbacks": list(fallbacks), "settings": {"tries": tries}}],
+        seats=[{"model": "simulated/a", "juror_id": "one", "fallbacks": list(fallbacks), "settings": settings}],
         answers={"repairs": repairs},
         artifacts={"max_turns": max_turns},
     )
@@ -153,14 +154,36 @@ def test_passing_trouble_is_tried_again_up_to_the_limit(trouble) -> None:
     assert trouble.value == outcome.reason.value
 
 
-@pytest.mark.parametrize(
-    "trouble", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA, CallOutcome.BAD_REQUEST, CallOutcome.CONTEXT_TOO_LONG]
-)
+@pytest.mark.parametrize("trouble", [CallOutcome.BAD_REQUEST, CallOutcome.CONTEXT_TOO_LONG])
 def test_lasting_trouble_is_never_tried_again_on_the_same_model(trouble) -> None:
     calls, outcome, _ = play([trouble, GOOD], fallbacks=["simulated/b"])
 
     assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/b", 1, 1)]
     assert isinstance(outcome, Answered)
+
+
+def test_no_further_try_is_made_once_the_deadline_is_over() -> None:
+    slow = Reply(CallOutcome.TIMEOUT, seconds=30.0)
+    calls, outcome, _ = play([slow, slow, GOOD], tries=9, deadline_seconds=60.0, fallbacks=["simulated/b"])
+
+    assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/a", 1, 2), ("simulated/b", 1, 1)]
+    assert isinstance(outcome, Answered)
+
+
+@pytest.mark.parametrize("trouble", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
+def test_what_only_a_person_can_mend_halts_the_step_and_uses_up_no_try(trouble) -> None:
+    pen = FixedPen()
+    assignment, conversation = a_conversation(pen, tries=1, fallbacks=["simulated/b"])
+    for _ in range(3):
+        conversation.hear(heard(trouble, assignment, pen))
+        halted = conversation.halted
+        assert (halted, conversation.outcome) == (trouble, None)
+
+    assert conversation.call is not None
+    assert ("simulated/a", 1, 4) == (conversation.call.model, conversation.call.turn, conversation.call.attempt)
+    conversation.hear(heard(GOOD, assignment, pen))
+    assert isinstance(conversation.outcome, Answered)
+    assert conversation.halted is None
 
 
 def test_an_answer_that_was_cut_off_is_repaired_then_fails_as_truncated() -> None:

@@ -11,7 +11,9 @@ from jury_actors.backoff import Backoff
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.messages import Docket, Finished, Job
-from jury_actors.providers.provider import ModelReply, ModelRequest, Provider
+from jury_actors.providers.endpoints import Endpoints
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_actors.providers.registry import NO_ENDPOINTS
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_actors.sources import Sources
@@ -82,7 +84,7 @@ class Meter:
         if self.closed_for(trace):
             await self._opened_again.wait()
 
-    def factory(self, script: Script) -> Callable[[str], Provider]:
+    def factory(self, script: Script, endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:
         def make(_name: str) -> Provider:
             self.providers += 1
             return MeteredProvider(self, script)
@@ -102,7 +104,7 @@ class MeteredProvider(SimulatedProvider):
         super().__init__(script)
         self._meter = meter
 
-    async def call(self, request: ModelRequest) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
         meter = self._meter
         meter.served[request.trace] += 1
         meter.running += 1

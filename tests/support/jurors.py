@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from jury_actors.clerk import Recollection
 from jury_actors.messages import Ask, Told
-from jury_actors.providers.provider import ModelReply, ModelRequest, Provider
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_events.case import Case
 from jury_events.codec import decode
@@ -47,7 +47,7 @@ class ScriptedProvider(Provider):
     def traces(self) -> list[str]:
         return [request.trace for request in self.requests]
 
-    async def call(self, request: ModelRequest) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)

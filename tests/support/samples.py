@@ -72,6 +72,7 @@ def an_exchange(pen: FixedPen) -> ExchangeRecorded:
         usage=Usage(input_tokens=1200, output_tokens=34, cached_input_tokens=1024),
         cost=0.00421,
         latency_ms=812.125,
+        waited_ms=1310.5,
         request_id="req_1",
         simulated=False,
     )

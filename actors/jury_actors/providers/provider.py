@@ -1,11 +1,15 @@
 """The interface of a provider of models. Adapters are thin: one call, one reply, never a retry, never a judgement."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
+
+Heard = Callable[[str], None]
+"""Takes a piece of an answer while it is being given."""
 
 
 class ModelMessage(NamedTuple):
@@ -51,6 +55,8 @@ class ModelReply(NamedTuple):
 
     `sent` is what the provider was sent besides the messages (tools, schema, parameters), without secrets.
 
+    `simulated`: whoever answered says that it is no model.
+
     `retry_after` in seconds, `cost` in US dollars; None where the provider does not say.
     """
 
@@ -65,6 +71,7 @@ class ModelReply(NamedTuple):
     usage: Usage = Usage()
     cost: float | None = None
     request_id: str | None = None
+    simulated: bool = False
     retry_after: float | None = None
 
 
@@ -78,8 +85,12 @@ class Provider(ABC):
     max_in_flight: int | None = 64
 
     @abstractmethod
-    async def call(self, request: ModelRequest) -> ModelReply:
-        """Make one call. Whatever the provider does is a reply with an outcome; only cancellation is raised."""
+    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+        """Make one call. Whatever the provider does is a reply with an outcome; only cancellation is raised.
+
+        Where somebody listens, `heard` is told the answer's text piece by piece as it comes, if the provider can
+        stream; the reply holds the whole.
+        """
 
     async def close(self) -> None:
         """Release connections."""

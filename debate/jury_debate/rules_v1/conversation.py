@@ -25,6 +25,10 @@ _TRY_AGAIN = frozenset(
 )
 
 
+_HALTING = frozenset({CallOutcome.AUTHENTICATION, CallOutcome.QUOTA})
+"""Somebody has to mend the key or pay: no other call to that provider can fare better, and the step is not over."""
+
+
 class Call(NamedTuple):
     """The next call to make: `turn` and `attempt` count from 1; `tools` says whether tools are offered."""
 
@@ -46,7 +50,7 @@ class Reply(NamedTuple):
     """How a call ended.
 
     `said` is what is appended verbatim as the model's turn (the provider's response, else the answer), `answer` the
-    bytes that are parsed; None where there is none.
+    bytes that are parsed; None where there is none. `seconds` is what the attempt took, with the wait before it.
     """
 
     outcome: CallOutcome
@@ -54,10 +58,16 @@ class Reply(NamedTuple):
     answer: bytes | None = None
     said: PartRef | None = None
     tools: tuple[ToolTurn, ...] = ()
+    simulated: bool = False
+    seconds: float = 0.0
 
 
 class Conversation:
-    """The course of one step. Tell it each reply with `hear`; it has either a next `call` or an `outcome`."""
+    """The course of one step. Tell it each reply with `hear`; it has either a next `call` or an `outcome`.
+
+    `halted` is set while the last reply said that nothing will be answered before a person acts: a key refused, a quota
+    used up. The step is unfinished then, and its next call is for later.
+    """
 
     def __init__(self, assignment: Assignment, parts: PartMaker) -> None:
         self._assignment = assignment
@@ -68,15 +78,15 @@ class Conversation:
         self._model_index = 0
         self.outcome: Outcome | None = None
         self.call: Call | None = None
+        self.halted: CallOutcome | None = None
         self._begin()
 
     def _begin(self) -> None:
         self._messages = list(self._assignment.messages)
-        self._turn = 1
-        self._attempt = 1
+        self._turn = 0
         self._tool_turns = 0
         self._repairs = 0
-        self._next_call()
+        self._next_turn()
 
     def _next_call(self) -> None:
         assignment = self._assignment
@@ -99,6 +109,7 @@ class Conversation:
         assert call is not None, "the step has its outcome already"
         self._exchanges.append(exchange_id(self._assignment.step.id, call.model, call.turn, call.attempt))
         self.call = None
+        self.halted = None
         match reply.outcome:
             case CallOutcome.ANSWERED if reply.tools:
                 self._hear_tools(reply)
@@ -109,11 +120,21 @@ class Conversation:
                 self._repair(reply, refusal, FailureReason.TRUNCATED)
             case CallOutcome.BLOCKED:
                 self._hear_block(call)
-            case outcome if outcome in _TRY_AGAIN and call.attempt < self._assignment.settings.tries:
+            case outcome if outcome in _HALTING:
+                self.halted = outcome
+                self._attempt += 1
+                self._next_call()
+            case outcome if outcome in _TRY_AGAIN and self._may_try_again(reply.seconds):
                 self._attempt += 1
                 self._next_call()
             case outcome:
                 self._next_model(FailureReason(outcome.value))
+
+    def _may_try_again(self, seconds: float) -> bool:
+        settings = self._assignment.settings
+        self._failures += 1
+        self._failing += seconds
+        return self._failures < settings.tries and self._failing < settings.deadline_seconds
 
     def _hear_tools(self, reply: Reply) -> None:
         if not self.offers_tools:
@@ -135,13 +156,17 @@ class Conversation:
     def _next_turn(self) -> None:
         self._turn += 1
         self._attempt = 1
+        self._failures = 0
+        self._failing = 0.0
         self._next_call()
 
     def _hear_answer(self, call: Call, reply: Reply) -> None:
         parsed = parse_answer(reply.answer or b"", self._assignment.spec)
         match parsed:
             case ParsedAnswer():
-                self.outcome = Answered(parsed, call.model, reply.model_version, tuple(self._exchanges))
+                self.outcome = Answered(
+                    parsed, call.model, reply.model_version, tuple(self._exchanges), simulated=reply.simulated
+                )
             case Refusal():
                 self._repair(reply, parsed, FailureReason.UNPARSEABLE)
             case _:

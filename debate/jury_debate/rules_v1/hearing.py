@@ -73,6 +73,7 @@ def evaluation_of(
         synthetic=synthetic,
         model=outcome.model,
         model_version=outcome.model_version if isinstance(outcome, Answered) else None,
+        simulated=isinstance(outcome, Answered) and outcome.simulated,
         scenarios=tuple(
             ScenarioVerdict(scenario_id=ids[int(row.scenario_id) - 1], verdict=row.verdict, score=row.score)
             for row in answer.scenarios

@@ -7,12 +7,16 @@ from jury_events.outcome import FailureReason, RefusalReason
 
 
 class Answered(NamedTuple):
-    """A usable answer of `model`; `exchanges` are the ids of every attempt of the step."""
+    """A usable answer of `model`; `exchanges` are the ids of every attempt of the step.
+
+    `simulated`: no model was called.
+    """
 
     answer: ParsedAnswer
     model: str
     model_version: str | None
     exchanges: tuple[str, ...]
+    simulated: bool = False
 
 
 class Blocked(NamedTuple):

@@ -17,6 +17,8 @@ def recall(exchange: ExchangeRecorded, text: Callable[[PartRef], bytes]) -> Repl
     return Reply(
         outcome=exchange.outcome,
         model_version=exchange.model_version,
+        simulated=exchange.simulated,
+        seconds=(exchange.waited_ms + exchange.latency_ms) / 1000,
         answer=None if exchange.answer is None else text(exchange.answer),
         said=exchange.response or exchange.answer,
         tools=tuple(ToolTurn(call.call_id, call.result) for call in exchange.tool_calls),

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from jury_actors.providers.provider import ModelReply, ModelRequest, Provider
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.simulated.reader import Reader
 from jury_actors.providers.simulated.script import AS_USUAL, UNPARSEABLE, WRONG_BALLOT, Script
 from jury_events.exchange import Usage
@@ -12,6 +12,9 @@ from jury_events.outcome import CallOutcome
 MODEL_VERSION = "simulated-1"
 
 _CHARACTERS_A_TOKEN = 4
+_PIECE = 60
+"""Characters of a streamed piece."""
+
 _ANOTHERS_BALLOT = "a" * 16
 
 
@@ -25,7 +28,7 @@ class SimulatedProvider(Provider):
         self._script = script
         self._reader = Reader()
 
-    async def call(self, request: ModelRequest) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
         """Answer as the prompt asks, after the script's delay and unless its faults strike."""
         seconds = self._script.seconds(request.trace)
         if seconds:
@@ -35,7 +38,10 @@ class SimulatedProvider(Provider):
             return ModelReply(
                 CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
             )
-        return self._reply(request, fault)
+        reply = self._reply(request, fault)
+        if heard is not None and reply.answer is not None:
+            _tell(reply.answer.decode(), heard)
+        return reply
 
     def _reply(self, request: ModelRequest, fault: str | None) -> ModelReply:
         # A spoilt answer is an answer: the tools are passed over.
@@ -63,6 +69,11 @@ class SimulatedProvider(Provider):
             usage=Usage(input_tokens=sent // _CHARACTERS_A_TOKEN, output_tokens=said // _CHARACTERS_A_TOKEN),
             cost=0.0,
         )
+
+
+def _tell(text: str, heard: Heard) -> None:
+    for start in range(0, len(text), _PIECE):
+        heard(text[start : start + _PIECE])
 
 
 _SILENT = frozenset(

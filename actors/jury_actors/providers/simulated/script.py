@@ -22,7 +22,9 @@ SPOILT = (UNPARSEABLE, WRONG_BALLOT)
 
 FAULTS = (*(outcome.value for outcome in CallOutcome), *SPOILT)
 
-_RETRIED = frozenset({"rate_limited", "overloaded", "timeout", "connection", "malformed_response"})
+_RETRIED = frozenset(
+    {"rate_limited", "overloaded", "timeout", "connection", "malformed_response", "authentication", "quota"}
+)
 _FAILING = tuple(outcome for outcome in CallOutcome if outcome is not CallOutcome.ANSWERED)
 _SEED = re.compile(r"-?[0-9]{1,18}")
 _LONGEST = 3600.0

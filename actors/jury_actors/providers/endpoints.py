@@ -1,0 +1,102 @@
+"""Where providers are reached: what a panel file's table `providers` says, and the connection that follows from it.
+
+Keys are never written in a file: an endpoint names the environment variable that holds one, and only the process that
+calls the provider reads it.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from jury_events.value import Value
+
+Protocol = Literal["openai", "openai-responses", "anthropic", "google"]
+"""Chat Completions, Responses, Messages, generateContent."""
+
+
+def _http_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be an http:// or https:// URL")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must hold no user or password; name a variable with the key in key_env")
+    return url
+
+
+BaseUrl = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_http_url)]
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}$")]
+ProviderName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,49}$")]
+ModelPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Limits(Value):
+    """What a provider grants one key for one class of models; None: not limited.
+
+    `in_flight` is how many calls run at once at most; fewer when the provider says that it is overloaded.
+    """
+
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    in_flight: Annotated[int, Field(ge=1, le=10_000)] = 64
+
+
+class Endpoint(Value):
+    """A provider as a panel file describes it; everything has a default for the known providers.
+
+    `limits` by pattern (`fnmatch`) of the model's id: models that match the same pattern share one limit. `api_version`
+    is the path's version where a protocol has one (google: `v1`).
+    """
+
+    protocol: Protocol | None = None
+    base_url: BaseUrl | None = None
+    key_env: Variable | None = None
+    api_version: Annotated[str, StringConstraints(pattern=r"^v[0-9][a-z0-9]{0,15}$")] | None = None
+    limits: dict[ModelPattern, Limits] = Field(default_factory=dict)
+
+
+Endpoints = Mapping[ProviderName, Endpoint]
+"""By the name before the slash in `provider/model`."""
+
+
+class Connection(NamedTuple):
+    """How an adapter reaches its provider. `base_url` None: the provider's own; `key` None: none is sent."""
+
+    name: str
+    base_url: str | None
+    key: str | None
+    api_version: str | None = None
+
+
+class Surroundings(NamedTuple):
+    """The environment variables of a protocol, in the order in which they are looked at."""
+
+    keys: tuple[str, ...]
+    base_url: str
+
+
+SURROUNDINGS: Mapping[str, Surroundings] = {
+    "openai": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL"),
+    "openai-responses": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL"),
+    "anthropic": Surroundings(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"),
+    "google": Surroundings(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL"),
+}
+
+
+def key_variables(protocol: Protocol, endpoint: Endpoint) -> tuple[str, ...]:
+    """The variables that may hold the endpoint's key.
+
+    A server of one's own (`base_url` in the panel file) is sent no hosted provider's key unless `key_env` names it.
+    """
+    if endpoint.key_env is not None:
+        return (endpoint.key_env,)
+    return () if endpoint.base_url is not None else SURROUNDINGS[protocol].keys
+
+
+def connect(name: str, protocol: Protocol, endpoint: Endpoint, environ: Mapping[str, str]) -> Connection:
+    """The connection of the provider `name`, from its endpoint and this process's environment."""
+    names = key_variables(protocol, endpoint)
+    key = next((value for variable in names if (value := environ.get(variable, "").strip())), None)
+    base_url = endpoint.base_url or environ.get(SURROUNDINGS[protocol].base_url, "").strip() or None
+    return Connection(name, base_url, key, endpoint.api_version)
