@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
 from jury_actors.errors import Broken
 from jury_actors.juror_link import JurorLink, JurorPort
-from jury_actors.messages import Delivery, Finished, Job, Told
+from jury_actors.messages import Chunk, Delivery, Finished, Job, Told
 from jury_actors.outbox import Outbox
 from jury_actors.sitting import Sitting, replica
 from jury_actors.sources import Sources
@@ -43,10 +43,10 @@ class Coordinator:
         self.sources = sources
         self.epoch = 0
         self._starting: asyncio.Future[int] | None = None
-        self._outbox: Outbox[Finished] = Outbox(sources.entropy(8).hex(), linger=linger)
+        self._outbox: Outbox[Finished | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
         self._sittings: dict[str, tuple[Sitting, asyncio.Task[None]]] = {}
         self._jurors = {
-            seat: [JurorLink(port, self._deliver, self._lost, linger=linger) for port in ports]
+            seat: [JurorLink(port, self._deliver, self._lost, self._outbox.put, linger=linger) for port in ports]
             for seat, ports in jurors.items()
         }
 
@@ -72,8 +72,8 @@ class Coordinator:
             task = asyncio.create_task(self._hold(sitting, job, known.get(job.debate_id)))
             self._sittings[job.debate_id] = (sitting, task)
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished]:
-        """Debates that ended; see `Outbox.poll`."""
+    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
+        """Debates that ended, and pieces of watched answers; see `Outbox.poll`."""
         return await self._outbox.poll(life, ack)
 
     async def close(self) -> None:

@@ -1,10 +1,10 @@
 """The driver's end of a coordinator: debates go in as places become free, and come out as they end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Protocol
 
-from jury_actors.messages import Delivery, Finished, Job
+from jury_actors.messages import Chunk, Delivery, Finished, Job
 
 MAX_BYTES = 64 * 1024 * 1024
 """Case bytes in flight at most, however many debates that is; one debate is always let in."""
@@ -21,32 +21,28 @@ class CoordinatorPort(Protocol):
         """Take debates to hold; sent again, one is not held twice."""
         ...
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished]:
-        """Debates that ended, after those acknowledged."""
+    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
+        """Debates that ended, after those acknowledged, and pieces of watched answers."""
         ...
 
 
-async def hold(port: CoordinatorPort, jobs: Iterator[Job], *, concurrency: int) -> AsyncIterator[Finished]:
+async def hold(
+    port: CoordinatorPort,
+    jobs: Iterator[Job],
+    *,
+    concurrency: int,
+    heard: Callable[[Chunk], None] = lambda _chunk: None,
+) -> AsyncIterator[Finished]:
     """Hold `jobs`, at most `concurrency` at once, and give each as it ends.
 
-    Jobs are drawn only when there is a place for them: to stop taking new ones, let the iterator end.
+    `heard` is told the pieces of watched answers as they come. Jobs are drawn only when there is a place for them: to
+    stop taking new ones, let the iterator end.
     """
-    held: dict[str, Job] = {}
-    size = 0
+    places = _Places(jobs, concurrency)
     life, ack = "", 0
-    more = True
     while True:
-        fresh: list[Job] = []
-        while more and len(held) < concurrency and (size < MAX_BYTES or not held):
-            # In a thread: a job may have to be read, or its records fetched, while the others go on.
-            job = await asyncio.to_thread(next, jobs, None)
-            if job is None:
-                more = False
-                break
-            held[job.debate_id] = job
-            size += len(job.case)
-            fresh.append(job)
-        if not held:
+        fresh = await places.fill()
+        if not places.taken:
             return
         try:
             if fresh:
@@ -56,14 +52,45 @@ async def hold(port: CoordinatorPort, jobs: Iterator[Job], *, concurrency: int) 
                 raise CoordinatorLost  # noqa: TRY301  (it was replaced between two calls, and none of them failed)
         except CoordinatorLost:
             life, ack = "", 0
-            await _submit_again(port, list(held.values()))
+            await _submit_again(port, list(places.taken.values()))
             continue
         life, ack = delivery.life, delivery.upto
-        for finished in delivery.items:
-            job = held.pop(finished.debate_id, None)
-            if job is not None:
-                size -= len(job.case)
-                yield finished
+        for item in delivery.items:
+            if isinstance(item, Chunk):
+                heard(item)
+            elif places.free(item.debate_id):
+                yield item
+
+
+class _Places:
+    """The debates in flight, bounded in number and bytes."""
+
+    def __init__(self, jobs: Iterator[Job], most: int) -> None:
+        self.taken: dict[str, Job] = {}
+        self._jobs: Iterator[Job] | None = jobs
+        self._most = most
+        self._size = 0
+
+    async def fill(self) -> list[Job]:
+        """Draw jobs while there is a place for them."""
+        fresh: list[Job] = []
+        while self._jobs is not None and len(self.taken) < self._most and (self._size < MAX_BYTES or not self.taken):
+            # In a thread: a job may have to be read, or its records fetched, while the others go on.
+            job = await asyncio.to_thread(next, self._jobs, None)
+            if job is None:
+                self._jobs = None
+                break
+            self.taken[job.debate_id] = job
+            self._size += len(job.case)
+            fresh.append(job)
+        return fresh
+
+    def free(self, debate_id: str) -> bool:
+        """The debate ended; whether it held a place."""
+        job = self.taken.pop(debate_id, None)
+        if job is not None:
+            self._size -= len(job.case)
+        return job is not None
 
 
 async def _submit_again(port: CoordinatorPort, jobs: Sequence[Job]) -> None:

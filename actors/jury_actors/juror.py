@@ -10,9 +10,10 @@ from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.duty import Duty
 from jury_actors.errors import Broken, Halted
-from jury_actors.messages import Ask, Delivery, Told
+from jury_actors.messages import Ask, Chunk, Delivery, Told
 from jury_actors.outbox import Outbox
 from jury_actors.providers.provider import (
+    Heard,
     ModelReply,
     ModelRequest,
     Provider,
@@ -22,7 +23,7 @@ from jury_debate.rules_v1.conversation import Call
 from jury_debate.rules_v1.outcome import Outcome
 from jury_events.codec import encode
 from jury_events.errors import JuryError
-from jury_events.ids import calls_stream
+from jury_events.ids import calls_stream, exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartPen
 from jury_store.errors import Mismatch
@@ -68,7 +69,7 @@ class Juror:
         self._clerk = ClerkLink(clerk)
         self._sources = sources
         self._backoff = backoff
-        self._outbox: Outbox[Told] = Outbox(sources.entropy(8).hex(), linger=linger)
+        self._outbox: Outbox[Told | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
         self._texts: dict[str, dict[str, bytes]] = {}
         self._working: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._told: dict[str, dict[str, Told]] = {}
@@ -95,8 +96,8 @@ class Juror:
     def _done(self, key: tuple[str, str], _task: asyncio.Task[None]) -> None:
         self._working.pop(key, None)
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told]:
-        """What steps came to; see `Outbox.poll`."""
+    async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
+        """What steps came to, and what is being written of watched ones; see `Outbox.poll`."""
         return await self._outbox.poll(life, ack)
 
     async def close(self) -> None:
@@ -131,7 +132,7 @@ class Juror:
             if call.attempt > 1:
                 delay = self._backoff.delay(call.attempt, jitter=self._sources.jitter(), retry_after=retry_after)
                 await asyncio.sleep(delay)
-            reply, latency = await self._ask_model(call, duty)
+            reply, latency = await self._ask_model(call, duty, self._teller(ask, call))
             simulated = reply.simulated or self._provider(call.model.partition("/")[0]).simulated
             exchange = duty.exchange(
                 call, reply, latency_ms=latency * 1000, waited_ms=delay * 1000, simulated=simulated
@@ -148,7 +149,15 @@ class Juror:
         assert duty.conversation.outcome is not None
         return duty.conversation.outcome
 
-    async def _ask_model(self, call: Call, duty: Duty) -> tuple[ModelReply, float]:
+    def _teller(self, ask: Ask, call: Call) -> Heard | None:
+        """Who is told the answer while it is written; None where nobody watches."""
+        if not ask.watched:
+            return None
+        step = ask.assignment.step
+        exchange = exchange_id(step.id, call.model, call.turn, call.attempt)
+        return lambda text: self._outbox.put(Chunk(ask.assignment.debate_id, step.id, exchange, text))
+
+    async def _ask_model(self, call: Call, duty: Duty, heard: Heard | None) -> tuple[ModelReply, float]:
         name = call.model.partition("/")[0]
         if (halted := self._halted.get(name)) is not None:
             raise halted
@@ -156,9 +165,9 @@ class Juror:
         request = duty.request(call)
         gate = self._gates.get(name)
         if gate is None:
-            return await _timed(provider, request)
+            return await _timed(provider, request, heard)
         async with gate:
-            return await _timed(provider, request)
+            return await _timed(provider, request, heard)
 
     def _see_halt(self, call: Call, duty: Duty, reply: ModelReply) -> None:
         """Raises when a person has to act; from then on the provider is not called any more."""
@@ -178,12 +187,12 @@ class Juror:
         return provider
 
 
-async def _timed(provider: Provider, request: ModelRequest) -> tuple[ModelReply, float]:
+async def _timed(provider: Provider, request: ModelRequest, heard: Heard | None) -> tuple[ModelReply, float]:
     seconds = request.settings.timeout_seconds
     started = time.perf_counter()
     try:
         async with asyncio.timeout(seconds * _GRACE[0] + _GRACE[1]):
-            reply = await provider.call(request)
+            reply = await provider.call(request, heard)
     except TimeoutError:
         reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {seconds:g} s")
     return reply, time.perf_counter() - started

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from jury_actors.messages import Ask, Delivery, Told
+from jury_actors.messages import Ask, Chunk, Delivery, Told
 
 _BATCH_BYTES = 1024 * 1024
 _BATCH_ITEMS = 500
@@ -17,8 +17,8 @@ class JurorPort(Protocol):
         """Take steps to do; forget the debates in `release`."""
         ...
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told]:
-        """What steps came to, after those acknowledged."""
+    async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
+        """What steps came to, after those acknowledged, and what is being written of those that are watched."""
         ...
 
 
@@ -32,6 +32,7 @@ class JurorLink:
     Args:
         port: the juror. A call that raises `JurorLost` means that its process died and another takes its place.
         deliver: called with each outcome.
+        heard: called with each piece of a watched answer.
         lost: called with the (debate, step) ids that were on their way when the juror died.
         linger: seconds that asks wait for company.
     """
@@ -41,12 +42,14 @@ class JurorLink:
         port: JurorPort,
         deliver: Callable[[Told], None],
         lost: Callable[[list[tuple[str, str]]], None],
+        heard: Callable[[Chunk], None] = lambda _chunk: None,
         *,
         linger: float = 0.0,
     ) -> None:
         self._port = port
         self._deliver = deliver
         self._lost = lost
+        self._heard = heard
         self._linger = linger
         self._asks: list[Ask] = []
         self._release: list[str] = []
@@ -129,11 +132,15 @@ class JurorLink:
             if life and delivery.life != life:
                 self._forget()
             life, ack = delivery.life, delivery.upto
-            for told in delivery.items:
-                key = (told.debate_id, told.step_id)
-                if key in self._out:
+            for item in delivery.items:
+                key = (item.debate_id, item.step_id)
+                if key not in self._out:
+                    continue
+                if isinstance(item, Chunk):
+                    self._heard(item)
+                else:
                     self._out.discard(key)
-                    self._deliver(told)
+                    self._deliver(item)
 
     def _break(self, error: Exception) -> None:
         """Nobody takes over: whatever this juror was to do has that problem, now and from now on."""

@@ -18,12 +18,14 @@ class Ask(NamedTuple):
         texts: contents by reference, of those that this juror was not sent before.
         case: canonical JSON of the case, where tools may be called.
         prior: exchanges of this step that are recorded already, in order.
+        watched: somebody watches the answer being written.
     """
 
     assignment: Assignment
     texts: dict[str, bytes]
     case: str | None
     prior: tuple[StoredEvent, ...]
+    watched: bool = False
 
     @property
     def size(self) -> int:
@@ -40,11 +42,24 @@ class Told(NamedTuple):
     problem: BaseException | None = None
 
 
+class Chunk(NamedTuple):
+    """A piece of an answer while it is being written: for display only, what is recorded is the whole.
+
+    `exchange` is the id of the attempt; a new one begins from the start.
+    """
+
+    debate_id: str
+    step_id: str
+    exchange: str
+    text: str
+
+
 class Docket(NamedTuple):
-    """What the debates of a run have in common."""
+    """What the debates of a run have in common. `watched`: the final judge is watched while it writes."""
 
     run_id: str
     resolved: ResolvedPanel
+    watched: bool = False
 
 
 class Job(NamedTuple):

@@ -19,7 +19,7 @@ from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorLost
 from jury_actors.juror import Juror
 from jury_actors.juror_link import JurorLost
-from jury_actors.messages import Ask, Delivery, Finished, Job, Told
+from jury_actors.messages import Ask, Chunk, Delivery, Finished, Job, Told
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import provider_factory
 from jury_actors.providers.simulated.script import Script
@@ -139,7 +139,7 @@ class CoordinatorActor:
         """See `CoordinatorPort`."""
         await self._ready().submit(jobs)
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished]:
+    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         """See `CoordinatorPort`."""
         return await self._ready().poll(life, ack)
 
@@ -211,10 +211,10 @@ class RayJurorPort:
         except ActorUnavailableError as error:
             raise JurorLost from error
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told]:
+    async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
         """See `JurorPort`."""
         try:
-            delivery: Delivery[Told] = pickle.loads(await _remotely(self._handle.poll, life, ack))
+            delivery: Delivery[Told | Chunk] = pickle.loads(await _remotely(self._handle.poll, life, ack))
         except ActorUnavailableError as error:
             raise JurorLost from error
         return delivery
@@ -233,10 +233,10 @@ class RayCoordinatorPort:
         except ActorUnavailableError as error:
             raise CoordinatorLost from error
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished]:
+    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         """See `CoordinatorPort`."""
         try:
-            delivery: Delivery[Finished] = await _remotely(self._handle.poll, life, ack)
+            delivery: Delivery[Finished | Chunk] = await _remotely(self._handle.poll, life, ack)
         except ActorUnavailableError as error:
             raise CoordinatorLost from error
         return delivery

@@ -199,7 +199,8 @@ class Sitting:
         refs += [opinion.shown.part for opinion in assignment.opinions or ()]
         refs += [ref for stored in prior for ref in _refs(stored)]
         texts = {ref: self._pen.content(ref) for ref in link.unsent(self._job.debate_id, refs)}
-        link.ask(Ask(assignment, texts, self._case_for(assignment), prior))
+        watched = step.juror_id is None and self._job.docket.watched
+        link.ask(Ask(assignment, texts, self._case_for(assignment), prior, watched))
 
     def _case_for(self, assignment: Assignment) -> str | None:
         if not assignment.tools:

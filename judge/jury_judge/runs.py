@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from jury_actors.errors import Halted
 from jury_actors.holding import CoordinatorPort, hold
-from jury_actors.messages import Docket, Finished, Job
+from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_events.codec import decode
@@ -139,6 +139,7 @@ async def carry_out(
     progress: Progress,
     stopping: asyncio.Event,
     problems: list[Finished],
+    heard: Callable[[Chunk], None] | None = None,
 ) -> AsyncGenerator[Line, None]:
     """Hold what is not over yet, and give every debate's line in the order of the cases.
 
@@ -150,16 +151,18 @@ async def carry_out(
         progress: told of every debate that ends.
         stopping: once set, no new debate begins; those that run are finished.
         problems: takes the debates that could not go on; no line is given for them.
+        heard: watches final judges while they write.
 
     Raises:
         CaseFileError: a case, or what its URI leads to, could not be read any more; what ran was finished first.
     """
     docketed = Docketed()
     progress.begin(surveyed.total, surveyed.ended)
-    jobs = _jobs(run, surveyed, docketed, stopping)
+    docket = Docket(run.run_id, run.resolved, watched=heard is not None)
+    jobs = _jobs(run, docket, surveyed, docketed, stopping)
     if surveyed.ended < surveyed.total:
         async with court() as port:
-            async for finished in hold(port, jobs, concurrency=run.concurrency):
+            async for finished in hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody):
                 progress.ended(finished)
                 docketed.over.add(finished.debate_id)
                 if finished.problem is not None:
@@ -183,16 +186,21 @@ def _stops_the_run(problem: BaseException) -> bool:
     return isinstance(problem, StoreError) and (isinstance(problem, Fenced) or not isinstance(problem, AppendRefused))
 
 
-def _jobs(run: Run, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event) -> Iterator[Job]:
+def _nobody(_chunk: Chunk) -> None:
+    """Nobody watches."""
+
+
+def _jobs(run: Run, docket: Docket, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event) -> Iterator[Job]:
     """A case that cannot be read ends the series: what runs is finished before that is told."""
     try:
-        yield from _readable_jobs(run, surveyed, docketed, stopping)
+        yield from _readable_jobs(run, docket, surveyed, docketed, stopping)
     except CaseFileError as error:
         docketed.unreadable = error
 
 
-def _readable_jobs(run: Run, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event) -> Iterator[Job]:
-    docket = Docket(run.run_id, run.resolved)
+def _readable_jobs(
+    run: Run, docket: Docket, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event
+) -> Iterator[Job]:
     for case in run.cases(lambda case: not stopping.is_set() and run.debate_id(case) not in surveyed.stored):
         debate = run.debate_id(case)
         row = surveyed.stored.get(debate)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
-from jury_actors.messages import Finished
+from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.registry import check_models
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
@@ -60,8 +60,9 @@ def hold_run(
     take: Callable[[Line], None],
     beside: Callable[[], AbstractAsyncContextManager[object]] | None = None,
     goes_on: str | None = None,
+    heard: Callable[[Chunk], None] | None = None,
 ) -> Held:
-    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts."""
+    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
     problems: list[Finished] = []
     court = _court(plan, in_process=in_process)
     on_ray = not in_process and surveyed.ended < surveyed.total
@@ -77,7 +78,9 @@ def hold_run(
                 take(line)
 
     async def work(stopping: asyncio.Event) -> None:
-        lines = carry_out(run, surveyed, store, court, progress=progress, stopping=stopping, problems=problems)
+        lines = carry_out(
+            run, surveyed, store, court, progress=progress, stopping=stopping, problems=problems, heard=heard
+        )
         if beside is None:
             await give(lines)
             return
