@@ -10,7 +10,7 @@ from unittest.mock import patch
 from jury_actors.backoff import Backoff
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort, hold
-from jury_actors.messages import Docket, Finished, Job
+from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.registry import NO_ENDPOINTS
@@ -113,24 +113,25 @@ class MeteredProvider(SimulatedProvider):
             await meter.passed(request.trace)
             if meter.breaks(request.trace):
                 raise RuntimeError(f"the adapter broke at {request.trace}")
-            return await super().call(request)
+            return await super().call(request, heard)
         finally:
             meter.running -= 1
 
 
 class Run:
-    """Debates d0, d1 … over one case each, before one panel and one store."""
+    """Debates d0, d1 … over one case each, before one panel and one store; a list in `watched` takes chunks."""
 
     def __init__(
         self, store: EventStore, *, debates: int = 1, case: Callable[[str], Case] = a_case, **spec: object
     ) -> None:
         self.store = store
+        self.watched: list[Chunk] | None = None
         self.resolved = a_resolved(**spec)
         self.cases = {f"d{number}": case(f"c{number}") for number in range(debates)}
 
     @property
     def jobs(self) -> list[Job]:
-        docket = Docket("run", self.resolved)
+        docket = Docket("run", self.resolved, watched=self.watched is not None)
         return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
 
     def plan(self, script: Script = AS_USUAL, replicas: int = 1, url: str = "") -> CourtPlan:
@@ -155,7 +156,9 @@ class Run:
         """Hold every debate (or `jobs`) in a court that is there; exactly one result each."""
         found: dict[str, Finished] = {}
         async with asyncio.timeout(60):
-            async for finished in hold(port, iter(self.jobs if jobs is None else jobs), concurrency=concurrency):
+            work = iter(self.jobs if jobs is None else jobs)
+            heard = (lambda _chunk: None) if self.watched is None else self.watched.append
+            async for finished in hold(port, work, concurrency=concurrency, heard=heard):
                 assert finished.debate_id not in found
                 found[finished.debate_id] = finished
         return found

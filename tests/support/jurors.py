@@ -58,7 +58,7 @@ class ScriptedProvider(Provider):
                 raise turn
             if isinstance(turn, ModelReply):
                 return turn
-            return await self._reader.call(request) if turn is None else turn(request)
+            return await self._reader.call(request, heard) if turn is None else turn(request)
         finally:
             self.running -= 1
 

@@ -50,7 +50,7 @@ def _demo(
     from jury_actors.court import CourtPlan
     from jury_judge.cases.examples import load_example
     from jury_judge.cli.holding import hold_run, open_surveyed
-    from jury_judge.cli.terminal import note
+    from jury_judge.cli.terminal import WritingLine, note
     from jury_judge.debates import read_debate
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
@@ -71,6 +71,7 @@ def _demo(
     debate_id = run.debate_id(case)
     url = resolved_store(store_url)
     script = simulated(simulate)
+    writing = WritingLine()
     store, surveyed = open_surveyed(run, url)
     try:
         no_model = all(model.startswith("simulated/") for model in resolved.panel.models)
@@ -88,6 +89,7 @@ def _demo(
             take=lambda _line: None,
             beside=lambda: _told_live(store.read_stream, debate_id, note),
             goes_on="it is kept as far as it went; jury demo holds a new one",
+            heard=writing.take,
         )
         if held.problems:
             note(f"jury: the debate could not go on: {visible_line(str(held.problems[0].problem), 500)}")
@@ -97,6 +99,7 @@ def _demo(
         record = read_debate(store, debate_id)
         result = collaborative_result(record.events, record.texts)
     finally:
+        writing.close()
         store.close()
     if result["final_verdict"] is None:
         return Exit.INTERRUPTED

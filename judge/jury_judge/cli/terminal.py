@@ -5,9 +5,11 @@ import sys
 import time
 
 from rich.console import Console
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
-from jury_actors.messages import Finished
+from jury_actors.messages import Chunk, Finished
 from jury_judge.views.visible_text import visible_line
 
 _MEANINGFUL = 0.5
@@ -43,6 +45,36 @@ class _PageConsole(Console):
 def page_console() -> Console:
     """Where a page is printed: stdout."""
     return _PageConsole()
+
+
+class WritingLine:
+    """The end of what a final judge is writing, on one line of a terminal, gone when it is done. Elsewhere nothing."""
+
+    def __init__(self) -> None:
+        self._live: Live | None = None
+        self._exchange = ""
+        self._text = ""
+
+    def take(self, chunk: Chunk) -> None:
+        """The next piece; that of another attempt begins anew."""
+        if not is_live("auto"):
+            return
+        if chunk.exchange != self._exchange:
+            self._exchange, self._text = chunk.exchange, ""
+        self._text += chunk.text
+        if self._live is None:
+            # Lines that are printed meanwhile appear above it.
+            self._live = Live(console=Console(stderr=True, soft_wrap=True), transient=True, redirect_stdout=False)
+            self._live.start()
+        head = f"the final judge is writing ({len(self._text)} characters) … "
+        room = max(10, self._live.console.width - len(head) - 1)
+        self._live.update(Text(head + visible_line(self._text[-room:], room), no_wrap=True, overflow="crop"))
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
 
 class RunProgress:

@@ -1,0 +1,71 @@
+"""A final judge that is watched tells its answer as it writes; what is recorded is the whole."""
+
+from collections import defaultdict
+
+import pytest
+
+from jury_actors.messages import Chunk
+from jury_actors.providers.simulated.script import Script
+from jury_events.codec import decode
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from support.courts import KeptStore, Run, completed
+
+
+def written(chunks: list[Chunk]) -> dict[str, str]:
+    """What was told of each exchange, put together."""
+    texts: dict[str, str] = defaultdict(str)
+    for chunk in chunks:
+        assert (chunk.debate_id, chunk.step_id) == ("d0", "final")
+        texts[chunk.exchange] += chunk.text
+    return dict(texts)
+
+
+def recorded(store: EventStore) -> dict[str, str]:
+    """The final judge's answers in the log, by exchange id."""
+    exchanges = [decode(event) for event in store.read_stream(calls_stream("d0"))]
+    texts = {part.ref.part: part.content for part in store.parts("d0").values()}
+    return {
+        exchange.event_id: texts[exchange.answer.part].decode()
+        for exchange in exchanges
+        if isinstance(exchange, ExchangeRecorded) and exchange.step == "final" and exchange.answer is not None
+    }
+
+
+async def test_the_pieces_of_each_attempt_make_up_its_recorded_answer() -> None:
+    run = Run(KeptStore())
+    run.watched = []
+    await run.hold(script=Script(scripted={"final": ("unparseable", "timeout")}))
+
+    assert len(run.watched) > len(written(run.watched)) == 2, "prose first, then a usable answer, in several pieces"
+    assert written(run.watched) == recorded(run.store)
+
+
+async def test_nothing_is_told_where_nobody_watches() -> None:
+    run = Run(KeptStore())
+    chunks: list[Chunk] = []
+    jobs = run.jobs
+    run.watched = chunks
+    async with run.court() as port:
+        await run.through(port, jobs=jobs)
+
+    assert chunks == []
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray_cluster")
+async def test_pieces_reach_the_driver_through_the_actors_of_a_cluster(sqlite_url: str) -> None:
+    from jury_actors import ray_court
+
+    store = open_store(sqlite_url, write=False)
+    run = Run(store)
+    run.watched = []
+    async with ray_court.ray_court(run.plan(url=sqlite_url)) as port:
+        found = await run.through(port)
+    texts = written(run.watched), recorded(store)
+    store.close()
+
+    assert completed(found.values())
+    assert texts[0] == texts[1] != {}
