@@ -43,7 +43,7 @@ class Duty:
         self._assignment = ask.assignment
         self._texts = texts
         self._pen = pen
-        self._case = None if ask.case is None else Case.from_part(ask.case.encode())
+        self._case = None if ask.case is None else Case.from_part(self.text(ask.case))
         self._rules = rules_of(ask.assignment.rules)
         self.conversation = self._rules.converse(ask.assignment, pen)
         for stored in ask.prior:

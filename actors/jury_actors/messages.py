@@ -6,6 +6,7 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules_v1.assignment import Assignment
 from jury_debate.rules_v1.outcome import Outcome
 from jury_events.envelope import StoredEvent
+from jury_events.parts import PartRef
 
 T = TypeVar("T")
 
@@ -16,21 +17,21 @@ class Ask(NamedTuple):
     Args:
         assignment: what is asked; its texts are references.
         texts: contents by reference, of those that this juror was not sent before.
-        case: canonical JSON of the case, where tools may be called.
+        case: refers to the case, where tools may be called.
         prior: exchanges of this step that are recorded already, in order.
         watched: somebody watches the answer being written.
     """
 
     assignment: Assignment
     texts: dict[str, bytes]
-    case: str | None
+    case: PartRef | None
     prior: tuple[StoredEvent, ...]
     watched: bool = False
 
     @property
     def size(self) -> int:
         """Bytes of text that it carries."""
-        return len(self.case or "") + sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
+        return sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
 
 
 class Told(NamedTuple):

@@ -14,7 +14,6 @@ from jury_actors.messages import Ask, Finished, Job, Told
 from jury_actors.sources import Sources
 from jury_debate.debate import Debate
 from jury_debate.rules import LATEST
-from jury_debate.rules_v1.assignment import Assignment
 from jury_debate.rules_v1.opening import SECRET_BYTES
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, decode, encode
@@ -198,14 +197,11 @@ class Sitting:
         refs = [ref.part for message in assignment.messages for ref in message.parts]
         refs += [opinion.shown.part for opinion in assignment.opinions or ()]
         refs += [ref for stored in prior for ref in _refs(stored)]
+        case = self._debate.state.debate.case if assignment.tools else None
+        refs += [] if case is None else [case.part]
         texts = {ref: self._pen.content(ref) for ref in link.unsent(self._job.debate_id, refs)}
         watched = step.juror_id is None and self._job.docket.watched
-        link.ask(Ask(assignment, texts, self._case_for(assignment), prior, watched))
-
-    def _case_for(self, assignment: Assignment) -> str | None:
-        if not assignment.tools:
-            return None
-        return self._pen.text(self._debate.state.debate.case).decode("utf-8")
+        link.ask(Ask(assignment, texts, case, prior, watched))
 
     async def _hear(self) -> None:
         """Wait until something arrives, and take all that did."""

@@ -1,6 +1,7 @@
 """Whole debates in a court in this process: held, cut off anywhere, resumed, taken over, disturbed."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from itertools import count
@@ -374,11 +375,13 @@ class MortalJuror:
         self.juror = make()
         self._death = asyncio.Event()
         self.submitted = 0
+        self.received: Counter[bytes] = Counter()
         self.answers = asyncio.Event()
         self.answers.set()
 
     async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
         self.submitted += 1
+        self.received.update(text for ask in asks for text in ask.texts.values())
         await self.juror.submit(asks, release)
 
     async def poll(self, life: str, ack: int) -> Delivery[Told]:
@@ -441,6 +444,16 @@ async def mortal() -> AsyncIterator[Callable[..., MortalCourt]]:
     yield make
     for one in made:
         await one.close()
+
+
+async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Callable[..., MortalCourt]) -> None:
+    it = mortal(preset="parallel-rounds", discussion={"end_early": False})
+    (case,) = it.run.cases.values()
+    await it.run.through(it.coordinator)
+
+    for place, juror in it.jurors.items():
+        assert (place is not None) == (case.to_part() in juror.received), "jurors of seats call tools over the case"
+        assert {1} == set(juror.received.values())
 
 
 @pytest.mark.parametrize("died", ["initial/sim-policy", "round-1/sim-security", "final"])

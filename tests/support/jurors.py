@@ -128,7 +128,9 @@ class Asking:
         texts = {ref.part: self.texts[ref.part] for message in assignment.messages for ref in message.parts}
         if stored is not None:
             texts |= {part.ref.part: part.content for part in stored.parts(assignment.debate_id).values()}
-        return Ask(assignment, texts, self.case.to_part().decode() if assignment.tools else None, tuple(prior))
+        case = self.debate.state.debate.case
+        texts[case.part] = self.texts[case.part]
+        return Ask(assignment, texts, case if assignment.tools else None, tuple(prior))
 
 
 async def told_by(juror: object, count: int = 1) -> list[Told]:
