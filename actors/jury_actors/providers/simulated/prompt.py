@@ -1,7 +1,9 @@
 """What a simulated model makes of a request: who it is, what is asked, what it may see. Read from the texts alone."""
 
 import re
+import sys
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from jury_actors.providers.provider import ModelRequest
@@ -13,9 +15,13 @@ GENERAL = "general"
 
 JUDGE = "judge"
 
+_SCENARIOS = 10_000
+"""At most, of a prompt that names their number."""
+
 _MARKER = re.compile("⟦[A-Za-z0-9]{1,64}⟧")
 _BALLOT_NEARBY = re.compile(r"(?i:ballot|投票用紙)[^\n]{0,80}?(?<![A-Za-z0-9])([a-z2-7]{16})(?![A-Za-z0-9])")
 _BALLOT = re.compile(r"(?<![A-Za-z0-9])[a-z2-7]{16}(?![A-Za-z0-9])")
+_MAXIMUM = re.compile(r"(?i)maximum\W{0,4}([0-9]+(?:\.[0-9]+)?)")
 _KANA = re.compile("[ぁ-ヶ]")
 
 
@@ -57,6 +63,19 @@ class Prompt(NamedTuple):
     results: tuple[tuple[str, str], ...]
     form: Form
 
+    @property
+    def place(self) -> str:
+        """The step as far as the prompt tells it: `initial/A`, `round-2/B`, `final`."""
+        if self.task == "final":
+            return "final"
+        phase = f"round-{self.round}" if self.task == "discussion" else "initial"
+        return f"{phase}/{self.letter or 'unknown'}"
+
+    @property
+    def case_digest(self) -> bytes:
+        """Stands for the text of the case."""
+        return blake2b(self.case.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
 
 def read_prompt(request: ModelRequest) -> Prompt:
     """Understand a request; a prompt of unknown form is understood as far as it goes, and nothing raises."""
@@ -88,7 +107,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
             for message in request.messages
             if message.role == "tool"
         ),
-        form=_form(request.schema),
+        form=_form(request.schema, system, task, wording),
     )
 
 
@@ -163,12 +182,52 @@ def _decimal(text: str) -> float:
     return number if 0 <= number <= 100 else 0.0  # noqa: PLR2004  (scores and confidences; nan is neither)
 
 
-def _form(schema: Mapping[str, Any]) -> Form:
-    fields = schema.get("properties", {})
-    scores = fields.get("scores", {}).get("properties", {})
-    scenarios = fields.get("scenarios", {}).get("items", {}).get("properties", {}).get("scenario_id", {})
+def _form(schema: Mapping[str, Any], system: str, task: str, wording: Wording | None) -> Form:
+    """As the schema asks for it; what a provider's form of the schema has lost is taken from the visible text."""
+    fields = _table(schema.get("properties"))
+    scores = _table(_table(fields.get("scores")).get("properties"))
+    maxima = {name: _maximum(_table(points)) for name, points in scores.items()}
+    if None not in maxima.values() and fields:
+        shown = Form((), statement=False, scenarios=())
+    else:
+        shown = _shown_form(system, task, wording)
+        if not fields:
+            return shown
+    told = dict(shown.dimensions)
+    scenario = _table(_table(fields.get("scenarios")).get("items"))
+    ids = _table(_table(scenario.get("properties")).get("scenario_id")).get("enum")
     return Form(
-        dimensions=tuple((name, float(points.get("maximum", 0))) for name, points in scores.items()),
+        dimensions=tuple((name, told.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
         statement="statement" in fields,
-        scenarios=tuple(scenarios.get("enum", ())),
+        scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list | tuple) else (),
     )
+
+
+def _maximum(points: Mapping[str, Any]) -> float | None:
+    """Of a dimension; the schemas of some providers hold it in the description only."""
+    most = points.get("maximum")
+    if most is None and (found := _MAXIMUM.search(str(points.get("description", "")))):
+        return float(found.group(1))
+    return float(most) if isinstance(most, int | float) and 0 <= most <= sys.float_info.max else None
+
+
+def _shown_form(system: str, task: str, wording: Wording | None) -> Form:
+    """As the prompt's own lines describe it; a seat's charge stands before them."""
+    dimensions: dict[str, float] = {}
+    scenarios = None
+    if wording is not None and (head := wording.scores.find_last(system)):
+        for line in system[head.end() + 1 :].split("\n"):
+            if not (found := wording.dimension.match(line)):
+                break
+            dimensions[found["name"]] = _decimal(found["maximum"])
+        scenarios = wording.scenario_rule.find_last(system)
+    total = min(int(scenarios["total"]), _SCENARIOS) if scenarios else 0
+    return Form(
+        dimensions=tuple(dimensions.items()),
+        statement=task == "discussion",
+        scenarios=tuple(str(number) for number in range(1, total + 1)),
+    )
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,7 +1,6 @@
 """A simulated model: reads a request, asks for tools or gives an answer. A function of seed, seat and visible text."""
 
 from collections import OrderedDict
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from jury_actors.providers.provider import ModelRequest, RequestedTool
@@ -56,7 +55,10 @@ class Reader:
 
     def read(self, request: ModelRequest, *, tools: bool = True) -> Spoken:
         """What the model says to a request; without `tools` it answers at once."""
-        prompt = read_prompt(request)
+        return self.respond(read_prompt(request), request, tools=tools)
+
+    def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> Spoken:
+        """The same, to a request that is understood already."""
         case = self._case(prompt)
         if tools and request.tools and prompt.task == "initial" and not prompt.results:
             wanted = wanted_tools(prompt.role, request.tools, case.document)
@@ -65,7 +67,7 @@ class Reader:
         return _Mind(prompt, case, request.settings.seed or 0).speak()
 
     def _case(self, prompt: Prompt) -> Case:
-        digest = blake2b(prompt.case.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        digest = prompt.case_digest
         case = self._cases.get(digest)
         if case is not None:
             self._cases.move_to_end(digest)

@@ -5,12 +5,12 @@ Everything is drawn from the script's seed and a call's trace, so the same run m
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from jury_actors.errors import ActorError
 from jury_events.outcome import CallOutcome
@@ -22,14 +22,24 @@ SPOILT = (UNPARSEABLE, WRONG_BALLOT)
 
 FAULTS = (*(outcome.value for outcome in CallOutcome), *SPOILT)
 
+WIRE_FAULTS = (
+    "html",
+    "malformed_json",
+    "truncated_json",
+    "empty",
+    "dropped_stream",
+    "slow_drip",
+    "wrong_model",
+)
+"""What can go wrong with a response between a model and its client; only a server (`jury simulate`) plays them."""
+
 _RETRIED = frozenset(
     {"rate_limited", "overloaded", "timeout", "connection", "malformed_response", "authentication", "quota"}
 )
-_FAILING = tuple(outcome for outcome in CallOutcome if outcome is not CallOutcome.ANSWERED)
 _SEED = re.compile(r"-?[0-9]{1,18}")
 _LONGEST = 3600.0
 _WIDEST = 10.0
-_NUMBERS = ("latency", "sigma", "seed", UNPARSEABLE)
+_SETTINGS = ("latency", "sigma", "seed")
 
 
 class BadScript(ActorError):
@@ -43,18 +53,19 @@ class Script:
     Args:
         latency: mean seconds of a call; 0 answers at once.
         sigma: spread of the lognormal latency.
-        rates: probability of each failing outcome.
-        unparseable: probability of an answer in prose.
+        rates: probability of each fault, by its name.
         scripted: faults of a step's calls, in order, by a pattern (`fnmatch`) of the step (`initial/gpt`), of
             `debate/step` or of the whole trace. A fault is an outcome's name (`answered`: none), `unparseable` or
             `wrong_ballot`. A fallback model meets them from the first again: name the model to spare it.
         seed: chance.
     """
 
+    faults: ClassVar[tuple[str, ...]] = FAULTS
+    """What can go wrong."""
+
     latency: float = 0.0
     sigma: float = 0.5
-    rates: Mapping[CallOutcome, float] = field(default_factory=lambda: MappingProxyType({}))
-    unparseable: float = 0.0
+    rates: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     scripted: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     seed: int = 0
 
@@ -62,23 +73,27 @@ class Script:
         for name, value, most in (("latency", self.latency, _LONGEST), ("sigma", self.sigma, _WIDEST)):
             if not 0 <= value <= most:
                 raise BadScript(f"{name}: must be a number from 0 to {most:g}, not {value:g}")
-        rates = {outcome.value: rate for outcome, rate in self.rates.items()} | {UNPARSEABLE: self.unparseable}
-        if CallOutcome.ANSWERED.value in rates:
-            raise BadScript("rates: answered is what remains; give the rates of failures")
-        for name, rate in rates.items():
-            if not 0 <= rate <= 1:
-                raise BadScript(f"{name}: a probability is a number from 0 to 1, not {rate:g}")
-        if sum(rates.values()) > 1 + 1e-9:
-            raise BadScript(f"rates: add up to {sum(rates.values()):g}; together at most 1")
+        self._check_rates()
         for pattern, faults in self.scripted.items():
             for fault in faults:
-                if fault not in FAULTS:
-                    raise BadScript(f"scripted {pattern!r}: {fault!r} is none of {', '.join(FAULTS)}")
+                if fault not in self.faults:
+                    raise BadScript(f"scripted {pattern!r}: {fault!r} is none of {', '.join(self.faults)}")
+
+    def _check_rates(self) -> None:
+        if CallOutcome.ANSWERED.value in self.rates:
+            raise BadScript("rates: answered is what remains; give the rates of failures")
+        if unknown := [name for name in self.rates if name not in self.faults]:
+            raise BadScript(f"rates: {unknown[0]!r} is none of {', '.join(self.faults)}")
+        for name, rate in self.rates.items():
+            if not 0 <= rate <= 1:
+                raise BadScript(f"{name}: a probability is a number from 0 to 1, not {rate:g}")
+        if (total := sum(self.rates.values())) > 1 + 1e-9:
+            raise BadScript(f"rates: add up to {total:g}; together at most 1")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies don't pickle, and scripts travel to worker processes.
         values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return _rebuild, (values | {"rates": dict(self.rates), "scripted": dict(self.scripted)},)
+        return _rebuild, (type(self), values | {"rates": dict(self.rates), "scripted": dict(self.scripted)})
 
     def seconds(self, trace: str) -> float:
         """How long the call takes."""
@@ -89,21 +104,29 @@ class Script:
         return self.latency * math.exp(self.sigma * normal - self.sigma**2 / 2)
 
     def fault(self, trace: str) -> str | None:
-        """What goes wrong with the call debate/step/model/turn/try, as in `FAULTS`; None: nothing."""
+        """What goes wrong with the call debate/step/model/turn/try, as in `faults`; None: nothing."""
+        head, turn, attempt = _place(trace)
+        return self._struck(trace, head, lambda faults: _at(faults, turn, attempt))
+
+    def fault_of(self, conversation: str, count: int) -> str | None:
+        """What goes wrong with the `count`-th call, from 1, of debate/step/model, whichever turn or try it is."""
+        head = conversation.rpartition("/")[0]
+        return self._struck(f"{conversation}/{count}", head, lambda faults: next(iter(faults[count - 1 :]), None))
+
+    def _struck(self, trace: str, head: str, choose: Callable[[tuple[str, ...]], str | None]) -> str | None:
+        """The fault that the first fitting pattern names, or else one by chance; `head` is debate/step."""
         if self.scripted:
-            head, turn, attempt = _place(trace)
             for pattern, faults in self.scripted.items():
                 if any(fnmatchcase(name, pattern) for name in (trace, head, head.partition("/")[2])):
-                    found = _at(faults, turn, attempt)
+                    found = choose(faults)
                     return None if found == CallOutcome.ANSWERED.value else found
-        if self.rates or self.unparseable:
+        if self.rates:
             chance = self._chances(trace)[2]
-            for outcome in _FAILING:
-                chance -= self.rates.get(outcome, 0.0)
+            # In this order, so that a rate that is added leaves alone what those before it strike.
+            for name in self.faults:
+                chance -= self.rates.get(name, 0.0)
                 if chance < 0:
-                    return outcome.value
-            if chance - self.unparseable < 0:
-                return UNPARSEABLE
+                    return name
         return None
 
     def _chances(self, trace: str) -> tuple[float, float, float]:
@@ -112,8 +135,15 @@ class Script:
         return first, second, third
 
 
-def _rebuild(values: dict[str, Any]) -> Script:
-    return Script(**values)
+def _rebuild(kind: type[Script], values: dict[str, Any]) -> Script:
+    return kind(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WireScript(Script):
+    """The behaviour of simulated models behind a server, which can spoil what goes over the wire too."""
+
+    faults: ClassVar[tuple[str, ...]] = (*FAULTS, *WIRE_FAULTS)
 
 
 AS_USUAL = Script()
@@ -140,24 +170,24 @@ def _at(faults: tuple[str, ...], turn: int, attempt: int) -> str | None:
     return None
 
 
-def parse_script(pairs: Mapping[str, str]) -> Script:
-    """A script of `latency=0.5 sigma=0.5 timeout=0.05 unparseable=0.1 seed=3`.
+def parse_script(pairs: Mapping[str, str], kind: type[Script] = Script) -> Script:
+    """A script of `latency=0.5 sigma=0.5 timeout=0.05 unparseable=0.1 seed=3`; its kind says which faults there are.
 
     Raises:
         BadScript: a setting is unknown, or its value refused; the message names it.
     """
-    known = (*_NUMBERS, *(outcome.value for outcome in _FAILING))
+    faults = [name for name in kind.faults if name != CallOutcome.ANSWERED.value]
     for name in pairs:
-        if name not in known:
-            raise BadScript(f"{name}: simulated models have no such setting; the settings: {', '.join(known)}")
+        if name not in _SETTINGS and name not in faults:
+            known = ", ".join((*_SETTINGS, *faults))
+            raise BadScript(f"{name}: simulated models have no such setting; the settings: {known}")
     seed = pairs.get("seed", "0").strip()
     if not _SEED.fullmatch(seed):
         raise BadScript(f"seed: must be a whole number of at most 18 digits, not {seed[:40]!r}")
-    return Script(
+    return kind(
         latency=_number(pairs, "latency", AS_USUAL.latency),
         sigma=_number(pairs, "sigma", AS_USUAL.sigma),
-        rates={outcome: _number(pairs, outcome.value, 0.0) for outcome in _FAILING if outcome.value in pairs},
-        unparseable=_number(pairs, UNPARSEABLE, 0.0),
+        rates={name: _number(pairs, name, 0.0) for name in faults if name in pairs},
         seed=int(seed),
     )
 

@@ -25,12 +25,17 @@ _IDS = 3
 _ID_NAMES = ("id", "promptId", "prompt_id", "scenarioId", "scenario_id", "caseId", "case_id", "skill", "name")
 
 
+def call_id(tool: str) -> str:
+    """The id of a call of a tool: a simulated model calls each once at most."""
+    return f"call-{tool}"
+
+
 def wanted_tools(role: str, offered: Sequence[ToolDefinition], document: Document) -> tuple[RequestedTool, ...]:
     """What to call first; nothing where the summary shows no records of the kind."""
     names = {tool.name for tool in offered}
     reports = {GATE_TOOL: document.gate, CARD_TOOL: document.card}
     return tuple(
-        RequestedTool(f"call-{name}", name, json.dumps({"max_records": _RECORDS}))
+        RequestedTool(call_id(name), name, json.dumps({"max_records": _RECORDS}))
         for name in _TOOLS.get(role, _ALL)
         if name in names and _has_records(reports[name])
     )
@@ -48,7 +53,7 @@ def record_findings(document: Document, results: Sequence[tuple[str, str]]) -> l
         ("gate_failures", GATE_TOOL, document.gate),
         ("card_failures", CARD_TOOL, document.card),
     ):
-        learned = told.get(f"call-{tool}")
+        learned = told.get(call_id(tool))
         if learned is not None:
             found.append(learned)
         elif checks is not None and checks.failed:

@@ -21,6 +21,7 @@ _GROUPS = {
     "verdict": r"\w{1,40}",
     "score": _DECIMAL,
     "confidence": _DECIMAL,
+    "maximum": _DECIMAL,
     "percent": _DECIMAL,
     **dict.fromkeys(("seats", "number", "total", "round", "max_rounds", "passed", "shown"), _NUMBER),
 }
@@ -97,6 +98,9 @@ class Wording(NamedTuple):
     gate_total: tuple[Line, Line]
     card_total: tuple[Line, Line]
     pass_rate: Line
+    scores: Line
+    dimension: Line
+    scenario_rule: Line
 
 
 @cache
@@ -142,6 +146,9 @@ def _wording(language: str, texts: Texts) -> Wording:
         gate_total=(line_of(artifacts.gate_summary), line_of(artifacts.gate_records)),
         card_total=(line_of(artifacts.card_summary), line_of(artifacts.card_records)),
         pass_rate=line_of(artifacts.pass_rate),
+        scores=line_of(texts.system.standards.partition("\n$dimensions")[0].rpartition("\n")[2]),
+        dimension=line_of(texts.system.dimension),
+        scenario_rule=line_of(texts.system.scenario_rule, "total"),
     )
 
 

@@ -1,0 +1,123 @@
+"""The server itself, on uvicorn: for the command `jury simulate`, and for tests of whatever speaks HTTP to models."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, NamedTuple
+
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from jury_actors.errors import ActorError
+from jury_actors.providers.simulated.http.app import simulation_app
+from jury_actors.providers.simulated.http.delivery import ABORT
+from jury_actors.providers.simulated.http.desk import Desk
+from jury_actors.providers.simulated.http.served import Served
+from jury_actors.providers.simulated.script import AS_USUAL, Script
+
+HEADER = ("x-jury-simulated", "1")
+"""On every response, so that nothing passes for a model's."""
+
+_BACKLOG = 4096
+
+
+class CannotListen(ActorError):
+    """The server can't have its address; the message says why."""
+
+
+class Simulation(NamedTuple):
+    """A server that runs: its URL without a path, and what it served so far."""
+
+    url: str
+    served: Served
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment that leads the providers' clients here."""
+        return {
+            "OPENAI_BASE_URL": f"{self.url}/v1",
+            "ANTHROPIC_BASE_URL": self.url,
+            "GOOGLE_GEMINI_BASE_URL": self.url,
+        }
+
+
+@asynccontextmanager
+async def simulation_server(
+    script: Script = AS_USUAL, seed: int = 0, *, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[Simulation]:
+    """Serve simulated models while the context lasts, in this event loop.
+
+    Args:
+        script: delays and faults; a `WireScript` has those of the wire too.
+        seed: of the readers, where a request holds none.
+        host: the address to listen at.
+        port: 0 takes a free one.
+
+    Raises:
+        CannotListen: the address is in use, or none of this machine's.
+    """
+    listener = _listener(host, port)
+    desk = Desk(script, seed)
+    config = uvicorn.Config(
+        simulation_app(desk),
+        http=_Protocol,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        headers=[HEADER],
+        backlog=_BACKLOG,
+        # What is still unanswered then is held on purpose, or late.
+        timeout_graceful_shutdown=0,
+    )
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield Simulation(f"http://{_authority(listener)}", desk.served)
+    finally:
+        server.should_exit = True
+        await serving
+        await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
+
+
+class _Server(uvicorn.Server):
+    """Signals belong to whoever runs the server."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _Protocol(H11Protocol):
+    """Lets the application drop a connection, which ASGI alone can't."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        app = self.app
+
+        async def droppable(scope: Scope, receive: Receive, send: Send) -> None:
+            scope["extensions"] = {ABORT: self.transport.abort}
+            await app(scope, receive, send)
+
+        self.app = droppable
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise CannotListen(f"{host}:{port}: {why}; choose another port (0: any that is free) or host") from error
+
+
+def _authority(listener: socket.socket) -> str:
+    """Where clients on this machine find it."""
+    host, port = listener.getsockname()[:2]
+    if host in {"0.0.0.0", "::"}:  # noqa: S104  (told, not bound)
+        host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
