@@ -1,0 +1,64 @@
+"""Server-sent events as the providers use them: every event's data is one JSON object."""
+
+import json
+import re
+from typing import Any
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+class EventReader:
+    """Puts events together from bytes that arrive in pieces; `events` are all so far, in order.
+
+    What is no JSON object (`[DONE]`, keep-alives) is passed over: whether a stream is whole is told by its last words.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._rest = b""
+        self._data: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[dict[str, Any]]:
+        """The events that `piece` completes."""
+        known = len(self.events)
+        # A piece may end between CR and LF: the CR waits for what comes next.
+        text = self._rest + piece
+        cut = max(text.rfind(b"\n"), text.rfind(b"\r", 0, len(text) - 1)) + 1
+        self._rest = text[cut:]
+        for line in _LINE_END.split(text[:cut])[:-1] if cut else ():
+            self._take(line)
+        return self.events[known:]
+
+    def end(self) -> list[dict[str, Any]]:
+        """The event that the end of the stream completes, if any."""
+        known = len(self.events)
+        self._take(self._rest.rstrip(b"\r"))
+        self._take(b"")
+        self._rest = b""
+        return self.events[known:]
+
+    def _take(self, line: bytes) -> None:
+        if line.startswith(b"data:"):
+            self._data.append(line[5:])
+        elif not line and self._data:
+            data, self._data = b"\n".join(self._data), []
+            event = json_object(data)
+            if event is not None:
+                self.events.append(event)
+
+
+def events_of(stream: bytes) -> list[dict[str, Any]]:
+    """The events of a whole stream."""
+    reader = EventReader()
+    reader.feed(stream)
+    reader.end()
+    return reader.events
+
+
+def json_object(data: bytes) -> dict[str, Any] | None:
+    """The JSON object that `data` is; None where it is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
