@@ -25,6 +25,7 @@ KEYS = {
     "label",
     "panel",
     "simulated",
+    "model_mismatches",
 }
 
 

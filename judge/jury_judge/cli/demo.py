@@ -103,7 +103,7 @@ def _demo(
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
-        said = " (simulated jurors)" if no_model else ""
+        said = " (simulated jurors)" if result["simulated"] else ""
         print(f"{result['final_verdict']}  {result['final_score']}/100{said}")
     there = "" if store_url is None else f" --store {shlex.quote(shown(parsed(url)))}"
     note(f"the whole debate:   jury show {debate_id}{there}")

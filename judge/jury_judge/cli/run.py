@@ -142,6 +142,8 @@ def _run(
         store.close()
     results.finish()
     note(f"run {run.run_id}: {results.tally(surveyed.total)}")
+    for remark in results.remarks():
+        note(remark)
     if held.interrupted:
         return Exit.INTERRUPTED
     if (trouble := results.trouble(run.run_id, len(held.problems))) is not None:
