@@ -105,7 +105,7 @@ def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
     assert result["phase1_evaluations"][0]["simulated"] is True
     assert "Simulated jurors: not every answer is a model's." in page
     assert "  ✗ unsafe_fail  4/100 · confidence 0.80 · simulated" in page
-    assert sum("(simulated: openai/gpt-4o was not called)" in line for line in told) == 2
+    assert sum(line.endswith("(simulated)") for line in told) == 2
 
 
 @pytest.mark.parametrize(

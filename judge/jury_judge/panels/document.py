@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from jury_judge.cases.strict_json import JsonRefused, decode_text
-from jury_judge.errors import PanelFileError, condensed
+from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
 from jury_judge.views.visible_text import visible_line
 
@@ -44,13 +44,18 @@ class PanelDocument(NamedTuple):
         try:
             return validate(value)
         except ValidationError as error:
-            inner = [part for part in error.errors()[0]["loc"] if part != "[key]"]
-            said = condensed(error).replace("Extra inputs are not permitted", "there is no such field")
-            raise self.refused([*field, *inner], f"{'.'.join(map(str, field))}.{said}") from error
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = [*field, *(part for part in first["loc"] if part != "[key]")]
+            raise self.refused(place, f"{'.'.join(map(str, place))}: {in_our_words(first['msg'])}") from error
 
     def without(self, *fields: str) -> dict[str, Any]:
         """The data but for these fields."""
         return {name: value for name, value in self.data.items() if name not in fields}
+
+
+def in_our_words(said: str) -> str:
+    """What pydantic says, without its prefix for our own words, and with ours for a field that is unknown."""
+    return said.replace("Value error, ", "", 1).replace("Extra inputs are not permitted", "there is no such field", 1)
 
 
 def jury_text(name: str) -> str:

@@ -14,7 +14,7 @@ from jury_events.panel import Panel
 from jury_judge.cases.redaction import NO_REDACTION, Redaction
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
-from jury_judge.panels.document import JURIES, PanelDocument, read_document
+from jury_judge.panels.document import JURIES, PanelDocument, in_our_words, read_document
 from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
 from jury_judge.views.visible_text import visible_line
@@ -67,7 +67,7 @@ def load_panel(
         resolved = resolve(spec)
     except (PanelError, PanelFileError) as error:
         place = "the panel" if document is None else document.name
-        raise PanelFileError(f"{place}: {_said(error)}") from error
+        raise PanelFileError(f"{place}: {in_our_words(str(error))}") from error
     if overrides.judge_model is not None and resolved.panel.final.judge is None:
         raise PanelFileError(
             f"the judge model {visible_line(overrides.judge_model)!r} has no effect with the method "
@@ -93,10 +93,4 @@ def _spec(document: PanelDocument) -> PanelSpec:
     except PanelError as error:
         cause = error.__cause__
         field = cause.errors()[0]["loc"] if isinstance(cause, ValidationError) else ()
-        raise document.refused(field, _said(error)) from error
-
-
-def _said(error: Exception) -> str:
-    """Without pydantic's prefix for our own words, and with ours for a field that is unknown."""
-    said = str(error).replace("Value error, ", "", 1)
-    return said.replace("Extra inputs are not permitted", "there is no such field", 1)
+        raise document.refused(field, in_our_words(str(error))) from error

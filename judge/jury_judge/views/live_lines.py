@@ -69,7 +69,7 @@ def _judged(judgment: Judgment) -> Iterator[str]:
 def _view(evaluation: Evaluation) -> str:
     marks = " (neutral, blocked)" if evaluation.synthetic else ""
     if is_stand_in(evaluation):
-        marks += f" (simulated: {evaluation.model} was not called)"
+        marks += " (simulated)"
     if (other := other_model(evaluation)) is not None:
         marks += f" ({visible_line(other, 100)} answered, {evaluation.model} was asked)"
     return f"{evaluation.verdict.value} {evaluation.overall:g}/100, confidence {evaluation.confidence:g}{marks}"
