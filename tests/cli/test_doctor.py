@@ -79,6 +79,16 @@ def test_a_probe_of_simulated_jurors_says_that_no_model_was_called(jury):
     assert sum(line.endswith("by simulated-1 (simulated: no model was called)") for line in lines) == 2
 
 
+@pytest.mark.parametrize("name", ["documents", "current"])
+def test_a_panel_file_that_comes_along_is_printed_and_can_be_used_as_ones_own(jury, name):
+    printed = jury("panel", name)
+    jury.write("mine.yaml", printed.out)
+
+    own, shipped = (jury("doctor", "--panel", panel).out for panel in ("mine.yaml", name))
+
+    assert (printed.code, own) == (0, shipped)
+
+
 def test_nothing_is_called_without_being_asked_to(jury):
     assert "probing" not in jury("doctor").out
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from jury_debate.presets import PRESETS
 from jury_judge.errors import SettingError
 from jury_judge.settings import load_settings
 
@@ -141,7 +142,7 @@ def panel_options(command: F) -> F:
         click.option("--max-rounds", type=click.IntRange(0, 100), help="Discussion rounds at most."),
         click.option(
             "--preset",
-            type=click.Choice(["parallel-rounds", "adk-sequential", "independent"]),
+            type=click.Choice(tuple(PRESETS)),
             help="The rules of the discussion, whoever sits.",
         ),
         click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
