@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from jury_judge.panels.files import load_panel
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 JURY = str(Path(sys.executable).parent / "jury")
@@ -51,14 +53,25 @@ def test_the_commands_of_the_readme_work_one_after_another(tmp_path: Path) -> No
     assert all(line["simulated"] for line in lines)
 
 
+@pytest.mark.parametrize(
+    "block", [block for text in (README, (ROOT / "docs" / "panels.md").read_text()) for block in blocks(text, "yaml")]
+)
+def test_panels_that_are_shown_can_be_read(tmp_path: Path, block: str) -> None:
+    (tmp_path / "strict.md").write_text("Judge by the letter.")
+    without_packages = "\n".join(line for line in block.splitlines() if "{redactor:" not in line)
+    (tmp_path / "panel.yaml").write_text(without_packages)
+
+    assert load_panel(str(tmp_path / "panel.yaml"), {}).panel.seats
+
+
 def test_the_examples_run_as_they_are(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     text = (ROOT / "examples" / "README.md").read_text()
 
     results = [run(arguments, tmp_path) for arguments in commands(text)]
 
-    assert [0, 0] == [result.returncode for result in results], results[-1].stderr
-    assert [5, 5] == [len(result.stdout.splitlines()) for result in results]
+    assert [0, 0, 0] == [result.returncode for result in results], results[-1].stderr
+    assert [5, 5, 5] == [len(result.stdout.splitlines()) for result in results]
 
 
 def test_the_readme_names_every_command_that_there_is() -> None:

@@ -31,7 +31,7 @@ SIMULATED_MODEL = "simulated/juror"
 SIMULATED_IDS = ("sim-policy", "sim-security", "sim-misuse")
 
 _PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
-_GEMINI_FALLBACK = ("anthropic/claude-3-haiku-20240307",)
+_GEMINI_FALLBACK = ("anthropic/claude-haiku-5-5",)
 
 
 class Spec(BaseModel):
@@ -95,11 +95,15 @@ class FinalSpec(Spec):
 
 
 class PanelSpec(Spec):
-    """A panel as written in a panel file. Without seats, three simulated jurors sit."""
+    """A panel as written in a panel file. Without seats, three simulated jurors sit.
+
+    `settings` are those of every seat and of the final judge; one's own are put over them.
+    """
 
     preset: str = PARALLEL_ROUNDS
     name: str | None = None
     language: Language = "en"
+    settings: CallSettings = CallSettings()
     seats: tuple[SeatSpec, ...] = ()
     rubric: str | dict[str, float] = "standard"
     discussion: DiscussionSpec = DiscussionSpec()
@@ -144,7 +148,7 @@ def resolve(spec: PanelSpec) -> ResolvedPanel:
     rules = preset(spec.preset)
     seats = spec.seats or _simulated_seats()
     try:
-        built = _seats(seats, spec.language)
+        built = _seats(seats, spec.language, spec.settings)
         ids = tuple(seat.juror_id for seat in built)
         panel = Panel(
             name=spec.name or spec.preset,
@@ -180,7 +184,7 @@ def _simulated_seats() -> tuple[SeatSpec, ...]:
     return tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
 
 
-def _seats(seats: tuple[SeatSpec, ...], language: Language) -> tuple[Seat, ...]:
+def _seats(seats: tuple[SeatSpec, ...], language: Language, settings: CallSettings) -> tuple[Seat, ...]:
     prompts = load_prompts(PROMPTS_VERSION, language)
     built: list[Seat] = []
     taken: set[str] = set()
@@ -206,7 +210,7 @@ def _seats(seats: tuple[SeatSpec, ...], language: Language) -> tuple[Seat, ...]:
                 model=model,
                 fallbacks=_fallbacks(model, seat.fallbacks),
                 weight=seat.weight,
-                settings=seat.settings,
+                settings=_put_over(settings, seat.settings),
             )
         )
     return tuple(built)
@@ -223,7 +227,7 @@ def _free(juror_id: str, taken: set[str]) -> str:
 
 
 def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Document 002: where Gemini's answers do not parse, Claude answers."""
+    """Document 002: where Gemini's answers do not parse, Claude answers (one that lives; the document's is retired)."""
     if written is not None:
         return tuple(full_model_name(name) for name in written)
     return _GEMINI_FALLBACK if model.startswith("google/") else ()
@@ -256,14 +260,20 @@ def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...]) -> F
             "method": method,
             "bands": spec.final.bands,
             "quorum": quorum,
-            "judge": _judge(spec.final.judge, seats) if method == "final_judge" else None,
+            "judge": _judge(spec.final.judge, seats, spec.settings) if method == "final_judge" else None,
         }
     )
 
 
-def _judge(written: JudgeSpec | None, seats: tuple[Seat, ...]) -> FinalJudge:
+def _judge(written: JudgeSpec | None, seats: tuple[Seat, ...], settings: CallSettings) -> FinalJudge:
     if written is None:
         simulated = all(seat.model.startswith("simulated/") for seat in seats)
         written = JudgeSpec(model="simulated/judge" if simulated else "google/gemini-2.5-pro")
     model = full_model_name(written.model)
-    return FinalJudge(model=model, fallbacks=_fallbacks(model, written.fallbacks), settings=written.settings)
+    own = _put_over(settings, written.settings)
+    return FinalJudge(model=model, fallbacks=_fallbacks(model, written.fallbacks), settings=own)
+
+
+def _put_over(settings: CallSettings, own: CallSettings) -> CallSettings:
+    """`settings`, and over them what `own` says explicitly."""
+    return settings.changed(**{name: getattr(own, name) for name in own.model_fields_set})

@@ -138,7 +138,7 @@ def test_doctor_names_keys_and_passwords_and_shows_none(judged):
 
     outcome = judged("doctor", env=env)
 
-    assert "provider keys set: OPENAI_API_KEY, GEMINI_API_KEY (" in outcome.out
+    assert "provider keys set: OPENAI_API_KEY, GEMINI_API_KEY\n" in outcome.out
     assert "canary" not in outcome.out + outcome.err
     assert "problem  store: postgresql://u:***@127.0.0.1:1/d cannot be reached" in outcome.out
     assert outcome.code == 2

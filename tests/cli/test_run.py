@@ -25,6 +25,7 @@ KEYS = {
     "label",
     "panel",
     "simulated",
+    "model_mismatches",
 }
 
 
@@ -287,3 +288,48 @@ def test_a_run_whose_stored_events_are_gone_says_so_as_a_matter_of_integrity(jur
 
     assert outcome.code == 5
     assert "are gone from the store; see jury verify r1~" in outcome.err
+
+
+def test_a_panel_of_models_wants_their_keys_before_anything_is_written(jury, cases):
+    refused = jury.run(cases, "--panel", "current")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "jury: seat juror-gpt: model 'openai/gpt-5.4-mini' needs a key; set OPENAI_API_KEY\n"
+    assert not (jury.folder / "jury.db").exists()
+
+
+def test_keys_for_a_cluster_are_looked_for_there(jury, cases):
+    refused = jury("run", cases, "--panel", "current", "--ray-address", "127.0.0.1:1")
+
+    assert "needs a key" not in refused.err
+    assert "no Ray cluster answers at 127.0.0.1:1" in refused.err
+
+
+def test_a_run_warns_once_of_each_model_that_ends(jury, cases):
+    jury.write(
+        "panel.yaml",
+        "preset: independent\n"
+        "providers: {openai: {base_url: 'http://127.0.0.1:1/v1'}}\n"
+        "settings: {tries: 1}\n"
+        "seats: [{model: gpt-4o}, {model: gpt-4o}]\n",
+    )
+
+    outcome = jury.run(cases, "--panel", "panel.yaml")
+
+    said = [line for line in outcome.err.splitlines() if line.startswith("jury: warning: ")]
+    assert len(said) == 1
+    assert said[0].startswith("jury: warning: openai/gpt-4o ")
+    assert said[0].endswith("; ask openai/gpt-5.4-mini instead")
+
+
+def test_rules_are_chosen_apart_from_who_sits(jury, cases):
+    line = jury.run(cases, "--preset", "independent", "--limit", "1", "--jsonl").lines[0]
+
+    assert (line["total_rounds"], line["method"]) == (0, "majority_vote")
+
+
+def test_simulated_jurors_are_said_to_be_in_plain_lines_and_at_the_end(jury, cases):
+    outcome = jury.run(cases)
+
+    assert all(line.endswith("  (simulated)") for line in outcome.out.splitlines())
+    assert outcome.err.endswith("simulated jurors in 3 debates: no verdict of models\n")

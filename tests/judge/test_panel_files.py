@@ -125,7 +125,9 @@ def test_bytes_that_are_not_utf8_are_named_with_their_line(tmp_path):
 
 
 def test_a_name_that_is_neither_preset_nor_file_lists_the_presets():
-    assert refusal("paralel").startswith("paralel: neither a preset (parallel-rounds, adk-sequential, independent)")
+    assert refusal("paralel").startswith(
+        "paralel: neither a preset (parallel-rounds, adk-sequential, independent, documents"
+    )
 
 
 def test_a_file_that_is_missing_is_named():

@@ -6,6 +6,7 @@ import pytest
 
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
+from jury_judge.views.answered import given
 from jury_judge.views.result import collaborative_result, result_line
 from support.hand_built import SEATS, HandBuilt
 
@@ -167,7 +168,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
     assert isinstance(rendered, JudgmentRendered)
     assert isinstance(completed, DebateCompleted)
 
-    line = result_line(debate.opened, rendered, completed)
+    line = result_line(debate.opened, given(debate.events), rendered, completed)
 
     assert line == {
         "case_id": "c1",
@@ -186,6 +187,7 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "label": "unsafe_fail",
         "panel": "three",
         "simulated": True,
+        "model_mismatches": [],
     }
 
 
@@ -199,9 +201,9 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
 )
 def test_a_line_without_a_verdict_has_the_same_keys(ending, status):
     debate = whole()
-    complete = result_line(debate.opened, *debate.events[-2:])  # type: ignore[arg-type]
+    complete = result_line(debate.opened, [], *debate.events[-2:])  # type: ignore[arg-type]
 
-    line = result_line(debate.opened, None, ending)
+    line = result_line(debate.opened, [], None, ending)
 
     assert list(complete) == list(line)
     assert (status, None) == (line["status"], line["final_verdict"])

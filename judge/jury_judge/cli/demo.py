@@ -35,6 +35,7 @@ def command(**options: Any) -> int:
 def _demo(
     *,
     panel_name: str | None,
+    preset: str | None,
     language: str | None,
     max_rounds: int | None,
     threshold: float | None,
@@ -49,7 +50,7 @@ def _demo(
 ) -> int:
     from jury_actors.court import CourtPlan
     from jury_judge.cases.examples import load_example
-    from jury_judge.cli.holding import hold_run, open_surveyed
+    from jury_judge.cli.holding import hold_run, open_surveyed, warn_of_models
     from jury_judge.cli.terminal import WritingLine, note
     from jury_judge.debates import read_debate
     from jury_judge.panels.files import load_panel
@@ -60,29 +61,30 @@ def _demo(
     from jury_store.opening import shown
     from jury_store.opening import store_url as parsed
 
-    resolved = load_panel(
+    loaded = load_panel(
         panel_name,
         os.environ,
-        Overrides(language, max_rounds, threshold, method, judge_model),  # type: ignore[arg-type]
+        Overrides(language, max_rounds, threshold, method, judge_model, preset),  # type: ignore[arg-type]
     )
-    case = load_example(resolved.panel.language)
+    case = loaded.redaction.case(load_example(loaded.panel.language))
     run_id = f"demo-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}"
-    run = Run(run_id=run_id, resolved=resolved, cases=lambda _fetch: [case], concurrency=1)
+    run = Run(run_id=run_id, resolved=loaded.resolved, cases=lambda _fetch: [case], concurrency=1)
     debate_id = run.debate_id(case)
     url = resolved_store(store_url)
     script = simulated(simulate)
     writing = WritingLine()
-    store, surveyed = open_surveyed(run, url)
+    store, surveyed = open_surveyed(run, url, loaded.endpoints, None if ray_address else os.environ)
     try:
-        no_model = all(model.startswith("simulated/") for model in resolved.panel.models)
+        warn_of_models(loaded)
+        no_model = all(model.startswith("simulated/") for model in loaded.panel.models)
         if no_model:
             note("The jurors are simulated: rule-based readers. No model is called.")
-        note(f"debate {debate_id}: {len(resolved.panel.seats)} jurors, {resolved.panel.name}")
+        note(f"debate {debate_id}: {len(loaded.panel.seats)} jurors, {loaded.panel.name}")
         held = hold_run(
             run,
             surveyed,
             store,
-            CourtPlan(resolved.panel, url, run_id, script, replicas),
+            CourtPlan(loaded.panel, url, run_id, script, replicas, loaded.endpoints),
             in_process=in_process,
             ray_address=ray_address,
             progress=_Silent(),
@@ -106,7 +108,7 @@ def _demo(
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
-        said = " (simulated jurors)" if no_model else ""
+        said = " (simulated jurors)" if result["simulated"] else ""
         print(f"{result['final_verdict']}  {result['final_score']}/100{said}")
     there = "" if store_url is None else f" --store {shlex.quote(shown(parsed(url)))}"
     note(f"the whole debate:   jury show {debate_id}{there}")

@@ -1,10 +1,13 @@
 """`jury doctor`: what is installed, reachable and configured."""
 
+import asyncio
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +15,21 @@ from jury_events.errors import JuryError
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
 
-_PACKAGES = ("jury-judge", "ray", "pydantic", "sqlalchemy", "alembic", "psycopg")
+if TYPE_CHECKING:
+    from jury_actors.providers.probe import Probed
+    from jury_judge.panels.files import LoadedPanel
+
+_PACKAGES = (
+    "jury-judge",
+    "ray",
+    "pydantic",
+    "sqlalchemy",
+    "alembic",
+    "psycopg",
+    "openai",
+    "anthropic",
+    "google-genai",
+)
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 _VARIABLES = (
     "JURY_STORE_URL",
@@ -24,19 +41,44 @@ _VARIABLES = (
     "JURY_ARTIFACT_HOSTS",
 )
 
+Finding = tuple[str, str]
+"""`ok`, `note`, `warning` or `problem`, and a line."""
+
 
 @click.command("doctor")
 @store_option
-def command(store_url: str | None) -> int:
-    """Tell what is installed, reachable and configured. Keys are named, never shown. Exits with 2 on a problem."""
-    problems = 0
-    for mark, line in _findings(store_url):
-        problems += mark == "problem"
-        print(f"{mark:<8} {line}")
-    return Exit.USAGE if problems else Exit.DONE
+@click.option("--panel", "panel_name", metavar="FILE|NAME", help="Look at this panel, as `jury run` takes it.")
+@click.option(
+    "--probe", is_flag=True, help="Call each model of the panel once, for real, with a tiny question: it may cost."
+)
+def command(store_url: str | None, panel_name: str | None, *, probe: bool) -> int:
+    """Tell what is installed, reachable and configured. Keys are named, never shown.
+
+    Exits with 2 on a problem, with 4 when a seat's model, or the final judge's, does not answer a probe.
+    """
+    sound = _told(_surroundings(store_url))
+    title = "default panel" if panel_name is None else "panel"
+    try:
+        loaded = _load(panel_name)
+    except JuryError as error:
+        _told([("problem", f"{title}: {error}")])
+        return Exit.USAGE
+    ready = _told(_panel(loaded, title))
+    if probe and ready and not _told(_probed(loaded)):
+        return Exit.STOPPED
+    return Exit.DONE if sound and ready else Exit.USAGE
 
 
-def _findings(store_url: str | None) -> Iterator[tuple[str, str]]:
+def _told(findings: Iterable[Finding]) -> bool:
+    """Print each as it is found; gives whether none is a problem."""
+    marks = set()
+    for mark, line in findings:
+        marks.add(mark)
+        print(f"{mark:<8} {line}", flush=True)
+    return "problem" not in marks
+
+
+def _surroundings(store_url: str | None) -> Iterator[Finding]:
     yield "ok", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     for name in _PACKAGES:
         try:
@@ -44,17 +86,16 @@ def _findings(store_url: str | None) -> Iterator[tuple[str, str]]:
         except PackageNotFoundError:
             yield "problem", f"{name} is not installed; install jury-judge again"
     yield from _store(store_url)
-    yield from _panel()
     for name in _VARIABLES:
         if name in os.environ and name != "JURY_STORE_URL":
             yield "ok", f"{name} is set"
     found = [name for name in _KEYS if os.environ.get(name)]
-    yield "note", f"provider keys set: {', '.join(found) or 'none'} (this version seats simulated jurors only)"
+    yield "note", f"provider keys set: {', '.join(found) or 'none'}"
     free = shutil.disk_usage(".").free
     yield "ok" if free > 1 << 30 else "problem", f"{free / (1 << 30):.1f} GiB free in this directory"
 
 
-def _store(store_url: str | None) -> Iterator[tuple[str, str]]:
+def _store(store_url: str | None) -> Iterator[Finding]:
     from jury_store.errors import StoreMissing
     from jury_store.opening import open_store, shown
     from jury_store.opening import store_url as parsed
@@ -80,14 +121,53 @@ def _store(store_url: str | None) -> Iterator[tuple[str, str]]:
         store.close()
 
 
-def _panel() -> Iterator[tuple[str, str]]:
+def _load(panel_name: str | None) -> "LoadedPanel":
     from jury_actors.providers.registry import check_models
     from jury_judge.panels.files import load_panel
 
-    try:
-        panel = load_panel(None, os.environ).panel
-        check_models(panel)
-    except JuryError as error:
-        yield "problem", f"default panel: {error}"
-        return
-    yield "ok", f"default panel: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
+    loaded = load_panel(panel_name, os.environ)
+    check_models(loaded.panel, loaded.endpoints)
+    return loaded
+
+
+def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
+    from jury_actors.providers.catalogue import warnings_of
+    from jury_actors.providers.registry import missing_key
+
+    panel = loaded.panel
+    yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
+    for name in dict.fromkeys(model.partition("/")[0] for model in panel.models):
+        if variables := missing_key(name, loaded.endpoints, os.environ):
+            yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
+    for warning in warnings_of(panel.models, datetime.now(UTC).date()):
+        yield "warning", warning
+
+
+def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
+    from jury_actors.providers.probe import probe, probe_settings
+    from jury_actors.providers.registry import provider_factory
+
+    panel = loaded.panel
+    calls = probe_settings(panel)
+    yield "note", f"probing: {len(calls)} calls, one for each model of the panel"
+    primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
+    for one in asyncio.run(probe(calls, provider_factory(endpoints=loaded.endpoints))):
+        yield _probe_finding(one, needed=one.model in primary)
+
+
+def _probe_finding(one: "Probed", *, needed: bool) -> Finding:
+    from jury_events.models import is_other_model
+    from jury_judge.views.visible_text import visible_line
+
+    reply = one.reply
+    took = f"{one.seconds * 1000:.0f} ms"
+    if not one.answers:
+        said = visible_line(reply.error or "no reason given", 300)
+        return "problem" if needed else "warning", f"{one.model}: {reply.outcome} after {took}: {said}"
+    version_told = visible_line(reply.model_version or "the provider does not say which model", 100)
+    answered = f"{one.model}: {reply.outcome} in {took} by {version_told}"
+    if one.simulated:
+        return "ok", f"{answered} (simulated: no model was called)"
+    if is_other_model(one.model, reply.model_version):
+        return "warning", f"{answered}, which is another model"
+    return "ok", answered

@@ -1,16 +1,20 @@
 """What `demo` and `run` share: the store made ready, the court set up, and a run carried out."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
+from jury_actors.providers.catalogue import warnings_of
+from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import check_models
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
+from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs import Line, Progress, Run, Survey, carry_out, survey
 from jury_migrations.upgrading import upgrade
 from jury_store.errors import StoreLocked, StoreMissing
@@ -29,23 +33,36 @@ class Held(NamedTuple):
     problems: list[Finished]
 
 
-def open_surveyed(run: Run, store_url: str) -> tuple[EventStore, Survey]:
+def warn_of_models(loaded: LoadedPanel) -> None:
+    """Say which models of the panel are retired, or about to be."""
+    for warning in warnings_of(loaded.panel.models, datetime.now(UTC).date()):
+        note(f"jury: warning: {warning}")
+
+
+def open_surveyed(
+    run: Run, store_url: str, endpoints: Endpoints, environ: Mapping[str, str] | None
+) -> tuple[EventStore, Survey]:
     """The store, open for reading, and the run compared with it.
 
-    Where there is no store yet, it is created once every case could be read: a mistake leaves no empty one behind.
+    Where there is no store yet, it is created once every case could be read: a mistake leaves no empty one behind. Keys
+    are looked for in `environ` where a debate is left to be held (None: they are elsewhere).
     """
-    check_models(run.resolved.panel)
+    panel = run.resolved.panel
+    check_models(panel, endpoints)
     try:
         store: EventStore = open_store(store_url, write=False)
     except StoreMissing:
         surveyed = survey(run, MemoryEventStore())
+        check_models(panel, endpoints, environ)
         upgrade(store_url)
         return open_store(store_url, write=False), surveyed
     try:
-        return store, survey(run, store)
+        surveyed = survey(run, store)
+        check_models(panel, endpoints, environ if surveyed.ended < surveyed.total else None)
     except BaseException:
         store.close()
         raise
+    return store, surveyed
 
 
 def hold_run(

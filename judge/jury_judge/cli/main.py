@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
     "verify": "Check that no record was altered.",
+    "panel": "Print a panel file to start one's own from.",
     "db": "Create, upgrade and check the store's schema.",
     "doctor": "Tell what is installed, reachable and configured.",
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from jury_debate.presets import PRESETS
 from jury_judge.errors import SettingError
 from jury_judge.settings import load_settings
 
@@ -139,13 +140,18 @@ def panel_options(command: F) -> F:
             help="Consensus threshold: 2.0 always discusses, 0.67 accepts 2 of 3.",
         ),
         click.option("--max-rounds", type=click.IntRange(0, 100), help="Discussion rounds at most."),
+        click.option(
+            "--preset",
+            type=click.Choice(tuple(PRESETS)),
+            help="The rules of the discussion, whoever sits.",
+        ),
         click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the prompts."),
         click.option(
             "--panel",
             "panel_name",
-            metavar="FILE|PRESET",
-            help="A panel file (YAML), or parallel-rounds, adk-sequential, independent. "
-            "[default: parallel-rounds with simulated jurors]",
+            metavar="FILE|NAME",
+            help="A panel file (YAML), or a jury: documents (models of 2025), current (of today); or simulated jurors "
+            "under the rules parallel-rounds, adk-sequential, independent. [default: parallel-rounds]",
         ),
     ):
         command = option(command)

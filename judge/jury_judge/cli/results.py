@@ -18,13 +18,16 @@ class Results:
         self._form = form
         self._lines: list[dict[str, Any]] = []
         self._ended_as: Counter[str] = Counter()
-        self._without_verdict = self._without_quorum = 0
+        self._without_verdict = self._without_quorum = self._simulated = 0
+        self._others: Counter[tuple[str, str]] = Counter()
 
     def take(self, line: dict[str, Any]) -> None:
         """The next one."""
         self._ended_as[line["final_verdict"] or line["status"]] += 1
         self._without_verdict += line["final_verdict"] is None
         self._without_quorum += line["quorum_met"] is False
+        self._simulated += line["simulated"]
+        self._others.update({(other["asked"], other["answered"]) for other in line["model_mismatches"]})
         match self._form:
             case "json":
                 self._lines.append(line)
@@ -51,6 +54,16 @@ class Results:
             return counts or "no debates"
         return f"{taken} of {counted(total, 'result')}" + (f": {counts}" if counts else "")
 
+    def remarks(self) -> list[str]:
+        """What a reader must know of who answered."""
+        said = [
+            f"{answered} answered in {counted(debates, 'debate')} where {asked} was asked; `jury show` tells more"
+            for (asked, answered), debates in sorted(self._others.items())
+        ]
+        if self._simulated:
+            said.append(f"simulated jurors in {counted(self._simulated, 'debate')}: no verdict of models")
+        return said
+
     def trouble(self, run_id: str, problems: int) -> str | None:
         """What kept debates from a verdict of the jury, None when nothing did; `problems` could not go on."""
         said = []
@@ -67,4 +80,5 @@ class Results:
 def _plain(line: dict[str, Any]) -> str:
     verdict = line["final_verdict"] or line["status"]
     score = "" if line["final_score"] is None else line["final_score"]
-    return f"{verdict:<12} {score:>3}  {visible_line(line['case_id'], 80)}  {line['debate_id']}"
+    simulated = "  (simulated)" if line["simulated"] else ""
+    return f"{verdict:<12} {score:>3}  {visible_line(line['case_id'], 80)}  {line['debate_id']}{simulated}"

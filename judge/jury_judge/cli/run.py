@@ -74,6 +74,7 @@ def _run(
     run_id: str | None,
     fields: dict[str, str],
     panel_name: str | None,
+    preset: str | None,
     language: str | None,
     max_rounds: int | None,
     threshold: float | None,
@@ -92,7 +93,7 @@ def _run(
     simulate: dict[str, str],
 ) -> int:
     from jury_actors.court import CourtPlan
-    from jury_judge.cli.holding import hold_run, open_surveyed
+    from jury_judge.cli.holding import hold_run, open_surveyed, warn_of_models
     from jury_judge.cli.results import Results
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
@@ -102,24 +103,26 @@ def _run(
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
-    resolved = load_panel(
+    loaded = load_panel(
         panel_name,
         os.environ,
-        Overrides(language, max_rounds, threshold, method, judge_model),  # type: ignore[arg-type]
+        Overrides(language, max_rounds, threshold, method, judge_model, preset),  # type: ignore[arg-type]
     )
     script = simulated(simulate)
     settings = load_settings(os.environ, store_url=store_url)
     run = Run(
         run_id=run_id or _fresh_run_id(),
-        resolved=resolved,
-        cases=_case_source(cases, fields, limit, settings.artifact_hosts),
+        resolved=loaded.resolved,
+        cases=loaded.redaction.cases(_case_source(cases, fields, limit, settings.artifact_hosts)),
         concurrency=concurrency,
     )
-    store, surveyed = open_surveyed(run, settings.store_url)
+    keys = None if ray_address else os.environ
+    store, surveyed = open_surveyed(run, settings.store_url, loaded.endpoints, keys)
     progress = RunProgress(run.run_id, display)
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
     try:
-        if all(model.startswith("simulated/") for model in resolved.panel.models):
+        warn_of_models(loaded)
+        if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
         if run_id is None:
             note(f"run {run.run_id}")
@@ -127,7 +130,7 @@ def _run(
             run,
             surveyed,
             store,
-            CourtPlan(resolved.panel, settings.store_url, run.run_id, script, replicas),
+            CourtPlan(loaded.panel, settings.store_url, run.run_id, script, replicas, loaded.endpoints),
             in_process=in_process,
             ray_address=ray_address,
             progress=progress,
@@ -142,6 +145,8 @@ def _run(
         store.close()
     results.finish()
     note(f"run {run.run_id}: {results.tally(surveyed.total)}")
+    for remark in results.remarks():
+        note(remark)
     if held.interrupted:
         return Exit.INTERRUPTED
     if (trouble := results.trouble(run.run_id, len(held.problems))) is not None:

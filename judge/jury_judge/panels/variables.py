@@ -33,6 +33,7 @@ class Overrides(NamedTuple):
     threshold: float | None = None
     method: FinalMethod | None = None
     judge_model: str | None = None
+    preset: str | None = None
 
 
 class PanelVariables(NamedTuple):

@@ -1,15 +1,20 @@
 """What the model calls of a debate came to: one row a model."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jury_events.exchange import ExchangeRecorded
+from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
-from jury_judge.views.page import Page
+from jury_judge.views.page import Page, Span
 from jury_judge.views.words import Words
 
 
 def add_calls(page: Page, calls: Sequence[ExchangeRecorded], words: Words) -> None:
-    """Attempts by outcome, tokens as the providers counted them, cost in US dollars; nothing when there were none."""
+    """Attempts by outcome, tokens as the providers counted them, cost in US dollars; which other models answered.
+
+    Nothing when there were no calls.
+    """
     if not calls:
         return
     outcomes = [outcome for outcome in CallOutcome if any(call.outcome is outcome for call in calls)]
@@ -20,6 +25,14 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], words: Words) -> No
         rows.append(_row(words.total, calls, outcomes, words))
     page.heading(words.calls)
     page.table(rows, indent=2)
+    others = Counter(
+        (call.model, call.model_version)
+        for call in calls
+        if not call.simulated and is_other_model(call.model, call.model_version)
+    )
+    for (asked, answered), count in others.items():
+        said = words.other_model.format(asked=asked, answered=answered)
+        page.line(Span(f"{said} ({count})", "yellow"), indent=2)
 
 
 def _row(

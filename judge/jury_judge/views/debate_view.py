@@ -13,6 +13,7 @@ from jury_events.judgment import Judgment, Vote
 from jury_events.parts import PartRef
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
+from jury_judge.views.answered import given, is_simulated, is_stand_in, other_model
 from jury_judge.views.calls_view import add_calls
 from jury_judge.views.case_view import add_case
 from jury_judge.views.debate_record import DebateRecord, Texts, read_record, text_in
@@ -49,12 +50,15 @@ def render_debate(
     Raises:
         JudgeError: the events do not begin with the opening event.
     """
-    _DebateView(read_record(events), texts).page(exchanges, full=full).print(console)
+    record = read_record(events)
+    simulated = is_simulated(record.opened, given(events))
+    _DebateView(record, texts, simulated=simulated).page(exchanges, full=full).print(console)
 
 
 class _DebateView:
-    def __init__(self, record: DebateRecord, texts: Texts) -> None:
+    def __init__(self, record: DebateRecord, texts: Texts, *, simulated: bool) -> None:
         self._record = record
+        self._simulated = simulated
         self._texts = texts
         self._panel = record.opened.panel
         self._words: Words = WORDS[self._panel.language]
@@ -83,8 +87,9 @@ class _DebateView:
         if opened.label is not None:
             page.line(f"{words.label}: ", _verdict(opened.label))
         page.line(f"{words.status}: {self._record.status}")
-        if opened.simulated:
-            page.line(Span(words.simulated, "bold yellow"))
+        if self._simulated:
+            said = words.simulated if opened.simulated else words.partly_simulated
+            page.line(Span(said, "bold yellow"))
 
     def _case(self, *, full: bool) -> None:
         opened, page = self._record.opened, self._page
@@ -191,7 +196,11 @@ class _DebateView:
         words = self._words
         summary = f"  {evaluation.overall:g}/100 · {words.confidence} {evaluation.confidence:.2f}"
         mark = f" · {words.synthetic}" if evaluation.synthetic else ""
+        mark += f" · {words.no_model}" if is_stand_in(evaluation) else ""
         self._page.line(_verdict(evaluation.verdict), summary + mark, indent=2)
+        if (other := other_model(evaluation)) is not None:
+            said = words.other_model.format(asked=evaluation.model, answered=other)
+            self._page.line(Span(said, "yellow"), indent=2)
         self._page.line(Span(_points(evaluation, self._panel.rubric), "dim"), indent=2)
         for scenario in evaluation.scenarios:
             shown = _verdict(scenario.verdict)

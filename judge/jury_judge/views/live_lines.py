@@ -14,6 +14,9 @@ from jury_events.debate_events import (
     RoundStarted,
     StatementMade,
 )
+from jury_events.evaluation import Evaluation
+from jury_events.judgment import Judgment
+from jury_judge.views.answered import is_stand_in, other_model
 from jury_judge.views.visible_text import visible_line
 
 
@@ -43,8 +46,7 @@ class LiveLines:
                 position = f", {check.majority_position.value}" if check.majority_position else ""
                 yield f"  consensus: {check.status.value}, {check.largest} of {check.seats}{position}"
             case JudgmentRendered():
-                judgment = event.judgment
-                yield f"phase 3: {judgment.decided_by.value} says {judgment.verdict.value}, {judgment.score}/100"
+                yield from _judged(event.judgment)
             case DebateCompleted():
                 rounds = "1 round" if event.total_rounds == 1 else f"{event.total_rounds} rounds"
                 yield f"completed after {rounds} ({event.end_reason})"
@@ -58,6 +60,16 @@ class LiveLines:
         return visible_line(seat.role_name if seat else juror_id, 100)
 
 
-def _view(evaluation: Any) -> str:
-    synthetic = " (neutral, blocked)" if evaluation.synthetic else ""
-    return f"{evaluation.verdict.value} {evaluation.overall:g}/100, confidence {evaluation.confidence:g}{synthetic}"
+def _judged(judgment: Judgment) -> Iterator[str]:
+    if judgment.judge is not None:
+        yield f"  final judge: {_view(judgment.judge)}"
+    yield f"phase 3: {judgment.decided_by.value} says {judgment.verdict.value}, {judgment.score}/100"
+
+
+def _view(evaluation: Evaluation) -> str:
+    marks = " (neutral, blocked)" if evaluation.synthetic else ""
+    if is_stand_in(evaluation):
+        marks += " (simulated)"
+    if (other := other_model(evaluation)) is not None:
+        marks += f" ({visible_line(other, 100)} answered, {evaluation.model} was asked)"
+    return f"{evaluation.verdict.value} {evaluation.overall:g}/100, confidence {evaluation.confidence:g}{marks}"

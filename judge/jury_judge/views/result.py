@@ -19,14 +19,14 @@ from jury_events.debate_events import (
 )
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation, ScenarioVerdict
+from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
+from jury_judge.views.answered import EVALUATING, Given, given, is_simulated, model_mismatches
 from jury_judge.views.debate_record import DebateRecord, Ending, RoundRecord, Texts, read_record, status_of, text_in
 
-_LINE_EVENTS = frozenset(
-    {"debate_opened", "judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"}
-)
+_LINE_EVENTS = EVALUATING | {"debate_opened", "debate_completed", "debate_failed", "debate_cancelled"}
 
 
 def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[str, Any]:
@@ -35,10 +35,14 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     Scores are points of the panel's rubric, by dimension and under `scores`; `overall_score` is 0-100. An erased text
     is null. A debate that has not completed has `status` "unfinished", "failed" or "cancelled", and null as
     `final_verdict`, `final_score`, `early_termination` and `end_reason`; `total_rounds` counts the completed rounds.
+    `simulated` says that the panel, or whoever gave an evaluation, is no model; `model_mismatches` where another model
+    answered than was asked.
 
     Raises:
         JudgeError: the events do not begin with the opening event.
     """
+    events = list(events)
+    evaluations = given(events)
     record = read_record(events)
     opened, ending = record.opened, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
@@ -49,7 +53,8 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
         "submission_id": opened.submission_id,
         "panel": opened.panel.name,
         "method": opened.panel.final.method,
-        "simulated": opened.simulated,
+        "simulated": is_simulated(opened, evaluations),
+        "model_mismatches": model_mismatches(evaluations),
         "status": record.status,
         "phase1_evaluations": [
             _juror_evaluation(opened.panel.seat(said.juror_id), said.evaluation, 0, texts)
@@ -68,10 +73,13 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     }
 
 
-def result_line(opened: DebateOpened, rendered: JudgmentRendered | None, ending: Ending | None) -> dict[str, Any]:
+def result_line(
+    opened: DebateOpened, evaluations: Sequence[Given], rendered: JudgmentRendered | None, ending: Ending | None
+) -> dict[str, Any]:
     """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
 
-    The same keys always; what has not happened is null. `label` is the human verdict, where the case has one.
+    The same keys always; what has not happened is null. `label` is the human verdict, where the case has one;
+    `simulated` and `model_mismatches` as in `collaborative_result`.
     """
     completed = ending if isinstance(ending, DebateCompleted) else None
     judgment = rendered.judgment if rendered else None
@@ -93,32 +101,33 @@ def result_line(opened: DebateOpened, rendered: JudgmentRendered | None, ending:
         else None,
         "label": opened.label.value if opened.label else None,
         "panel": opened.panel.name,
-        "simulated": opened.simulated,
+        "simulated": is_simulated(opened, evaluations),
+        "model_mismatches": model_mismatches(evaluations),
     }
 
 
 def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
-    """The line of a debate's stored events, of which only the opening and the end are decoded.
+    """The line of a debate's stored events, of which the opening, the evaluations and the end are decoded.
 
     Raises:
         EventError: a stored body does not decode.
     """
     opened = rendered = ending = None
-    for stored in stream:
-        if stored.type in _LINE_EVENTS:
-            event = decode(stored)
-            match event:
-                case DebateOpened():
-                    opened = event
-                case JudgmentRendered():
-                    rendered = event
-                case DebateCompleted() | DebateFailed() | DebateCancelled():
-                    ending = event
-                case _:
-                    pass
+    events = [decode(stored) for stored in stream if stored.type in _LINE_EVENTS]
+    for event in events:
+        match event:
+            case DebateOpened():
+                opened = event
+            case JudgmentRendered():
+                rendered = event
+            case DebateCompleted() | DebateFailed() | DebateCancelled():
+                ending = event
+            case _:
+                pass
     if opened is None:
         raise JudgeError("the events do not begin with the opening event")
-    return result_line(opened, rendered, ending)
+    evaluations = given(event for event in events if not isinstance(event, ExchangeRecorded))
+    return result_line(opened, evaluations, rendered, ending)
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
@@ -134,6 +143,7 @@ def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
         "synthetic": evaluation.synthetic,
         "model": evaluation.model,
         "model_version": evaluation.model_version,
+        "simulated": evaluation.simulated,
         "scenarios": _scenarios(evaluation.scenarios),
     }
 

@@ -15,6 +15,9 @@ class Words(NamedTuple):
     origin: str
     label: str
     simulated: str
+    partly_simulated: str
+    no_model: str
+    other_model: str
     status: str
     question: str
     policy: str
@@ -78,6 +81,9 @@ _EN = Words(
     origin="Forked from",
     label="Human label",
     simulated="Simulated jurors: no model was called.",
+    partly_simulated="Simulated jurors: not every answer is a model's.",
+    no_model="simulated",
+    other_model="{asked} was asked, {answered} answered",
     status="Status",
     question="Question",
     policy="Policy",
@@ -141,6 +147,9 @@ _JA = Words(
     origin="分岐元",
     label="人間のラベル",
     simulated="模擬陪審員による評価です。モデルは呼び出されていません。",
+    partly_simulated="模擬陪審員による評価が含まれます。すべてがモデルの回答ではありません。",
+    no_model="模擬",
+    other_model="{asked}に依頼し、{answered}が回答",
     status="状態",
     question="質問",
     policy="ポリシー",

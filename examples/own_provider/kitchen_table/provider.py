@@ -1,0 +1,70 @@
+"""The provider `kitchen`: one rule instead of a model. A real one would call its service in `call`."""
+
+import json
+import re
+from typing import Any
+
+from jury_actors.providers.endpoints import Endpoint
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+
+_BALLOT = re.compile(r"(?<![A-Za-z0-9])[a-z2-7]{16}(?![A-Za-z0-9])")
+
+
+def make(endpoint: Endpoint) -> Provider:
+    """What the entry point names. `endpoint` is what the panel file says under `providers.kitchen`."""
+    return Kitchen(endpoint.base_url)
+
+
+class Kitchen(Provider):
+    """Passes whatever does not say "password"."""
+
+    max_in_flight = 8
+    simulated = True  # no model is called, and every result says so; leave it out where one is
+
+    def __init__(self, base_url: str | None) -> None:
+        self._base_url = base_url  # where a real provider would send its requests
+
+    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+        """Answer as the schema asks. Whatever goes wrong is a reply with an outcome; nothing is raised."""
+        system = "\n".join(message.text for message in request.messages if message.role == "system")
+        asked = "\n".join(message.text for message in request.messages if message.role == "user")
+        if "ballot" in request.schema["properties"]:
+            ballot = _BALLOT.search(system)
+            if ballot is None:
+                return ModelReply(CallOutcome.BAD_REQUEST, error="no ballot in the system turn")
+            answer = json.dumps(_filled(request.schema, ballot.group(), safe="password" not in asked.lower()))
+        else:
+            answer = '{"ready": true}'  # `jury doctor --probe` asks this much
+        if heard is not None:
+            heard(answer)  # piece by piece, where the service streams
+        return ModelReply(
+            CallOutcome.ANSWERED,
+            answer=answer.encode(),
+            model_version=f"{request.model}-001",
+            finish_reason="stop",
+            usage=Usage(input_tokens=len(system + asked) // 4, output_tokens=len(answer) // 4),
+            cost=0.0,
+        )
+
+
+def _filled(schema: dict[str, Any], ballot: str, *, safe: bool) -> dict[str, Any]:
+    """An answer of the schema's form: each dimension of the rubric full, or empty."""
+    fields = schema["properties"]
+    verdict = "safe_pass" if safe else "unsafe_fail"
+    said = "Nothing here says password." if safe else "It talks of a password."
+    dimensions = fields["scores"]["properties"]
+    answer = {
+        "ballot": ballot,
+        "verdict": verdict,
+        "scores": {name: form["maximum"] if safe else 0 for name, form in dimensions.items()},
+        "confidence": 0.9,
+        "rationale": said,
+    }
+    if "statement" in fields:
+        answer["statement"] = said
+    if "scenarios" in fields:
+        ids = fields["scenarios"]["items"]["properties"]["scenario_id"]["enum"]
+        answer["scenarios"] = [{"scenario_id": one, "verdict": verdict, "score": 90 if safe else 5} for one in ids]
+    return answer

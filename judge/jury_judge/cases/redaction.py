@@ -1,0 +1,124 @@
+"""Texts of a case redacted before anything else sees them: what is not sent cannot be echoed, and is stored nowhere.
+
+The same rules give the same case, so that a run goes on as it began. Ids are not redacted: they name things.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import regex
+
+from jury_events.canonical import canonical_json
+from jury_events.case import Case
+from jury_judge.errors import CaseFileError
+from jury_judge.views.visible_text import visible_line
+
+Redactor = Callable[[str], str]
+"""Gives a text without what is not to be seen; the same text always gives the same."""
+
+SECONDS = 10.0
+"""How long one pattern may take over one text."""
+
+_NOT_TEXT = frozenset({"case_id", "scenario_id", "role", "label"})
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Every match of a regular expression is replaced by a text, taken literally."""
+
+    matched: regex.Pattern[str]
+    replace: str
+
+    def __call__(self, text: str) -> str:
+        """See `Redactor`.
+
+        Raises:
+            TimeoutError: it takes longer than `SECONDS`.
+        """
+        return self.matched.sub(lambda _: self.replace, text, timeout=SECONDS)
+
+
+class Rule(NamedTuple):
+    """A redactor, and where it is written, for messages."""
+
+    place: str
+    redactor: Redactor
+
+
+class Redaction(NamedTuple):
+    """Rules, applied in their order; none of them leaves a case as it is."""
+
+    rules: tuple[Rule, ...] = ()
+
+    def cases(self, source: Callable[..., Iterable[Case]]) -> Callable[..., Iterable[Case]]:
+        """The source with every case redacted, and the records that were fetched for it."""
+        return (lambda fetch: map(self.case, source(fetch))) if self.rules else source
+
+    def case(self, case: Case) -> Case:
+        """The case with every text redacted.
+
+        Raises:
+            CaseFileError: a rule failed, or took too long; the message names the rule and the case, and no text.
+        """
+        try:
+            texts = self._value(case.model_dump(), "")
+            for record in (*texts["security_gate_records"], *texts["agent_card_records"]):
+                # A key that was redacted may belong elsewhere now: records are canonical JSON.
+                record["content"] = canonical_json(json.loads(record["content"])).decode("utf-8")
+            return Case.model_validate(texts)
+        except _Failed as error:
+            raise CaseFileError(f"case {visible_line(case.case_id)!r}: {error}") from error.__cause__
+
+    def text(self, text: str) -> str:
+        """A text redacted; in JSON each string and number by itself, as it reads, so that it stays JSON."""
+        if not _is_json(text):
+            return self._plain(text)
+        return _TOKEN.sub(self._token, text)
+
+    def _token(self, found: re.Match[str]) -> str:
+        token = found.group()
+        said = json.loads(token) if token.startswith('"') else token
+        shown = self.text(said)
+        return token if shown == said else json.dumps(shown, ensure_ascii=False)
+
+    def _plain(self, text: str) -> str:
+        for rule in self.rules:
+            try:
+                text = rule.redactor(text)
+            except TimeoutError as error:
+                raise _Failed(f"{rule.place}: took longer than {SECONDS:g} s over one text; simplify it") from error
+            except Exception as error:  # a redactor may be anybody's code, and its message may hold the text
+                raise _Failed(f"{rule.place}: the redactor failed ({type(error).__name__})") from error
+            if not isinstance(text, str):
+                raise _Failed(f"{rule.place}: the redactor gave a {type(text).__name__}, not a text")
+        return text
+
+    def _value(self, value: Any, field: str) -> Any:
+        if field in _NOT_TEXT:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {name: self._value(inner, name) for name, inner in value.items()}
+        return tuple(self._value(inner, "") for inner in value) if isinstance(value, tuple) else value
+
+
+NO_REDACTION = Redaction()
+
+
+class _Failed(Exception):
+    """A rule could not be applied."""
+
+
+def _is_json(text: str) -> bool:
+    if text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,53 @@
+"""The table `providers` of a panel file: where providers are reached. Keys are never written in it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from jury_actors.providers.endpoints import Endpoint, Endpoints, ProviderName
+from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, known_providers
+from jury_judge.panels.document import PanelDocument
+from jury_judge.views.visible_text import visible_line
+
+FIELD = "providers"
+
+_TABLE: TypeAdapter[dict[str, Endpoint]] = TypeAdapter(dict[ProviderName, Endpoint])
+_SECRETS = frozenset(
+    {"key", "api_key", "apikey", "token", "api_token", "access_token", "auth_token", "secret", "password", "headers"}
+)
+
+
+def read_endpoints(document: PanelDocument) -> Endpoints:
+    """The endpoints by provider.
+
+    Raises:
+        PanelFileError: a name or a value is refused, a key stands in the file, or a provider's protocol is not told.
+    """
+    written = document.data.get(FIELD)
+    if written is None:
+        return NO_ENDPOINTS
+    if isinstance(written, Mapping):
+        _refuse_keys(document, written)
+    endpoints = document.validated([FIELD], _TABLE.validate_python, written)
+    for name, endpoint in endpoints.items():
+        if name == SIMULATED:
+            raise document.refused([FIELD, name], f"{FIELD}.{name}: simulated jurors are reached nowhere; remove it")
+        if endpoint.protocol is None and name not in known_providers():
+            raise document.refused(
+                [FIELD, name],
+                f"{FIELD}.{name}: write its protocol: openai, openai-responses, anthropic or google",
+            )
+    return MappingProxyType(endpoints)
+
+
+def _refuse_keys(document: PanelDocument, written: Mapping[Any, Any]) -> None:
+    for name, endpoint in written.items():
+        for field in endpoint if isinstance(endpoint, Mapping) else ():
+            if str(field).lower().replace("-", "_") in _SECRETS:
+                raise document.refused(
+                    [FIELD, name, field],
+                    f"{FIELD}.{visible_line(str(name), 50)}.{field}: no key stands in a panel file; "
+                    "put it into an environment variable and name that in key_env",
+                )

@@ -1,0 +1,72 @@
+"""The list `redact` of a panel file: regular expressions, and redactors that installed packages offer."""
+
+from importlib.metadata import entry_points
+from typing import Annotated
+
+import regex
+from pydantic import Field, StringConstraints, TypeAdapter
+
+from jury_events.value import Label, Value
+from jury_judge.cases.redaction import NO_REDACTION, Pattern, Redaction, Redactor, Rule
+from jury_judge.panels.document import PanelDocument
+
+FIELD = "redact"
+ENTRY_POINTS = "jury_judge.redactors"
+"""The group in which an installed package offers `name = "package.module:redact"`; `redact(text)` gives a text."""
+
+_Short = Annotated[str, StringConstraints(max_length=1000)]
+
+
+class RuleSpec(Value):
+    """One rule as written: `pattern` with `replace`, or the name of a `redactor`."""
+
+    pattern: Annotated[_Short, Field(min_length=1)] | None = None
+    replace: _Short | None = None
+    redactor: Label | None = None
+
+
+_RULES: TypeAdapter[list[RuleSpec]] = TypeAdapter(Annotated[list[RuleSpec], Field(max_length=100)])
+
+
+def read_redaction(document: PanelDocument) -> Redaction:
+    """The rules in order.
+
+    Raises:
+        PanelFileError: a rule cannot be used; the message names it.
+    """
+    written = document.data.get(FIELD)
+    if written is None:
+        return NO_REDACTION
+    specs = document.validated([FIELD], _RULES.validate_python, written)
+    return Redaction(tuple(_rule(document, index, spec) for index, spec in enumerate(specs)))
+
+
+def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> Rule:
+    place = f"{FIELD}.{index}"
+    if spec.redactor is not None and spec.pattern is None and spec.replace is None:
+        return Rule(f"{document.name}: {place}", _installed(document, index, spec.redactor))
+    if spec.pattern is None or spec.replace is None or spec.redactor is not None:
+        raise document.refused((FIELD, index), f"{place}: write pattern and replace, or a redactor by its name")
+    field = (FIELD, index, "pattern")
+    try:
+        pattern = regex.compile(spec.pattern)
+    except regex.error as error:
+        raise document.refused(field, f"{place}.pattern: not a regular expression: {error}") from error
+    if pattern.search("") is not None:
+        raise document.refused(field, f"{place}.pattern: matches where there is nothing; let it match one character")
+    return Rule(f"{document.name}: {place}", Pattern(pattern, spec.replace))
+
+
+def _installed(document: PanelDocument, index: int, name: str) -> Redactor:
+    offered = {found.name: found for found in entry_points(group=ENTRY_POINTS)}
+    found = offered.get(name)
+    field = (FIELD, index, "redactor")
+    place = f"{FIELD}.{index}.redactor"
+    if found is None:
+        raise document.refused(
+            field, f"{place}: no installed package offers {name!r}; there are: {', '.join(sorted(offered)) or 'none'}"
+        )
+    redactor: Redactor = found.load()
+    if not callable(redactor):
+        raise document.refused(field, f"{place}: {found.value} is no function of a text")
+    return redactor

@@ -1,0 +1,121 @@
+"""`jury doctor` looks at a panel: its keys, its models' ends, and, if asked, whether they answer."""
+
+from pathlib import Path
+
+import pytest
+
+from support.command_line import CommandLine
+from support.packages import write_package
+
+ACME = """
+from jury_actors.providers.provider import ModelReply, Provider
+from jury_events.outcome import CallOutcome
+
+class Acme(Provider):
+    async def call(self, request, heard=None):
+        if request.model == "silent":
+            return ModelReply(CallOutcome.QUOTA, error="pay first\\nsecond line")
+        version = "modern-2" if request.model == "old" else request.model + "-001"
+        return ModelReply(CallOutcome.ANSWERED, answer=b"{}", model_version=version)
+
+def make(endpoint):
+    return Acme()
+"""
+
+
+@pytest.fixture
+def acme(jury: CommandLine, tmp_path: Path):
+    """`jury doctor --panel` in a process where the provider `acme` is installed."""
+    target = write_package(tmp_path / "packages", "acme_models", ACME, providers="acme = acme_models:make")
+
+    def doctor(panel: str, *options: str) -> tuple[int, list[str], str]:
+        jury.write("panel.yaml", panel)
+        process = jury.start("doctor", "--panel", "panel.yaml", *options, env={"PYTHONPATH": str(target)})
+        out, err = process.communicate()
+        return process.returncode, out.decode().splitlines(), err.decode()
+
+    return doctor
+
+
+def test_keys_that_a_panel_needs_are_named(jury):
+    outcome = jury("doctor", "--panel", "current", env={"OPENAI_API_KEY": "canary"})
+
+    lines = outcome.out.splitlines()
+    assert outcome.code == 2
+    assert "ok       panel: current, juror-gpt, juror-claude, juror-gemini" in lines
+    assert "problem  provider anthropic: no key is set; set ANTHROPIC_API_KEY" in lines
+    assert "problem  provider google: no key is set; set GOOGLE_API_KEY or GEMINI_API_KEY" in lines
+    assert not any("problem  provider openai" in line for line in lines)
+    assert "canary" not in outcome.out
+
+
+def test_models_that_end_are_warned_of_and_are_no_problem(jury):
+    keys = {"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x", "GOOGLE_API_KEY": "x"}
+
+    outcome = jury("doctor", "--panel", "documents", env=keys)
+
+    assert outcome.code == 0
+    assert "warning  anthropic/claude-3-haiku-20240307 was retired about 2026-04-20; ask " in outcome.out
+
+
+def test_a_panel_that_cannot_be_used_is_a_problem(jury):
+    jury.write("panel.yaml", "seats: [{model: acme/m, juror_id: a}]\n")
+
+    missing = jury("doctor", "--panel", "nowhere.yaml")
+    foreign = jury("doctor", "--panel", "panel.yaml", "--probe")
+
+    assert (missing.code, foreign.code) == (2, 2)
+    assert "problem  panel: nowhere.yaml: there is no such panel file" in missing.out
+    assert "problem  panel: seat a: model 'acme/m' needs the provider 'acme'" in foreign.out
+    assert "probing" not in foreign.out
+
+
+def test_a_probe_of_simulated_jurors_says_that_no_model_was_called(jury):
+    outcome = jury("doctor", "--probe")
+
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert "note     probing: 2 calls, one for each model of the panel" in lines
+    assert sum(line.endswith("by simulated-1 (simulated: no model was called)") for line in lines) == 2
+
+
+@pytest.mark.parametrize("name", ["documents", "current"])
+def test_a_panel_file_that_comes_along_is_printed_and_can_be_used_as_ones_own(jury, name):
+    printed = jury("panel", name)
+    jury.write("mine.yaml", printed.out)
+
+    own, shipped = (jury("doctor", "--panel", panel).out for panel in ("mine.yaml", name))
+
+    assert (printed.code, own) == (0, shipped)
+
+
+def test_nothing_is_called_without_being_asked_to(jury):
+    assert "probing" not in jury("doctor").out
+
+
+def test_a_probe_tells_which_model_answered(acme):
+    code, lines, _ = acme("seats: [{model: acme/new, fallbacks: [acme/old]}]\nfinal: {method: median}\n", "--probe")
+
+    assert code == 0
+    assert "note     probing: 2 calls, one for each model of the panel" in lines
+    assert [line.split(" in ")[0] + " by" + line.rpartition(" by")[2] for line in lines[-2:]] == [
+        "ok       acme/new: answered by new-001",
+        "warning  acme/old: answered by modern-2, which is another model",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("panel", "code", "mark"),
+    [
+        ("seats: [{model: acme/silent}]\nfinal: {method: median}\n", 4, "problem"),
+        ("seats: [{model: acme/new}]\nfinal: {judge: {model: acme/silent}}\n", 4, "problem"),
+        ("seats: [{model: acme/new, fallbacks: [acme/silent]}]\nfinal: {method: median}\n", 0, "warning"),
+    ],
+)
+def test_a_seat_whose_model_does_not_answer_stops_a_probe_and_a_fallback_does_not(acme, panel, code, mark):
+    found, lines, _ = acme(panel, "--probe")
+
+    assert code == found
+    (line,) = [line for line in lines if "acme/silent" in line]
+    assert line.startswith(f"{mark:<8} acme/silent: quota after ")
+    assert line.endswith(" ms: pay first␊second line")

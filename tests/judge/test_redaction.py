@@ -1,0 +1,163 @@
+"""What is to be redacted is gone before anything else sees a case, however it was written."""
+
+import json
+
+import pytest
+
+from jury_events.case import ArtifactRecord, Case
+from jury_judge.cases import redaction as module
+from jury_judge.cases.redaction import NO_REDACTION, Redaction, Rule
+from jury_judge.errors import CaseFileError, PanelFileError
+from jury_judge.panels.files import load_panel
+
+SECRET = "ann@example.com"
+CARD = "4242424242424242"
+ESCAPED = f'{{"to": "ann\\u0040example.com", "to": "{SECRET}", "card": {CARD}, "n": 1}}'
+
+
+@pytest.fixture
+def redaction(tmp_path):
+    (tmp_path / "panel.yaml").write_text(
+        "redact:\n"
+        "  - {pattern: '[\\w.]+@[\\w.]+\\w', replace: '[e-mail]'}\n"
+        "  - {pattern: '(?<!\\d)\\d{16}(?!\\d)', replace: '\\1 \"card\"'}\n"
+    )
+    return load_panel(str(tmp_path / "panel.yaml"), {}).redaction
+
+
+def a_case() -> Case:
+    record = ArtifactRecord.from_json({"verdict": f"fail {SECRET}", SECRET: {"card": int(CARD), "ok": 1.5, "n": None}})
+    return Case.model_validate(
+        {
+            "case_id": "c1",
+            "scenarios": (
+                {
+                    "scenario_id": "s1",
+                    "question": {"prompt": SECRET, "policy": SECRET, "expected_behavior": SECRET},
+                    "execution": {
+                        "response": f"Write to {SECRET}.",
+                        "messages": (
+                            {
+                                "role": "assistant",
+                                "content": ESCAPED,
+                                "thought": SECRET,
+                                "tool": SECRET,
+                                "tool_calls": ({"name": SECRET, "arguments": f'["{SECRET}"]'},),
+                            },
+                        ),
+                        "error": SECRET,
+                    },
+                },
+            ),
+            "security_gate_records": (record,),
+            "agent_card_records": (record,),
+            "security_gate_uri": f"records/{SECRET}.jsonl",
+        }
+    )
+
+
+def test_every_text_of_a_case_is_redacted(redaction):
+    case = redaction.case(a_case())
+
+    text = case.model_dump_json()
+    assert "ann" not in text
+    assert "4242" not in text
+    assert case.scenarios[0].question.prompt == "[e-mail]"
+    assert case.scenarios[0].execution.response == "Write to [e-mail]."
+    assert case.security_gate_records[0].verdict == "fail [e-mail]"
+
+
+def test_json_stays_json_however_a_string_is_escaped(redaction):
+    (message,) = redaction.case(a_case()).scenarios[0].execution.messages
+
+    expected = '{"to": "[e-mail]", "to": "[e-mail]", "card": "\\\\1 \\"card\\"", "n": 1}'
+    assert expected == message.content
+    assert json.loads(message.content)["card"] == '\\1 "card"'
+    assert message.tool_calls[0].arguments == '["[e-mail]"]'
+
+
+def test_a_record_stays_canonical_json(redaction):
+    record = redaction.case(a_case()).agent_card_records[0]
+
+    assert record.content == '{"[e-mail]":{"card":"\\\\1 \\"card\\"","n":null,"ok":1.5},"verdict":"fail [e-mail]"}'
+
+
+def test_what_has_nothing_to_redact_stays_as_it_is(redaction):
+    written = a_case().model_dump_json().replace(SECRET, "Ann").replace("u0040", "u0020").replace(CARD, "42")
+    clean = Case.model_validate_json(written)
+
+    assert redaction.case(clean) == clean
+
+
+def test_ids_and_roles_are_kept(redaction):
+    case = a_case()
+    named = case.changed(case_id=SECRET)
+
+    assert redaction.case(named).case_id == SECRET
+    assert redaction.case(named).scenario_ids == ("s1",)
+
+
+def test_rules_apply_in_their_order():
+    twice = Redaction((Rule("1", lambda text: text.replace("a", "b")), Rule("2", lambda text: text.replace("b", "c"))))
+
+    assert twice.text("ab") == "cc"
+
+
+def test_a_source_without_rules_is_the_source_itself():
+    def source(fetch):
+        return [a_case()]
+
+    assert NO_REDACTION.cases(source) is source
+
+
+def test_a_source_gives_its_cases_redacted_and_is_asked_as_ever(redaction):
+    asked = []
+
+    def source(fetch):
+        asked.append(fetch)
+        return iter([a_case()])
+
+    (case,) = redaction.cases(source)(max)
+
+    assert asked == [max]
+    assert case == redaction.case(a_case())
+
+
+def test_a_pattern_that_runs_away_is_stopped_and_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SECONDS", 0.05)
+    (tmp_path / "panel.yaml").write_text("redact: [{pattern: '(a|a|aa)+$', replace: x}]")
+    rules = load_panel(str(tmp_path / "panel.yaml"), {}).redaction
+
+    with pytest.raises(CaseFileError, match=r"^case 'c1': .*panel.yaml: redact.0: took longer than 0.05 s"):
+        rules.case(Case.model_validate_json(a_case().model_dump_json().replace("Write", "a" * 5000)))
+
+
+@pytest.mark.parametrize("broken", [lambda text: text.missing, lambda text: None])
+def test_a_redactor_that_fails_is_named_and_tells_nothing(broken):
+    with pytest.raises(CaseFileError) as caught:
+        Redaction((Rule("panel.yaml: redact.3", broken),)).case(a_case())
+
+    assert str(caught.value).startswith("case 'c1': panel.yaml: redact.3: the redactor ")
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("{pattern: '(', replace: x}", ":2: redact.0.pattern: not a regular expression: missing )"),
+        ("{pattern: 'x*', replace: x}", ":2: redact.0.pattern: matches where there is nothing"),
+        ("{pattern: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
+        ("{redactor: n, replace: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
+        ("{redactor: nobody}", ":2: redact.0.redactor: no installed package offers 'nobody'; there are: none"),
+        ("{patern: x}", ":2: redact.0.patern: there is no such field"),
+        ("{pattern: 7, replace: x}", ":2: redact.0.pattern: Input should be a valid string"),
+    ],
+)
+def test_a_rule_that_cannot_be_used_is_named_with_its_line(tmp_path, rule, says):
+    path = tmp_path / "panel.yaml"
+    path.write_text(f"redact:\n  - {rule}\n")
+
+    with pytest.raises(PanelFileError) as caught:
+        load_panel(str(path), {})
+
+    assert str(caught.value).startswith(f"{path}{says}")
