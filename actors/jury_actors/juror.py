@@ -36,7 +36,7 @@ _HALTS = {
     CallOutcome.QUOTA: "the provider's quota is used up; raise it, or wait until it is renewed",
 }
 
-_GRACE = 1.02, 0.05
+_GRACE = 1.1, 1.0
 """How much later than its timeout a call is given up: the provider itself can tell more of one that got no answer."""
 
 ProviderFactory = Callable[[str], Provider]

@@ -1,0 +1,223 @@
+"""Every failure that a provider can produce, at every place of a debate, through every SDK: survived and told."""
+
+import asyncio
+import logging
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from jury_actors.errors import Halted
+from jury_events.debate_events import DebateCompleted, JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade
+from jury_migrations.upgrading import upgrade
+from support.matrix import (
+    CANARY,
+    PLACES,
+    PROVIDERS,
+    REPAIRS,
+    ROWS,
+    TRIES,
+    TROUBLES,
+    Ended,
+    Matrix,
+    Row,
+    files_of,
+    hold_matrix,
+)
+
+TRIED_AGAIN = {
+    "rate_limited": "rate_limited",
+    "overloaded": "overloaded",
+    "timeout": "timeout",
+    "connection": "connection",
+    "malformed_response": "malformed_response",
+    "html": "malformed_response",
+    "malformed_json": "malformed_response",
+    "truncated_json": "malformed_response",
+    "empty": "malformed_response",
+    "dropped_stream": "malformed_response",
+}
+"""Trouble that may pass, and how the attempt is recorded."""
+
+REPAIRED = {"truncated": "truncated", "unparseable": "answered", "wrong_ballot": "answered"}
+"""Answers of no use: the model is told why, and asked again."""
+
+GIVEN_UP = ("bad_request", "context_too_long")
+HALTED = ("authentication", "quota")
+HARMLESS = ("slow_drip", "wrong_model")
+
+
+class Held:
+    """The matrix of one provider, and where it was kept."""
+
+    def __init__(self, provider: str, store_url: str) -> None:
+        self.provider = provider
+        self.store_url = store_url
+        self.log: list[str] = []
+        self.matrix: Matrix
+
+
+class _Listening(logging.Handler):
+    def __init__(self, into: list[str]) -> None:
+        super().__init__(logging.DEBUG)
+        self._into = into
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._into.append(self.format(record))
+
+
+@pytest.fixture(scope="module", params=PROVIDERS)
+def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
+    store_url = f"sqlite:///{tmp_path_factory.mktemp('matrix') / 'jury.db'}"
+    upgrade(store_url)
+    it = Held(request.param, store_url)
+    listener = _Listening(it.log)
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(listener)
+    root.setLevel(logging.INFO)
+    try:
+        it.matrix = asyncio.run(hold_matrix(request.param, store_url))
+    finally:
+        root.removeHandler(listener)
+        root.setLevel(level)
+    return it
+
+
+def test_the_table_names_every_fault_once() -> None:
+    known = [*TRIED_AGAIN, *REPAIRED, *GIVEN_UP, *HALTED, *HARMLESS, "blocked"]
+
+    assert sorted(known) == sorted(TROUBLES)
+
+
+@pytest.mark.parametrize("fault", TROUBLES)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: str) -> None:
+    row = Row(place, fault, "once")
+    ended = held.matrix.rows[row]
+    attempts = _attempts(ended)
+
+    if fault in TRIED_AGAIN:
+        assert attempts[:2] == [(row.model, 1, 1, TRIED_AGAIN[fault]), (row.model, 1, 2, "answered")]
+        assert _answered(ended, place)
+    elif fault in REPAIRED:
+        assert attempts[:2] == [(row.model, 1, 1, REPAIRED[fault]), (row.model, 2, 1, "answered")]
+        assert _answered(ended, place)
+    elif fault in HALTED:
+        assert attempts == [(row.model, 1, 1, fault)]
+        assert "unfinished" == ended.finished.status
+        assert isinstance(ended.finished.problem, Halted)
+        assert _attempts(held.matrix.resumed[row])[:2] == [(row.model, 1, 1, fault), (row.model, 1, 2, "answered")]
+        assert _answered(held.matrix.resumed[row], place)
+    elif fault in HARMLESS:
+        assert attempts[0] == (row.model, 1, 1, "answered")
+        assert _answered(ended, place)
+    else:
+        _assert_gives_up(row, ended)
+
+
+@pytest.mark.parametrize("fault", TROUBLES)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_fault_that_lasts_ends_as_the_policy_names(held: Held, place: str, fault: str) -> None:
+    row = Row(place, fault, "lasting")
+    ended = held.matrix.rows[row]
+
+    if fault in HALTED:
+        assert _attempts(ended) == [(row.model, 1, 1, fault)]
+        assert isinstance(ended.finished.problem, Halted)
+        assert not ended.of(DebateCompleted)
+    elif fault in HARMLESS:
+        assert _answered(ended, place)
+    else:
+        _assert_gives_up(row, ended)
+
+
+@pytest.mark.parametrize("fault", TROUBLES)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_fallback_model_answers_where_the_policy_names_it(held: Held, place: str, fault: str) -> None:
+    row = Row(place, fault, "spared")
+    ended = held.matrix.rows[row]
+    spared = [attempt for attempt in _attempts(ended) if attempt[0] == "spare"]
+
+    if fault in HALTED:
+        assert isinstance(ended.finished.problem, Halted), "a key that is refused is no reason to pay another provider"
+        assert not spared
+    elif fault in HARMLESS or (fault == "blocked" and place != "final"):
+        assert not spared
+    else:
+        assert spared[-1] == ("spare", spared[-1][1], 1, "answered")
+        assert _answered(ended, place)
+        assert f"{held.provider}/spare" == _evaluation(ended, place).model
+
+
+def test_every_attempt_is_recorded_and_nothing_else_is(held: Held) -> None:
+    assert held.matrix.served == held.matrix.recorded
+
+
+def test_every_attempt_tells_what_was_sent_and_a_failed_one_what_was_said(held: Held) -> None:
+    for row in ROWS:
+        ended = held.matrix.rows[row]
+        for exchange in ended.exchanges:
+            assert exchange.sent is not None
+            assert b'"body"' in ended.texts[exchange.sent.part]
+            assert (exchange.error is not None) == (exchange.outcome.value not in {"answered", "truncated"})
+            assert exchange.simulated or exchange.response is None, "whoever answered said that it is no model"
+
+
+def test_another_model_than_was_asked_is_in_the_evaluation(held: Held) -> None:
+    for place in PLACES:
+        ended = held.matrix.rows[Row(place, "wrong_model", "lasting")]
+
+        assert "another-model-1" == _evaluation(ended, place).model_version
+
+
+def test_no_debate_broke_and_none_failed(held: Held) -> None:
+    statuses = Counter((ended.finished.status, type(ended.finished.problem)) for ended in held.matrix.rows.values())
+    halted = sum(row.fault in HALTED for row in ROWS)
+
+    assert statuses == {("completed", type(None)): len(ROWS) - halted, ("unfinished", Halted): halted}
+
+
+def test_the_key_is_in_no_file_and_no_log(held: Held) -> None:
+    files = files_of(held.store_url)
+    said = "\n".join([*held.log, *(str(ended.finished.problem) for ended in held.matrix.rows.values())])
+
+    assert Path(held.store_url).name in files
+    assert [name for name, content in files.items() if CANARY.encode() in content] == []
+    assert CANARY not in said
+
+
+def _attempts(ended: Ended) -> list[tuple[str, int, int, str]]:
+    return [(one.model.partition("/")[2], one.turn, one.attempt, one.outcome.value) for one in ended.exchanges]
+
+
+def _evaluation(ended: Ended, place: str):
+    if place == "final":
+        return ended.of(JudgmentRendered)[0].judgment.judge
+    if place == "initial":
+        return next(one for one in ended.of(JurorEvaluated) if one.juror_id == "troubled").evaluation
+    return next(one for one in ended.of(StatementMade) if one.juror_id == "troubled").statement.evaluation
+
+
+def _answered(ended: Ended, place: str) -> bool:
+    """The step came to an answer of a model, and the debate to its end."""
+    return not _evaluation(ended, place).synthetic and len(ended.of(DebateCompleted)) == 1
+
+
+def _assert_gives_up(row: Row, ended: Ended) -> None:
+    """The step has no answer: a neutral evaluation where blocked, else an abstention, and for the judge a majority."""
+    fault = row.fault
+    recorded = TRIED_AGAIN.get(fault) or REPAIRED.get(fault) or fault
+    calls = TRIES if fault in TRIED_AGAIN else 1 + REPAIRS if fault in REPAIRED else 1
+    reason = "unparseable" if fault in {"unparseable", "wrong_ballot"} else recorded
+
+    assert [recorded] * calls == [attempt[3] for attempt in _attempts(ended)]
+    assert len(ended.of(DebateCompleted)) == 1
+    if row.place == "final":
+        judgment = ended.of(JudgmentRendered)[0].judgment
+        assert ("majority_vote", reason) == (judgment.decided_by.value, judgment.judge_failure.value)
+    elif fault == "blocked":
+        assert _evaluation(ended, row.place).synthetic
+    else:
+        abstained = [(one.step, one.reason.value, one.stale) for one in ended.of(JurorAbstained)]
+        assert abstained == [(row.step, reason, row.place != "initial")]
