@@ -151,11 +151,16 @@ class Run:
             return await self.through(port, concurrency=concurrency)
 
     async def through(
-        self, port: CoordinatorPort, *, jobs: Sequence[Job] | None = None, concurrency: int = 100
+        self,
+        port: CoordinatorPort,
+        *,
+        jobs: Sequence[Job] | None = None,
+        concurrency: int = 100,
+        seconds: float = 60,
     ) -> dict[str, Finished]:
         """Hold every debate (or `jobs`) in a court that is there; exactly one result each."""
         found: dict[str, Finished] = {}
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(seconds):
             work = iter(self.jobs if jobs is None else jobs)
             heard = (lambda _chunk: None) if self.watched is None else self.watched.append
             async for finished in hold(port, work, concurrency=concurrency, heard=heard):

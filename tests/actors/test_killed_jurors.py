@@ -1,0 +1,151 @@
+"""A juror's process killed at every point around a call of a real SDK: nothing recorded is lost or asked again."""
+
+import asyncio
+import json
+from collections import Counter
+from typing import Any
+from unittest.mock import patch
+
+import psutil
+import pytest
+
+from jury_actors import ray_court
+from jury_actors.providers.endpoints import Endpoint, Endpoints
+from jury_actors.providers.simulated.http.delivery import Delivery, Silence
+from jury_actors.providers.simulated.http.desk import Desk
+from jury_actors.providers.simulated.http.protocol import Protocol
+from jury_actors.providers.simulated.http.server import simulation_server
+from jury_actors.providers.simulated.prompt import read_prompt
+from jury_actors.providers.simulated.script import Script
+from jury_events.ids import calls_stream, exchange_id
+from jury_replay.verify import verify
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from support.courts import Run, a_case_with_records, asked_again, broken_promises, completed
+
+pytestmark = [pytest.mark.ray, pytest.mark.kill, pytest.mark.usefixtures("ray_cluster"), pytest.mark.timeout(300)]
+
+POINTS = ("asked", "answered", "recorded")
+"""The request is there and nothing is answered; the answer is on its way; it is recorded and not told yet."""
+
+
+class KillingDesk(Desk):
+    """Kills the jurors at points of each call, each once: at all of the first call and at one of the others, or `all`.
+
+    `calls` are the requests by exchange id.
+    """
+
+    def __init__(self, script: Script, seed: int) -> None:
+        super().__init__(script, seed)
+        self.calls: Counter[str] = Counter()
+        self.killed: list[tuple[str, str]] = []
+        self.all = False
+        self.store: EventStore
+        self.models: dict[str, str] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def answer(self, protocol: Protocol, raw: bytes, path: dict[str, object]) -> Delivery | Silence:
+        exchange = self._exchange(protocol, {**json.loads(raw), **path})
+        self.calls[exchange] += 1
+        left = [point for point in self._points(exchange) if (exchange, point) not in self.killed]
+        if not left:
+            return await super().answer(protocol, raw, path)
+        self.killed.append((exchange, left[0]))
+        if left[0] == "asked":
+            kill_jurors()
+            return Silence.HELD
+        recorded = self._recorded()
+        answered = await super().answer(protocol, raw, path)
+        self._tasks.append(asyncio.create_task(self._kill_after(left[0], recorded)))
+        return answered
+
+    def _points(self, exchange: str) -> tuple[str, ...]:
+        nth = list(self.calls).index(exchange)
+        return POINTS if self.all or not nth else POINTS[nth % 3 :][:1]
+
+    async def _kill_after(self, point: str, recorded: int) -> None:
+        if point == "answered":
+            for _ in range(5):  # the answer is written in one of the next turns of this loop
+                await asyncio.sleep(0)
+        else:
+            async with asyncio.timeout(60):
+                while self._recorded() == recorded:  # noqa: ASYNC110  (another process records it)
+                    await asyncio.sleep(0.001)
+        kill_jurors()
+
+    def _recorded(self) -> int:
+        return len(self.store.read_stream(calls_stream("d0")))
+
+    def _exchange(self, protocol: Protocol, body: dict[str, object]) -> str:
+        request = protocol.read(body).request
+        place = read_prompt(request).place
+        step = "final" if place == "final" else f"{place.partition('/')[0]}/one"
+        turn = 1 + any(message.role == "tool" for message in request.messages)
+        return exchange_id(step, self.models[request.model], turn, 1)
+
+
+def kill_jurors() -> None:
+    """Every process of a juror, at once."""
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if process.cmdline()[0].startswith("ray::JurorActor"):
+                process.kill()
+        except (psutil.NoSuchProcess, psutil.ZombieProcess, IndexError):
+            continue
+
+
+def endpoints(url: str) -> Endpoints:
+    """Every provider, there."""
+    at_v1 = Endpoint(base_url=f"{url}/v1")
+    here = Endpoint(base_url=url)
+    return {"openai": at_v1, "openai-responses": at_v1, "anthropic": here, "google": here}
+
+
+@pytest.mark.parametrize(
+    ("seat", "judge", "everywhere"),
+    [
+        ("openai/seat", "anthropic/judge", False),
+        pytest.param("openai/seat", "anthropic/judge", True, marks=pytest.mark.long),
+        pytest.param("anthropic/seat", "google/judge", True, marks=pytest.mark.long),
+        pytest.param("google/seat", "openai-responses/judge", True, marks=pytest.mark.long),
+    ],
+)
+async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
+    sqlite_url: str, seat: str, judge: str, *, everywhere: bool
+) -> None:
+    reader = open_store(sqlite_url, write=False)
+    run = Run(
+        reader,
+        case=a_case_with_records,
+        seats=[{"model": seat, "juror_id": "one", "role": "security_leak_risk", "fallbacks": []}],
+        discussion={"max_rounds": 1},
+        final={"judge": {"model": judge, "fallbacks": []}},
+    )
+    desks: list[KillingDesk] = []
+
+    def desk(*args: Any) -> KillingDesk:
+        desks.append(KillingDesk(*args))
+        desks[0].store = reader
+        desks[0].all = everywhere
+        desks[0].models = {model.partition("/")[2]: model for model in (seat, judge)}
+        return desks[0]
+
+    with patch("jury_actors.providers.simulated.http.server.Desk", desk):
+        async with simulation_server() as simulation:
+            plan = run.plan(url=sqlite_url)._replace(endpoints=endpoints(simulation.url))
+            async with ray_court.ray_court(plan) as port:
+                found = await run.through(port, seconds=240)
+    calls = desks[0].calls
+    recorded, again = run.exchange_ids(), asked_again(reader, "d0")
+    broken = broken_promises(reader, "d0", calls)
+    sound = verify(reader).ok
+    reader.close()
+
+    assert completed(found.values())
+    assert sound
+    assert {"initial/one": 2, "round-1/one": 1, "final": 1} == Counter(step.rsplit("/", 3)[0] for step in recorded)
+    assert broken == []
+    assert set(POINTS[:2]) <= {point for _, point in desks[0].killed}
+    assert set(recorded) == {exchange for exchange, _ in desks[0].killed}, "every call was met by a death"
+    assert set(again) <= {"initial/one", "round-1/one", "final"}
+    assert sum(calls.values()) > len(recorded)
