@@ -38,7 +38,7 @@ def acme(jury: CommandLine, tmp_path: Path):
 
 
 def test_keys_that_a_panel_needs_are_named(jury):
-    outcome = jury("doctor", "--panel", "current", env={"OPENAI_API_KEY": "canary"})
+    outcome = jury("doctor", "--panel", "current", "--probe", env={"OPENAI_API_KEY": "canary"})
 
     lines = outcome.out.splitlines()
     assert outcome.code == 2
@@ -47,6 +47,7 @@ def test_keys_that_a_panel_needs_are_named(jury):
     assert "problem  provider google: no key is set; set GOOGLE_API_KEY or GEMINI_API_KEY" in lines
     assert not any("problem  provider openai" in line for line in lines)
     assert "canary" not in outcome.out
+    assert "probing" not in outcome.out
 
 
 def test_models_that_end_are_warned_of_and_are_no_problem(jury):

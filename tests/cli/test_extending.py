@@ -72,6 +72,41 @@ def test_the_example_package_sits_in_a_jury_on_ray(folder, packages):
     check_the_kitchen_table(folder, run(folder, packages))
 
 
+def test_a_provider_is_told_what_the_panel_file_says_of_it(jury, tmp_path):
+    code = """
+    from kitchen_table.provider import Kitchen
+    from jury_actors.providers.provider import Provider
+
+    class Acme(Provider):
+        def __init__(self, endpoint):
+            self.endpoint = endpoint
+
+        async def call(self, request, heard=None):
+            reply = await Kitchen(None).call(request, heard)
+            return reply._replace(model_version=self.endpoint.base_url)
+
+    def make(endpoint):
+        return Acme(endpoint)
+    """
+    target = write_package(tmp_path / "packages", "acme_models", code, providers="acme = acme_models:make")
+    shutil.copytree(EXAMPLE / "kitchen_table", target / "kitchen_table")
+    jury.write(
+        "panel.yaml",
+        "preset: independent\nproviders: {acme: {base_url: 'http://a.example/x/m-7'}}\nseats: [{model: acme/m}]\n",
+    )
+    cases = jury.write("cases.jsonl", {"id": "c1", "question": "q", "response": "a"})
+
+    process = jury.start(
+        "run", cases, "--panel", "panel.yaml", "--in-process", "--jsonl", env={"PYTHONPATH": str(target)}
+    )
+    out, err = process.communicate()
+
+    assert process.returncode == 0, err
+    line = json.loads(out)
+    assert [other["answered"] for other in line["model_mismatches"]] == ["http://a.example/x/m-7"]
+    assert line["simulated"] is False
+
+
 def test_the_example_package_answers_a_probe(jury, packages):
     process = jury.start("doctor", "--probe", "--panel", str(EXAMPLE / "panel.yaml"), env={"PYTHONPATH": str(packages)})
     out, err = process.communicate()

@@ -5,12 +5,15 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import RoundStarted
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_judge.cli.results import Results
-from jury_judge.views.answered import given
+from jury_judge.views.answered import given, given_in
 from jury_judge.views.debate_view import render_debate
 from jury_judge.views.live_lines import LiveLines
 from jury_judge.views.result import collaborative_result, result_line
@@ -31,6 +34,11 @@ def debate(**answered: object) -> HandBuilt:
     built.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=built.text("Discuss.")))
     built._said(1, 0, "Still no.", said)
     return built.judged()
+
+
+def as_stored(event: DebateEvent, version: int) -> StoredEvent:
+    new = encode(event, recorded_at=0)
+    return StoredEvent(version, "debate/d", version, new.event_id, new.type, new.schema, 0, new.body, b"")
 
 
 def shown(built: HandBuilt) -> list[str]:
@@ -106,6 +114,22 @@ def test_a_simulated_answer_for_a_models_name_is_said_to_be_simulated():
     assert "Simulated jurors: not every answer is a model's." in page
     assert "  ✗ unsafe_fail  4/100 · confidence 0.80 · simulated" in page
     assert sum(line.endswith("(simulated)") for line in told) == 2
+
+
+@pytest.mark.parametrize("answered", [REROUTED, SIMULATED, SNAPSHOT])
+def test_a_stored_debate_tells_the_same_without_being_decoded(answered):
+    built = debate(**answered)
+    stored = [as_stored(event, number) for number, event in enumerate(built.events, 1)]
+
+    assert given_in(stored) == given(built.events)
+    assert len(given_in(stored)) == 3
+
+
+def test_a_stored_evaluation_that_cannot_be_read_is_named():
+    stored = as_stored(debate().events[1], 2)
+
+    with pytest.raises(EventError, match="event 2 of debate/d"):
+        given_in([stored._replace(body=b"{}")])
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,15 @@ from jury_events.debate_events import (
 )
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation, ScenarioVerdict
-from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
-from jury_judge.views.answered import EVALUATING, Given, given, is_simulated, model_mismatches
+from jury_judge.views.answered import Given, given, given_in, is_simulated, model_mismatches
 from jury_judge.views.debate_record import DebateRecord, Ending, RoundRecord, Texts, read_record, status_of, text_in
 
-_LINE_EVENTS = EVALUATING | {"debate_opened", "debate_completed", "debate_failed", "debate_cancelled"}
+_LINE_EVENTS = frozenset(
+    {"debate_opened", "judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"}
+)
 
 
 def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[str, Any]:
@@ -107,27 +108,27 @@ def result_line(
 
 
 def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
-    """The line of a debate's stored events, of which the opening, the evaluations and the end are decoded.
+    """The line of a debate's stored events, of which only the opening and the end are decoded whole.
 
     Raises:
         EventError: a stored body does not decode.
     """
     opened = rendered = ending = None
-    events = [decode(stored) for stored in stream if stored.type in _LINE_EVENTS]
-    for event in events:
-        match event:
-            case DebateOpened():
-                opened = event
-            case JudgmentRendered():
-                rendered = event
-            case DebateCompleted() | DebateFailed() | DebateCancelled():
-                ending = event
-            case _:
-                pass
+    for stored in stream:
+        if stored.type in _LINE_EVENTS:
+            event = decode(stored)
+            match event:
+                case DebateOpened():
+                    opened = event
+                case JudgmentRendered():
+                    rendered = event
+                case DebateCompleted() | DebateFailed() | DebateCancelled():
+                    ending = event
+                case _:
+                    pass
     if opened is None:
         raise JudgeError("the events do not begin with the opening event")
-    evaluations = given(event for event in events if not isinstance(event, ExchangeRecorded))
-    return result_line(opened, evaluations, rendered, ending)
+    return result_line(opened, given_in(stream), rendered, ending)
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
