@@ -17,6 +17,9 @@ import httpx2
 from jury_events.outcome import CallOutcome
 
 MOST_CHARACTERS = 2000
+"""Of an error."""
+
+_SHOWN = 300
 
 _QUOTA = re.compile(
     r"insufficient_quota|billing_error|billing_hard_limit|billing_not_active|credit balance is too low|perday",
@@ -33,9 +36,7 @@ _LENGTH = re.compile(
     r"|exceeds? (?:the )?(?:available )?context (?:size|limit|window)",
     re.IGNORECASE | re.DOTALL,
 )
-_BLOCK = re.compile(
-    r"^(?:content_filter|content_policy_violation|invalid_prompt|responsibleaipolicyviolation)$", re.IGNORECASE
-)
+_BLOCKS = frozenset({"content_filter", "content_policy_violation", "invalid_prompt", "ResponsibleAIPolicyViolation"})
 
 _STATUS_OF_TYPE: Mapping[str, int] = {
     "invalid_request_error": 400,
@@ -74,7 +75,7 @@ class Failure(NamedTuple):
 def refused(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
     """What a response with a bad status means; `body` as far as it came."""
     error = _error(_json(body))
-    words = " ".join(_words(error)) if error else body[:MOST_CHARACTERS].decode("utf-8", "replace")
+    words = " ".join(_words(error)) if error else shown(body)
     name = _name(error)
     said = _message(error) if error else words
     line = one_line(f"HTTP {status}{f' {name}' if name else ''}: {said or 'no reason given'}")
@@ -103,7 +104,7 @@ def broken(trouble: Exception) -> Failure:
         outcome = CallOutcome.TIMEOUT
     elif isinstance(trouble, httpx2.DecodingError):
         outcome = CallOutcome.MALFORMED_RESPONSE
-    elif isinstance(trouble, httpx2.UnsupportedProtocol):
+    elif isinstance(trouble, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
         outcome = CallOutcome.BAD_REQUEST
     elif isinstance(trouble, httpx2.HTTPError):
         outcome = CallOutcome.CONNECTION
@@ -112,10 +113,15 @@ def broken(trouble: Exception) -> Failure:
     return Failure(outcome, one_line(f"{type(trouble).__name__}: {trouble}"))
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
     """Text with its white space as single spaces, cut to what an error may hold."""
     text = " ".join(text.split())
-    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def shown(body: bytes) -> str:
+    """The beginning of a body that is not what it should be, for an error."""
+    return body[:_SHOWN].decode("utf-8", "replace")
 
 
 def _outcome(status: int, name: str, words: str) -> CallOutcome:
@@ -125,7 +131,7 @@ def _outcome(status: int, name: str, words: str) -> CallOutcome:
         return CallOutcome.AUTHENTICATION
     if status < _SERVERS_OWN and _LENGTH.search(words):
         return CallOutcome.CONTEXT_TOO_LONG
-    if any(_BLOCK.match(word) for word in name.split()):
+    if not _BLOCKS.isdisjoint(name.split()):
         return CallOutcome.BLOCKED
     known = _STATUSES.get(status)
     if known is not None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.failures import Failure, broken, one_line, refused, reported
+from jury_actors.providers.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.reading import Reading
 from jury_actors.providers.scrubbing import Scrubber
@@ -36,7 +36,6 @@ _HEADERS_KEPT = (
 
 _REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
 _GOOD = range(200, 300)
-_SHOWN = 300
 
 
 class SdkAdapter(Provider):
@@ -67,14 +66,14 @@ class SdkAdapter(Provider):
 
     @abstractmethod
     def open(self, wire: Wire) -> None:
-        """Make the SDK's client over `wire`."""
+        """Make the SDK's client over `wire`, which retries nothing."""
 
     @abstractmethod
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         """The JSON of a call."""
 
     @abstractmethod
-    async def send(self, model: str, body: dict[str, Any], *, stream: bool) -> None:
+    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:
         """Send it once, through the SDK. What it gives or raises is passed over: the wire keeps what happened."""
 
     @abstractmethod
@@ -127,7 +126,7 @@ class SdkAdapter(Provider):
                 self.open(wire)
             with passing(passage):
                 async with asyncio.timeout(seconds):
-                    await self.send(request.model, body, stream=stream)
+                    await self.send(request, body, stream=stream)
         except TimeoutError:
             return Failure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
         except Exception as error:  # noqa: BLE001  (whatever went wrong is the reply)
@@ -177,8 +176,9 @@ class SdkAdapter(Provider):
             kept, what = json.dumps(assembled).encode(), "what they amount to is kept"
         else:
             kept, what = body[:MOST_KEPT], f"the first {MOST_KEPT} are kept"
-        said = f"{reply.error}; " if reply.error else ""
-        return reply._replace(response=kept, error=one_line(f"{said}the response has {len(body)} bytes, {what}"))
+        note = f"the response has {len(body)} bytes, {what}"
+        error = f"{one_line(reply.error, MOST_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
+        return reply._replace(response=kept, error=error)
 
     def _scrubbed(self, reply: ModelReply) -> ModelReply:
         """The reply without the key, which a provider may repeat anywhere."""
@@ -232,5 +232,4 @@ def _made_of(reading: Reading) -> ModelReply:
 def _unusable(body: bytes, *, stream: bool) -> str:
     if stream:
         return "the stream ended without its last words"
-    shown = body[:_SHOWN].decode("utf-8", "replace")
-    return one_line(f"the response is no JSON object: {shown}") if body.strip() else "the response is empty"
+    return one_line(f"the response is no JSON object: {shown(body)}") if body.strip() else "the response is empty"
