@@ -22,9 +22,9 @@ KEY = "canary-9f3a/6+b7"
 FORMS = (KEY, "canary-9f3a%2F6%2Bb7")
 
 
-def written(reply: ModelReply, pieces: tuple[str, ...] = ()) -> str:
-    """All of a reply that may be recorded or shown."""
-    return repr(reply) + repr(pieces)
+def written(reply: ModelReply) -> str:
+    """All of a reply that may be recorded."""
+    return repr(reply)
 
 
 @every_dialect

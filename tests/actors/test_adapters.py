@@ -456,5 +456,39 @@ async def test_a_response_without_end_is_given_up() -> None:
     assert (O.MALFORMED_RESPONSE, MOST_KEPT) == (reply.outcome, len(reply.response or b""))
 
 
+async def test_a_stream_of_responses_whose_end_repeats_no_output_is_put_together_from_its_items() -> None:
+    said = RESPONSES.reply("text", "completed", (("t1", "look", {"n": 1}),))
+    items = [{"type": "response.output_item.done", "item": item} for item in said["output"]]
+    last = {"type": "response.completed", "response": {**said, "output": []}}
+    reply = await reply_to(RESPONSES, Canned(pieces=[events(*items, last)]), _ignore)
+
+    assert (O.ANSWERED, b"text", ["t1"]) == (reply.outcome, reply.answer, [call.call_id for call in reply.tool_calls])
+
+
+async def test_a_schema_that_cannot_be_translated_is_a_bad_request() -> None:
+    async with canned_server(Canned()) as server:
+        adapter = ANTHROPIC.adapter(server)
+        reply = await adapter.call(a_request()._replace(schema={"properties": {}}))
+        await adapter.close()
+
+    assert (O.BAD_REQUEST, []) == (reply.outcome, server.asked)
+    assert "type" in (reply.error or "")
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -> None:
+    said = events(*ANTHROPIC.stream("two words é", "end_turn", ())).replace(b"\n", end)
+    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    heard: list[str] = []
+    reply = await reply_to(ANTHROPIC, Canned(pieces=pieces), heard.append)
+
+    assert (O.ANSWERED, "two words é", "two words é") == (
+        reply.outcome,
+        (reply.answer or b"").decode(),
+        "".join(heard),
+    )
+
+
 def _ignore(_piece: str) -> None:
     return

@@ -105,10 +105,10 @@ async def canned_server(*answers: Canned) -> AsyncIterator[CannedServer]:
         await canned.close()
 
 
-def events(*data: Any, end: str = "\n\n") -> bytes:
+def events(*data: Any) -> bytes:
     """Server-sent events, `event:` lines where the data has a `type`."""
     said = []
     for event in data:
         name = f"event: {event['type']}\n" if isinstance(event, dict) and "type" in event else ""
-        said.append(f"{name}data: {event if isinstance(event, str) else json.dumps(event)}{end}")
+        said.append(f"{name}data: {event if isinstance(event, str) else json.dumps(event)}\n\n")
     return "".join(said).encode()

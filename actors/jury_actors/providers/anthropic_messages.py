@@ -166,7 +166,7 @@ def _tool(block: dict[str, Any]) -> RequestedTool:
 
 def _tools_used(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     names = dict.fromkeys(
-        block["name"] for message in messages for block in objects(message["content"]) if _is_call(block)
+        block.get("name") for message in messages for block in objects(message["content"]) if _is_call(block)
     )
     return [{"name": name, "input_schema": {"type": "object"}} for name in names]
 

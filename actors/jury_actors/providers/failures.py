@@ -98,18 +98,16 @@ def reported(document: Mapping[str, Any], headers: httpx2.Headers) -> Failure | 
     )
 
 
-def broken(trouble: Exception) -> Failure:
-    """What a failure of the connection means."""
+def broken(trouble: Exception, *, made: bool) -> Failure:
+    """What it means that nothing came; `made` says whether there was a request at all."""
     if isinstance(trouble, httpx2.TimeoutException):
         outcome = CallOutcome.TIMEOUT
     elif isinstance(trouble, httpx2.DecodingError):
         outcome = CallOutcome.MALFORMED_RESPONSE
     elif isinstance(trouble, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
         outcome = CallOutcome.BAD_REQUEST
-    elif isinstance(trouble, httpx2.HTTPError):
-        outcome = CallOutcome.CONNECTION
     else:
-        outcome = CallOutcome.BAD_REQUEST
+        outcome = CallOutcome.CONNECTION if made else CallOutcome.BAD_REQUEST
     return Failure(outcome, one_line(f"{type(trouble).__name__}: {trouble}"))
 
 

@@ -90,7 +90,10 @@ class SdkAdapter(Provider):
 
     async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
         """Make one call."""
-        body = self.body(request, stream=heard is not None)
+        try:
+            body = self.body(request, stream=heard is not None)
+        except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
+            return self._scrubbed(_failed(broken(error, made=False)))
         reader = EventReader()
         passage = Passage(None if heard is None else partial(self._listen, reader, heard))
         failure = await self._pass(request, body, passage, stream=heard is not None)
@@ -122,16 +125,24 @@ class SdkAdapter(Provider):
         seconds = request.settings.timeout_seconds
         try:
             if self._wire is None:
-                wire = self._wire = borrow()
-                self.open(wire)
+                await self._open()
             with passing(passage):
                 async with asyncio.timeout(seconds):
                     await self.send(request, body, stream=stream)
         except TimeoutError:
             return Failure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
         except Exception as error:  # noqa: BLE001  (whatever went wrong is the reply)
-            return broken(passage.trouble or error)
+            return broken(passage.trouble or error, made=passage.request is not None)
         return Failure(CallOutcome.MALFORMED_RESPONSE, f"the response has more than {MOST_BYTES} bytes")
+
+    async def _open(self) -> None:
+        wire = borrow()
+        try:
+            self.open(wire)
+        except BaseException:
+            await give_back(wire)
+            raise
+        self._wire = wire
 
     def _listen(self, reader: EventReader, heard: Heard, piece: bytes) -> None:
         self._tell(reader.feed(piece), heard)
@@ -157,12 +168,11 @@ class SdkAdapter(Provider):
                 failure = Failure(CallOutcome.MALFORMED_RESPONSE, _unusable(body, stream=bool(events)))
             else:
                 reading = self.read(document)
-        reply = _made_of(reading or Reading(failure.outcome, error=failure.error))
+        reply = _failed(failure) if reading is None else _made_of(reading)
         reply = self._kept(reply, body, document if events else None) if status is not None else reply
         return reply._replace(
             request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), reply.request_id),
             simulated=headers.get("x-jury-simulated") == "1",
-            retry_after=failure.retry_after if reading is None else None,
         )
 
     def _kept(self, reply: ModelReply, body: bytes, assembled: dict[str, Any] | None) -> ModelReply:
@@ -211,6 +221,10 @@ class SdkAdapter(Provider):
             }
         sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
         return self._scrubber.data(canonical_json(sent))
+
+
+def _failed(failure: Failure) -> ModelReply:
+    return ModelReply(failure.outcome, error=failure.error, retry_after=failure.retry_after)
 
 
 def _made_of(reading: Reading) -> ModelReply:
