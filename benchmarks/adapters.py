@@ -139,6 +139,8 @@ def pairs(url: str) -> dict[str, Pair]:
     strict: Any = {"name": "answer", "strict": True, "schema": SCHEMA}
     said: Any = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": PROMPT}]
 
+    transformed = anthropic.transform_schema(SCHEMA)
+
     async def chat() -> str | None:
         reply = await of_openai.chat.completions.create(
             model=MODEL,
@@ -160,7 +162,7 @@ def pairs(url: str) -> dict[str, Pair]:
             system=SYSTEM,
             messages=said[1:],
             max_tokens=MOST,
-            output_config={"format": {"type": "json_schema", "schema": anthropic.transform_schema(SCHEMA)}},
+            output_config={"format": {"type": "json_schema", "schema": transformed}},
         )
         return str(reply.content[0].text)
 

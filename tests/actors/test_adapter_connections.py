@@ -19,7 +19,7 @@ from support.waiting import until
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 
 KEY = "canary-9f3a/6+b7"
-FORMS = (KEY, "canary-9f3a%2F6%2Bb7")
+FORMS = (KEY, "canary-9f3a%2F6%2Bb7", "canary-9f3a\\/6+b7")
 
 
 def written(reply: ModelReply) -> str:
@@ -30,7 +30,7 @@ def written(reply: ModelReply) -> str:
 @every_dialect
 async def test_a_key_that_a_provider_repeats_is_recorded_nowhere(dialect: Dialect) -> None:
     pieces: list[str] = []
-    text = f"the key is {KEY} or {FORMS[1]}"
+    text = f"the key is {' or '.join(FORMS)}"
     headers = {"x-request-id": f"r-{KEY}"}
     calls = (("t-" + KEY, "look", {"key": KEY}),)
     good = dialect.canned(text, calls=calls)._replace(headers=headers)
@@ -50,7 +50,7 @@ async def test_a_key_that_a_provider_repeats_is_recorded_nowhere(dialect: Dialec
     assert all(KEY in str(asked.headers) for asked in server.asked)
     for reply in replies:
         assert not [form for form in FORMS if form in written(reply)]
-    assert b"the key is [key] or [key]" == replies[0].answer == replies[1].answer
+    assert b"the key is [key] or [key] or [key]" == replies[0].answer == replies[1].answer
     assert "[key]" in (replies[2].error or "")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import ModelMessage
 from support.canned_server import Asked, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, MESSAGES, RESPONSES, SCHEMA, TOOL, Dialect, a_request
@@ -110,6 +111,19 @@ async def test_google_is_asked_in_its_own_words() -> None:
             "responseJsonSchema": SCHEMA,
         },
     } == asked.json
+
+
+async def test_google_is_reached_under_the_version_that_the_endpoint_names() -> None:
+    async with canned_server(GOOGLE.canned("x")) as server:
+        adapter = GOOGLE.make(Connection("google", server.url, "sk-test-key-0123456789", "v1beta"))
+        await adapter.call(a_request())
+        await adapter.call(a_request(), lambda _piece: None)
+        await adapter.close()
+
+    assert [
+        "/v1beta/models/model-1:generateContent",
+        "/v1beta/models/model-1:streamGenerateContent?alt=sse",
+    ] == [asked.path for asked in server.asked]
 
 
 async def test_google_is_not_held_to_a_schema_while_it_may_call_tools() -> None:

@@ -367,6 +367,12 @@ async def test_an_error_inside_a_good_response_is_the_outcome_that_it_means() ->
     assert O.QUOTA == reply.outcome
 
 
+async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
+    reply = await reply_to(CHAT, body({**CHAT.reply("x", "stop", ()), "code": 0, "message": "success", "error": None}))
+
+    assert (O.ANSWERED, b"x") == (reply.outcome, reply.answer)
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [

@@ -84,7 +84,8 @@ def refused(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
 
 def reported(document: Mapping[str, Any], headers: httpx2.Headers) -> Failure | None:
     """What an error means that is told inside a response with a good status; None where none is told."""
-    error = _error(document)
+    told = document.get("type") == "error" or document.get("error")
+    error = _error(document) if told else {}
     if not error:
         return None
     name, words = _name(error), " ".join(_words(error))
@@ -155,8 +156,7 @@ def _error(document: Any) -> dict[str, Any]:
         return error
     if isinstance(error, str):
         return {"message": error}
-    bare = document.get("type") == "error" or isinstance(document.get("message"), str)
-    return document if bare and "message" in document else {}
+    return document if isinstance(document.get("message"), str) else {}
 
 
 def _name(error: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider, RequestedTool
 from jury_actors.providers.reading import Reading
 from jury_actors.providers.scrubbing import Scrubber
 from jury_actors.providers.streams import EventReader, events_of, json_object
@@ -201,7 +201,7 @@ class SdkAdapter(Provider):
             answer=None if reply.answer is None else data(reply.answer),
             response=response,
             error=None if reply.error is None else self._scrubber.error(reply.error),
-            tool_calls=tuple(type(call)(*map(text, call)) for call in reply.tool_calls),
+            tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
             model_version=None if reply.model_version is None else text(reply.model_version),
             finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
             request_id=None if reply.request_id is None else text(reply.request_id),
