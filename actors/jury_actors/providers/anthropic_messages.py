@@ -48,11 +48,15 @@ class AnthropicMessages(SdkAdapter):
 
     def open(self, wire: Wire) -> None:
         """Make the SDK's client."""
-        self._sdk = AsyncAnthropic(api_key=self.key, base_url=self.connection.base_url, max_retries=0, http_client=wire)
+        self._sdk = AsyncAnthropic(
+            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=wire
+        )
 
-    async def send(self, model: str, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (both in the body)
+    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send it. `post` takes a body as it is; the typed method rewrites it, and warns of models by itself."""
-        await self._sdk.post("/v1/messages", cast_to=httpx2.Response, body=body)
+        await self._sdk.post(
+            "/v1/messages", cast_to=httpx2.Response, body=body, options={"timeout": request.settings.timeout_seconds}
+        )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         """The JSON of a call."""
@@ -162,7 +166,7 @@ def _tool(block: dict[str, Any]) -> RequestedTool:
 
 def _tools_used(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     names = dict.fromkeys(
-        block["name"] for message in messages for block in objects(message["content"]) if _is_call(block)
+        block.get("name") for message in messages for block in objects(message["content"]) if _is_call(block)
     )
     return [{"name": name, "input_schema": {"type": "object"}} for name in names]
 

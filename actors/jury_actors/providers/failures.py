@@ -17,6 +17,9 @@ import httpx2
 from jury_events.outcome import CallOutcome
 
 MOST_CHARACTERS = 2000
+"""Of an error."""
+
+_SHOWN = 300
 
 _QUOTA = re.compile(
     r"insufficient_quota|billing_error|billing_hard_limit|billing_not_active|credit balance is too low|perday",
@@ -33,9 +36,7 @@ _LENGTH = re.compile(
     r"|exceeds? (?:the )?(?:available )?context (?:size|limit|window)",
     re.IGNORECASE | re.DOTALL,
 )
-_BLOCK = re.compile(
-    r"^(?:content_filter|content_policy_violation|invalid_prompt|responsibleaipolicyviolation)$", re.IGNORECASE
-)
+_BLOCKS = frozenset({"content_filter", "content_policy_violation", "invalid_prompt", "ResponsibleAIPolicyViolation"})
 
 _STATUS_OF_TYPE: Mapping[str, int] = {
     "invalid_request_error": 400,
@@ -74,7 +75,7 @@ class Failure(NamedTuple):
 def refused(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
     """What a response with a bad status means; `body` as far as it came."""
     error = _error(_json(body))
-    words = " ".join(_words(error)) if error else body[:MOST_CHARACTERS].decode("utf-8", "replace")
+    words = " ".join(_words(error)) if error else shown(body)
     name = _name(error)
     said = _message(error) if error else words
     line = one_line(f"HTTP {status}{f' {name}' if name else ''}: {said or 'no reason given'}")
@@ -83,7 +84,8 @@ def refused(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
 
 def reported(document: Mapping[str, Any], headers: httpx2.Headers) -> Failure | None:
     """What an error means that is told inside a response with a good status; None where none is told."""
-    error = _error(document)
+    told = document.get("type") == "error" or document.get("error")
+    error = _error(document) if told else {}
     if not error:
         return None
     name, words = _name(error), " ".join(_words(error))
@@ -97,25 +99,28 @@ def reported(document: Mapping[str, Any], headers: httpx2.Headers) -> Failure | 
     )
 
 
-def broken(trouble: Exception) -> Failure:
-    """What a failure of the connection means."""
+def broken(trouble: Exception, *, made: bool) -> Failure:
+    """What it means that nothing came; `made` says whether there was a request at all."""
     if isinstance(trouble, httpx2.TimeoutException):
         outcome = CallOutcome.TIMEOUT
     elif isinstance(trouble, httpx2.DecodingError):
         outcome = CallOutcome.MALFORMED_RESPONSE
-    elif isinstance(trouble, httpx2.UnsupportedProtocol):
+    elif isinstance(trouble, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
         outcome = CallOutcome.BAD_REQUEST
-    elif isinstance(trouble, httpx2.HTTPError):
-        outcome = CallOutcome.CONNECTION
     else:
-        outcome = CallOutcome.BAD_REQUEST
+        outcome = CallOutcome.CONNECTION if made else CallOutcome.BAD_REQUEST
     return Failure(outcome, one_line(f"{type(trouble).__name__}: {trouble}"))
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
     """Text with its white space as single spaces, cut to what an error may hold."""
     text = " ".join(text.split())
-    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def shown(body: bytes) -> str:
+    """The beginning of a body that is not what it should be, for an error."""
+    return body[:_SHOWN].decode("utf-8", "replace")
 
 
 def _outcome(status: int, name: str, words: str) -> CallOutcome:
@@ -125,7 +130,7 @@ def _outcome(status: int, name: str, words: str) -> CallOutcome:
         return CallOutcome.AUTHENTICATION
     if status < _SERVERS_OWN and _LENGTH.search(words):
         return CallOutcome.CONTEXT_TOO_LONG
-    if any(_BLOCK.match(word) for word in name.split()):
+    if not _BLOCKS.isdisjoint(name.split()):
         return CallOutcome.BLOCKED
     known = _STATUSES.get(status)
     if known is not None:
@@ -151,8 +156,7 @@ def _error(document: Any) -> dict[str, Any]:
         return error
     if isinstance(error, str):
         return {"message": error}
-    bare = document.get("type") == "error" or isinstance(document.get("message"), str)
-    return document if bare and "message" in document else {}
+    return document if isinstance(document.get("message"), str) else {}
 
 
 def _name(error: Mapping[str, Any]) -> str:

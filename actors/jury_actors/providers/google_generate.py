@@ -3,6 +3,7 @@
 Source: the API reference, and the types of the SDK `google-genai`.
 """
 
+from math import ceil
 from typing import Any
 
 from google import genai
@@ -73,23 +74,23 @@ class GoogleGenerate(SdkAdapter):
             self._sdk.close()
         await super().close()
 
-    async def send(self, model: str, body: dict[str, Any], *, stream: bool) -> None:
+    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:
         """Send it.
 
         The body goes through `extra_body`, which takes it as it is: the SDK's own types refuse fields that they do not
         know, and with them a model's earlier turn. It replaces `contents`, which the SDK wants to be something.
         """
         config = types.GenerateContentConfig(
-            http_options=types.HttpOptions(extra_body=body),
+            http_options=types.HttpOptions(extra_body=body, timeout=ceil(request.settings.timeout_seconds * 1000)),
             automatic_continuation=False,
             automatic_function_calling=_NO_CALLING,
             should_return_http_response=None if stream else True,
         )
         models = self._sdk.aio.models
         if not stream:
-            await models.generate_content(model=model, contents=_REPLACED, config=config)
+            await models.generate_content(model=request.model, contents=_REPLACED, config=config)
             return
-        async for _ in await models.generate_content_stream(model=model, contents=_REPLACED, config=config):
+        async for _ in await models.generate_content_stream(model=request.model, contents=_REPLACED, config=config):
             pass
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:  # noqa: ARG002  (told by the path)

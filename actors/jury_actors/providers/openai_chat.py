@@ -37,11 +37,18 @@ class OpenAIChat(SdkAdapter):
 
     def open(self, wire: Wire) -> None:
         """Make the SDK's client."""
-        self._sdk = AsyncOpenAI(api_key=self.key, base_url=self.connection.base_url, max_retries=0, http_client=wire)
+        self._sdk = AsyncOpenAI(
+            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=wire
+        )
 
-    async def send(self, model: str, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (both in the body)
+    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
         """Send it. `post` takes a body as it is: the typed method rewrites it, and costs as much as all the rest."""
-        await self._sdk.post("/chat/completions", cast_to=httpx2.Response, body=body)
+        await self._sdk.post(
+            "/chat/completions",
+            cast_to=httpx2.Response,
+            body=body,
+            options={"timeout": request.settings.timeout_seconds},
+        )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         """The JSON of a call."""

@@ -16,7 +16,10 @@ class Scrubber:
     """Replaces a key by `[key]` wherever it stands, as it is or escaped for a URL or for JSON."""
 
     def __init__(self, key: str | None) -> None:
-        forms = {key, quote(key, safe=""), json.dumps(key)[1:-1]} if key and len(key) >= _SHORTEST else set()
+        forms: set[str] = set()
+        if key is not None and len(key) >= _SHORTEST:
+            in_json = json.dumps(key)[1:-1]
+            forms = {key, quote(key, safe=""), in_json, in_json.replace("/", "\\/")}
         self._texts = sorted(forms, key=len, reverse=True)
         self._bytes = [form.encode() for form in self._texts]
 

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.failures import Failure, broken, one_line, refused, reported
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_actors.providers.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider, RequestedTool
 from jury_actors.providers.reading import Reading
 from jury_actors.providers.scrubbing import Scrubber
 from jury_actors.providers.streams import EventReader, events_of, json_object
@@ -36,7 +36,6 @@ _HEADERS_KEPT = (
 
 _REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
 _GOOD = range(200, 300)
-_SHOWN = 300
 
 
 class SdkAdapter(Provider):
@@ -67,14 +66,14 @@ class SdkAdapter(Provider):
 
     @abstractmethod
     def open(self, wire: Wire) -> None:
-        """Make the SDK's client over `wire`."""
+        """Make the SDK's client over `wire`, which retries nothing."""
 
     @abstractmethod
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         """The JSON of a call."""
 
     @abstractmethod
-    async def send(self, model: str, body: dict[str, Any], *, stream: bool) -> None:
+    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:
         """Send it once, through the SDK. What it gives or raises is passed over: the wire keeps what happened."""
 
     @abstractmethod
@@ -91,7 +90,10 @@ class SdkAdapter(Provider):
 
     async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
         """Make one call."""
-        body = self.body(request, stream=heard is not None)
+        try:
+            body = self.body(request, stream=heard is not None)
+        except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
+            return self._scrubbed(_failed(broken(error, made=False)))
         reader = EventReader()
         passage = Passage(None if heard is None else partial(self._listen, reader, heard))
         failure = await self._pass(request, body, passage, stream=heard is not None)
@@ -123,16 +125,24 @@ class SdkAdapter(Provider):
         seconds = request.settings.timeout_seconds
         try:
             if self._wire is None:
-                wire = self._wire = borrow()
-                self.open(wire)
+                await self._open()
             with passing(passage):
                 async with asyncio.timeout(seconds):
-                    await self.send(request.model, body, stream=stream)
+                    await self.send(request, body, stream=stream)
         except TimeoutError:
             return Failure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
         except Exception as error:  # noqa: BLE001  (whatever went wrong is the reply)
-            return broken(passage.trouble or error)
+            return broken(passage.trouble or error, made=passage.request is not None)
         return Failure(CallOutcome.MALFORMED_RESPONSE, f"the response has more than {MOST_BYTES} bytes")
+
+    async def _open(self) -> None:
+        wire = borrow()
+        try:
+            self.open(wire)
+        except BaseException:
+            await give_back(wire)
+            raise
+        self._wire = wire
 
     def _listen(self, reader: EventReader, heard: Heard, piece: bytes) -> None:
         self._tell(reader.feed(piece), heard)
@@ -158,12 +168,11 @@ class SdkAdapter(Provider):
                 failure = Failure(CallOutcome.MALFORMED_RESPONSE, _unusable(body, stream=bool(events)))
             else:
                 reading = self.read(document)
-        reply = _made_of(reading or Reading(failure.outcome, error=failure.error))
+        reply = _failed(failure) if reading is None else _made_of(reading)
         reply = self._kept(reply, body, document if events else None) if status is not None else reply
         return reply._replace(
             request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), reply.request_id),
             simulated=headers.get("x-jury-simulated") == "1",
-            retry_after=failure.retry_after if reading is None else None,
         )
 
     def _kept(self, reply: ModelReply, body: bytes, assembled: dict[str, Any] | None) -> ModelReply:
@@ -177,8 +186,9 @@ class SdkAdapter(Provider):
             kept, what = json.dumps(assembled).encode(), "what they amount to is kept"
         else:
             kept, what = body[:MOST_KEPT], f"the first {MOST_KEPT} are kept"
-        said = f"{reply.error}; " if reply.error else ""
-        return reply._replace(response=kept, error=one_line(f"{said}the response has {len(body)} bytes, {what}"))
+        note = f"the response has {len(body)} bytes, {what}"
+        error = f"{one_line(reply.error, MOST_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
+        return reply._replace(response=kept, error=error)
 
     def _scrubbed(self, reply: ModelReply) -> ModelReply:
         """The reply without the key, which a provider may repeat anywhere."""
@@ -191,7 +201,7 @@ class SdkAdapter(Provider):
             answer=None if reply.answer is None else data(reply.answer),
             response=response,
             error=None if reply.error is None else self._scrubber.error(reply.error),
-            tool_calls=tuple(type(call)(*map(text, call)) for call in reply.tool_calls),
+            tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
             model_version=None if reply.model_version is None else text(reply.model_version),
             finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
             request_id=None if reply.request_id is None else text(reply.request_id),
@@ -213,6 +223,10 @@ class SdkAdapter(Provider):
         return self._scrubber.data(canonical_json(sent))
 
 
+def _failed(failure: Failure) -> ModelReply:
+    return ModelReply(failure.outcome, error=failure.error, retry_after=failure.retry_after)
+
+
 def _made_of(reading: Reading) -> ModelReply:
     answered = reading.outcome is CallOutcome.ANSWERED
     usable = answered or reading.outcome is CallOutcome.TRUNCATED
@@ -232,5 +246,4 @@ def _made_of(reading: Reading) -> ModelReply:
 def _unusable(body: bytes, *, stream: bool) -> str:
     if stream:
         return "the stream ended without its last words"
-    shown = body[:_SHOWN].decode("utf-8", "replace")
-    return one_line(f"the response is no JSON object: {shown}") if body.strip() else "the response is empty"
+    return one_line(f"the response is no JSON object: {shown(body)}") if body.strip() else "the response is empty"
