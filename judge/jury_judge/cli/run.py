@@ -15,7 +15,15 @@ import click
 from jury_events.case import Case
 from jury_events.verdict import Verdict
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import court_options, pairs, panel_options, simulated, store_option
+from jury_judge.cli.options import (
+    budget_options,
+    court_options,
+    pairs,
+    panel_options,
+    price_list,
+    simulated,
+    store_option,
+)
 from jury_judge.cli.options import run_id as run_id_form
 from jury_judge.errors import OutputClosed
 
@@ -58,6 +66,8 @@ if TYPE_CHECKING:
     default="auto",
     help="How progress is shown on stderr.",
 )
+@budget_options
+@click.option("--dry-run", is_flag=True, help="Tell what the run would take, and hold nothing.")
 @court_options
 def command(**options: Any) -> int:
     """Judge the cases of files (JSON, JSONL; - is standard input).
@@ -86,12 +96,18 @@ def _run(
     as_jsonl: bool,
     fail_on: tuple[str, ...],
     display: str,
+    max_cost: float | None,
+    max_calls: int | None,
+    prices: str | None,
+    dry_run: bool,
     in_process: bool,
     ray_address: str | None,
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
     from jury_actors.court import CourtPlan
+    from jury_judge.budgets import ceiling, check_priced
+    from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed
     from jury_judge.cli.results import Results
     from jury_judge.cli.terminal import RunProgress, note
@@ -115,6 +131,13 @@ def _run(
         cases=_case_source(cases, fields, limit, settings.artifact_hosts),
         concurrency=concurrency,
     )
+    plan = CourtPlan(resolved.panel, settings.store_url, run.run_id, script, replicas, prices=price_list(prices))
+    today = datetime.now(UTC).date()
+    if dry_run:
+        tell(run, plan, on_cluster=ray_address is not None, as_json=as_json)
+        return Exit.DONE
+    if max_cost is not None:
+        check_priced(resolved.panel.models, plan.prices, today)
     store, surveyed = open_surveyed(run, settings.store_url)
     progress = RunProgress(run.run_id, display)
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
@@ -123,11 +146,12 @@ def _run(
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
         if run_id is None:
             note(f"run {run.run_id}")
+        bounds = ceiling(store, run.run_id, plan.prices, today, max_calls=max_calls, max_cost=max_cost)
         held = hold_run(
             run,
             surveyed,
             store,
-            CourtPlan(resolved.panel, settings.store_url, run.run_id, script, replicas),
+            plan._replace(ceiling=bounds),
             in_process=in_process,
             ray_address=ray_address,
             progress=progress,
