@@ -156,7 +156,8 @@ class Juror:
                 # Its texts stand under the first writer's references, which the log knows and we do not.
                 raise Mismatch(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
             duty.hear(exchange)
-            self._see_halt(call, duty, answered.reply)
+            if duty.conversation.halted is not None:
+                self._check_halt(call.model.partition("/")[0])
             retry_after = answered.reply.retry_after
         assert duty.conversation.outcome is not None
         return duty.conversation.outcome
@@ -178,6 +179,8 @@ class Juror:
                 await stack.enter_async_context(gate)
                 self._check_halt(name)
             reply, seconds = await _timed(provider, request)
+            if reply.outcome in _HALTS:
+                self._halt(call.model, reply)
             simulated = reply.simulated or provider.simulated
             cost = cost_of(call.model, reply, self._prices, today, simulated=simulated)
             if admitted is not None:
@@ -192,17 +195,13 @@ class Juror:
         if halted is not None:
             raise halted
 
-    def _see_halt(self, call: Call, duty: Duty, reply: ModelReply) -> None:
-        """Raises when a person has to act; from then on the provider is not called any more."""
-        if duty.conversation.halted is None:
-            return
-        name = call.model.partition("/")[0]
-        if name not in self._halted:
-            said = f": {reply.error}" if reply.error else ""
-            self._halted[name] = Halted(f"{call.model}: {_HALTS[duty.conversation.halted]}{said}", about=name)
-            if self._admission is not None:
-                self._admission.refuse(name, self._halted[name])
-        self._check_halt(name)
+    def _halt(self, model: str, reply: ModelReply) -> None:
+        """A person has to act: from now on the provider is not called any more, and nobody waits for it."""
+        name = model.partition("/")[0]
+        said = f": {reply.error}" if reply.error else ""
+        halted = Halted(f"{model}: {_HALTS[reply.outcome]}{said}", about=name)
+        if self._halted.setdefault(name, halted) is halted and self._admission is not None:
+            self._admission.refuse(name, halted)
 
     def _provider(self, name: str) -> Provider:
         provider = self._providers.get(name)

@@ -279,10 +279,12 @@ class RayDeskPort:
         if self._handle is None:
             self._handle = self._find()
         try:
-            return await getattr(self._handle, method).remote(*args)
+            return await _remotely(getattr(self._handle, method), *args)
         except ActorUnavailableError as error:
             raise DeskLost from error
-        except ActorDiedError as error:
+        except ClusterLost as error:
+            if not isinstance(error.__cause__, ActorDiedError):
+                raise
             self._handle = None
             await asyncio.sleep(_REBIRTH)
             raise DeskLost from error
