@@ -177,7 +177,7 @@ class Juror:
                 admitted = await stack.enter_async_context(admission)
             if (gate := self._gates.get(name)) is not None:
                 await stack.enter_async_context(gate)
-                self._check_halt(name)
+            self._check_halt(name)  # it may have been refused while this call waited
             reply, seconds = await _timed(provider, request)
             if reply.outcome in _HALTS:
                 self._halt(call.model, reply)
