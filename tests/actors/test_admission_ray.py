@@ -16,7 +16,7 @@ from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_actors.providers.endpoints import Limits
 from jury_actors.providers.simulated.script import AS_USUAL, Script
-from jury_actors.ray_actors import LimiterActor, RayDeskPort, shared_limiter
+from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, RayDeskPort, shared_limiter
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_store.event_store import EventStore
@@ -94,8 +94,14 @@ async def test_a_budget_whose_keeper_was_killed_halts_the_run_rather_than_oversp
 @pytest.mark.parametrize("shared", [False, True])
 async def test_a_court_with_limited_models_holds_its_debates(sqlite_url: str, reader: EventStore, shared: bool) -> None:
     run = Run(reader, debates=2, seats=LIMITED)
+    found = await hold(run, sqlite_url, shared_cluster=shared)
+    namespace, name = SHARED_LIMITER
+    there = {"name": name, "namespace": namespace} in ray.util.list_named_actors(all_namespaces=True)
+    if there:
+        ray.kill(ray.get_actor(name, namespace))
 
-    assert completed((await hold(run, sqlite_url, shared_cluster=shared)).values())
+    assert completed(found.values())
+    assert shared == there
 
 
 async def take(link: DeskLink, limits: Limits, most: list[int], running: list[int]) -> None:

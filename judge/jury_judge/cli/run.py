@@ -118,6 +118,8 @@ def _run(
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
+    if dry_run and as_jsonl:
+        raise click.UsageError("--dry-run tells of the run as a whole: --json gives that as data, --jsonl nothing")
     resolved = load_panel(
         panel_name,
         os.environ,
