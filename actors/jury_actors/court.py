@@ -5,13 +5,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from jury_actors.admission.admission import Admission
+from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.desk import Desk, DeskPort
+from jury_actors.admission.desk_link import DeskLink
+from jury_actors.admission.limiter import Limiter
+from jury_actors.admission.model_class import ModelClasses
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.holding import CoordinatorPort
 from jury_actors.juror import Juror
+from jury_actors.prices import Prices
 from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.registry import NO_ENDPOINTS, provider_factory
+from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, provider_factory
 from jury_actors.providers.simulated.script import Script
 from jury_actors.sources import Sources
 from jury_events.panel import Panel
@@ -27,7 +34,10 @@ class CourtPlan(NamedTuple):
         run_id: named in the store's lock.
         script: latencies and faults of simulated jurors.
         replicas: juror processes a seat.
-        endpoints: where providers are reached.
+        endpoints: where providers are reached, and what they grant.
+        prices: what models cost.
+        ceiling: what the run may spend.
+        shared_cluster: other runs use the same Ray cluster, and share the providers' limits.
     """
 
     panel: Panel
@@ -36,11 +46,32 @@ class CourtPlan(NamedTuple):
     script: Script = Script()
     replicas: int = 1
     endpoints: Endpoints = NO_ENDPOINTS
+    prices: Prices = Prices()
+    ceiling: Ceiling = Ceiling()
+    shared_cluster: bool = False
+
+    @property
+    def limited(self) -> bool:
+        """Whether a model of the panel is somebody's who grants so much and no more."""
+        return any(model.partition("/")[0] != SIMULATED for model in self.panel.models)
 
     @property
     def places(self) -> tuple[str | None, ...]:
         """The seats, and None for the final judge where there is one."""
         return (*self.panel.juror_ids, *((None,) if self.panel.final.judge else ()))
+
+
+def admission(plan: CourtPlan, client: str, *, limiter: DeskPort | None, budget: DeskPort | None) -> Admission | None:
+    """What the calls of one juror process (`client`) wait for; None: for nothing."""
+    if limiter is None and budget is None:
+        return None
+    return Admission(
+        plan.run_id,
+        ModelClasses(plan.endpoints),
+        plan.prices,
+        limiter=None if limiter is None else DeskLink(limiter, client),
+        budget=None if budget is None else DeskLink(budget, client),
+    )
 
 
 @asynccontextmanager
@@ -51,16 +82,23 @@ async def in_process_court(
     clerk = Clerk(await asyncio.to_thread(open_store))
     try:
         providers = provider_factory(plan.script, plan.endpoints)
-        jurors = {
-            place: [Juror(providers, clerk, sources=sources, backoff=backoff) for _ in range(plan.replicas)]
-            for place in plan.places
-        }
+        rule = Limiter(backoff=backoff, jitter=sources.jitter)
+        limiter = Desk(rule, "limiter") if plan.limited else None
+        budget = Desk(Budget(plan.ceiling), "budget") if plan.ceiling.bounded else None
+
+        def juror(client: str) -> Juror:
+            way = admission(plan, client, limiter=limiter, budget=budget)
+            return Juror(providers, clerk, admission=way, prices=plan.prices, sources=sources, backoff=backoff)
+
+        jurors = {place: [juror(f"{place}/{replica}") for replica in range(plan.replicas)] for place in plan.places}
         coordinator = Coordinator(clerk, jurors, sources=sources)
         try:
             yield coordinator
         finally:
             await coordinator.close()
-            for juror in (juror for replicas in jurors.values() for juror in replicas):
-                await juror.close()
+            for one in (one for replicas in jurors.values() for one in replicas):
+                await one.close()
+            for desk in (desk for desk in (limiter, budget) if desk is not None):
+                desk.close()
     finally:
         clerk.close()

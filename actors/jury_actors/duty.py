@@ -91,7 +91,14 @@ class Duty:
         )
 
     def exchange(
-        self, call: Call, reply: ModelReply, *, latency_ms: float, waited_ms: float, simulated: bool
+        self,
+        call: Call,
+        reply: ModelReply,
+        *,
+        cost: float | None,
+        latency_ms: float,
+        waited_ms: float,
+        simulated: bool,
     ) -> ExchangeRecorded:
         """The event that records one attempt; tools that the model asked for are answered in it."""
         step, make = self._assignment.step, self._pen.make
@@ -116,7 +123,7 @@ class Duty:
             tool_calls=tuple(self._answered(call, index, tool) for index, tool in enumerate(reply.tool_calls)),
             finish_reason=_label(reply.finish_reason),
             usage=reply.usage,
-            cost=reply.cost,
+            cost=cost,
             latency_ms=round(latency_ms, 3),
             waited_ms=round(waited_ms, 3),
             request_id=_label(reply.request_id),

@@ -18,8 +18,20 @@ class KeyMissing(ActorError):
 class Halted(ActorError):
     """No further call of the run can fare better before a person acts: a key refused, a quota or a budget used up.
 
-    Debates that it stops are unfinished, not failed; the message says what to do.
+    Debates that it stops are unfinished, not failed; the message says what to do. `about` is the same for all calls
+    that one cause halts (a provider's name, `budget`), however the messages differ.
     """
+
+    def __init__(self, message: str, about: str = "") -> None:
+        super().__init__(message, about)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def about(self) -> str:
+        """What is to be mended."""
+        return str(self.args[1])
 
 
 class ClusterUnreachable(ActorError):

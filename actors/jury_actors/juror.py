@@ -4,20 +4,20 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, date, datetime
 from functools import partial
+from typing import NamedTuple
 
+from jury_actors.admission.admission import Admission
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.duty import Duty
 from jury_actors.errors import Broken, Halted
 from jury_actors.messages import Ask, Chunk, Delivery, Told
 from jury_actors.outbox import Outbox
-from jury_actors.providers.provider import (
-    Heard,
-    ModelReply,
-    ModelRequest,
-    Provider,
-)
+from jury_actors.prices import Prices, cost_of
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.sources import Sources
 from jury_debate.rules_v1.conversation import Call
 from jury_debate.rules_v1.outcome import Outcome
@@ -48,6 +48,8 @@ class Juror:
     Args:
         providers: gives the client of a provider by its name; called once a name.
         clerk: where exchanges are recorded.
+        admission: what calls wait for; None: for nothing.
+        prices: what calls cost where the provider does not say.
         sources: time and chance.
         backoff: between tries of a failed call.
         linger: seconds that a delivery waits for company.
@@ -58,11 +60,15 @@ class Juror:
         providers: ProviderFactory,
         clerk: ClerkPort,
         *,
+        admission: Admission | None = None,
+        prices: Prices = Prices(),
         sources: Sources = Sources(),
         backoff: Backoff = Backoff(),
         linger: float = 0.0,
     ) -> None:
         self._make_provider = providers
+        self._admission = admission
+        self._prices = prices
         self._providers: dict[str, Provider] = {}
         self._gates: dict[str, asyncio.Semaphore] = {}
         self._halted: dict[str, Halted] = {}
@@ -105,6 +111,8 @@ class Juror:
         for task in list(self._working.values()):
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
+        if self._admission is not None:
+            await self._admission.close()
         for provider in self._providers.values():
             await provider.close()
 
@@ -132,10 +140,14 @@ class Juror:
             if call.attempt > 1:
                 delay = self._backoff.delay(call.attempt, jitter=self._sources.jitter(), retry_after=retry_after)
                 await asyncio.sleep(delay)
-            reply, latency = await self._ask_model(call, duty, self._teller(ask, call))
-            simulated = reply.simulated or self._provider(call.model.partition("/")[0]).simulated
+            answered = await self._ask_model(call, duty, self._teller(ask, call))
             exchange = duty.exchange(
-                call, reply, latency_ms=latency * 1000, waited_ms=delay * 1000, simulated=simulated
+                call,
+                answered.reply,
+                cost=answered.cost,
+                latency_ms=answered.seconds * 1000,
+                waited_ms=delay * 1000,
+                simulated=answered.simulated,
             )
             new = encode(exchange, recorded_at=self._sources.clock(), parts=pen.take())
             # Durable before anything is made of it: an answer that was paid for is never lost.
@@ -144,8 +156,9 @@ class Juror:
                 # Its texts stand under the first writer's references, which the log knows and we do not.
                 raise Mismatch(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
             duty.hear(exchange)
-            self._see_halt(call, duty, reply)
-            retry_after = reply.retry_after
+            if duty.conversation.halted is not None:
+                self._check_halt(call.model.partition("/")[0])
+            retry_after = answered.reply.retry_after
         assert duty.conversation.outcome is not None
         return duty.conversation.outcome
 
@@ -157,26 +170,46 @@ class Juror:
         exchange = exchange_id(step.id, call.model, call.turn, call.attempt)
         return lambda text: self._outbox.put(Chunk(ask.assignment.debate_id, step.id, exchange, text))
 
-    async def _ask_model(self, call: Call, duty: Duty, heard: Heard | None) -> tuple[ModelReply, float]:
+    async def _ask_model(self, call: Call, duty: Duty, heard: Heard | None) -> "_Answered":
+        """Make the call when it may be made. The time until then counts neither as its own nor towards a deadline."""
         name = call.model.partition("/")[0]
-        if (halted := self._halted.get(name)) is not None:
-            raise halted
         provider = self._provider(name)
         request = duty.request(call)
-        gate = self._gates.get(name)
-        if gate is None:
-            return await _timed(provider, request, heard)
-        async with gate:
-            return await _timed(provider, request, heard)
+        today = self._today()
+        async with AsyncExitStack() as stack:
+            self._check_halt(name)
+            admitted = None
+            if self._admission is not None:
+                limited = provider.max_in_flight is not None
+                admission = self._admission.admit(call.model, request, limited=limited, on=today)
+                admitted = await stack.enter_async_context(admission)
+            if (gate := self._gates.get(name)) is not None:
+                await stack.enter_async_context(gate)
+            self._check_halt(name)  # it may have been refused while this call waited
+            reply, seconds = await _timed(provider, request, heard)
+            if reply.outcome in _HALTS:
+                self._halt(call.model, reply)
+            simulated = reply.simulated or provider.simulated
+            cost = cost_of(call.model, reply, self._prices, today, simulated=simulated)
+            if admitted is not None:
+                admitted.settle(reply, cost)
+        return _Answered(reply, cost, seconds, simulated)
 
-    def _see_halt(self, call: Call, duty: Duty, reply: ModelReply) -> None:
-        """Raises when a person has to act; from then on the provider is not called any more."""
-        if duty.conversation.halted is None:
-            return
-        name = call.model.partition("/")[0]
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._sources.clock() // 1_000_000, UTC).date()
+
+    def _check_halt(self, name: str) -> None:
+        halted = self._halted.get(name)
+        if halted is not None:
+            raise halted
+
+    def _halt(self, model: str, reply: ModelReply) -> None:
+        """A person has to act: from now on the provider is not called any more, and nobody waits for it."""
+        name = model.partition("/")[0]
         said = f": {reply.error}" if reply.error else ""
-        self._halted[name] = Halted(f"{call.model}: {_HALTS[duty.conversation.halted]}{said}")
-        raise self._halted[name]
+        halted = Halted(f"{model}: {_HALTS[reply.outcome]}{said}", about=name)
+        if self._halted.setdefault(name, halted) is halted and self._admission is not None:
+            self._admission.refuse(name, halted)
 
     def _provider(self, name: str) -> Provider:
         provider = self._providers.get(name)
@@ -185,6 +218,13 @@ class Juror:
             if provider.max_in_flight is not None:
                 self._gates[name] = asyncio.Semaphore(provider.max_in_flight)
         return provider
+
+
+class _Answered(NamedTuple):
+    reply: ModelReply
+    cost: float | None
+    seconds: float
+    simulated: bool
 
 
 async def _timed(provider: Provider, request: ModelRequest, heard: Heard | None) -> tuple[ModelReply, float]:

@@ -7,22 +7,28 @@ each other by name: a handle among the arguments of a constructor can be lost be
 import asyncio
 import gc
 import pickle
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from secrets import token_hex
 from typing import Any
 
 import ray
-from ray.exceptions import ActorUnavailableError, RayError, RayTaskError
+from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayTaskError
 
+from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.claim import Back, Granted, Want
+from jury_actors.admission.desk import BEAT, Desk, Rule
+from jury_actors.admission.desk_link import DeskLost
+from jury_actors.admission.limiter import Limiter
 from jury_actors.clerk import Clerk, Recollection
 from jury_actors.coordinator import Coordinator
+from jury_actors.court import CourtPlan, admission
 from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorLost
 from jury_actors.juror import Juror
 from jury_actors.juror_link import JurorLost
 from jury_actors.messages import Ask, Chunk, Delivery, Finished, Job, Told
-from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import provider_factory
-from jury_actors.providers.simulated.script import Script
 from jury_events.errors import JuryError
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended
@@ -30,8 +36,21 @@ from jury_store.event_store import Append, Appended
 CLERK = "clerk"
 """The name of a court's clerk in its namespace."""
 
+BUDGET = "budget"
+LIMITER = "limiter"
+"""The names of a court's desks in its namespace."""
+
+SHARED_LIMITER = ("jury-judge", "limiter-1")
+"""Namespace and name of the limiter of a cluster that several runs share; the number is that of its messages' form."""
+
+_IDLE_BEATS = 12
+"""Beats without a client after which a shared limiter ends itself."""
+
 LINGER = 0.004
 """Seconds that a message waits for company between processes."""
+
+_REBIRTH = 0.2
+"""Seconds until a dead actor's name may be free again."""
 
 LOCK_WAIT = 20.0
 """Seconds to wait for the lock of a writer that was killed a moment ago."""
@@ -91,20 +110,87 @@ class ClerkActor:
             await asyncio.to_thread(clerk.close)
 
 
+class _DeskActor(ABC):
+    """The process of a desk; where it `ends_alone`, it does so once no client is left."""
+
+    def __init__(self, *, ends_alone: bool = False) -> None:
+        self._ends_alone = ends_alone
+        self._desk: Desk | None = None
+        self._sweeper: asyncio.Task[None] | None = None
+
+    @abstractmethod
+    def _rule(self) -> Rule:
+        """What decides."""
+
+    def _ready(self) -> Desk:
+        if self._desk is None:
+            self._desk = Desk(self._rule(), token_hex(8), linger=LINGER)
+            self._sweeper = asyncio.create_task(self._sweep(self._desk))
+        return self._desk
+
+    async def _sweep(self, desk: Desk) -> None:
+        """Drop the clients that died: what they held is free again."""
+        idle = 0
+        while idle < _IDLE_BEATS:
+            await asyncio.sleep(BEAT)
+            idle = 0 if desk.clients() or not self._ends_alone else idle + 1
+        ray.kill(ray.get_runtime_context().current_actor)
+
+    async def submit(self, client: str, packed: bytes) -> None:
+        """See `DeskPort`."""
+        await self._ready().submit(client, pickle.loads(packed))
+
+    async def poll(self, client: str, life: str, ack: int) -> bytes:
+        """See `DeskPort`."""
+        return _pack(await self._ready().poll(client, life, ack))
+
+
+class LimiterActor(_DeskActor):
+    """The process of a limiter."""
+
+    def _rule(self) -> Rule:
+        return Limiter()
+
+
+class BudgetActor(_DeskActor):
+    """The process of a run's budget. One that takes another's place does not know what is reserved: it halts."""
+
+    def __init__(self, ceiling: Ceiling) -> None:
+        super().__init__()
+        self._ceiling = ceiling
+
+    def _rule(self) -> Rule:
+        return Budget(self._ceiling, lost=ray.get_runtime_context().was_current_actor_reconstructed)
+
+
 class JurorActor:
     """The process of one juror."""
 
-    def __init__(self, namespace: str, script: Script, endpoints: Endpoints) -> None:
+    def __init__(self, namespace: str, plan: CourtPlan) -> None:
         _settle()
         self._namespace = namespace
-        self._providers = provider_factory(script, endpoints)
+        self._plan = plan
         self._juror: Juror | None = None
 
     def _ready(self) -> Juror:
         if self._juror is None:
+            plan = self._plan
             clerk = RayClerkPort(ray.get_actor(CLERK, self._namespace))
-            self._juror = Juror(self._providers, clerk, linger=LINGER)
+            way = admission(
+                plan,
+                token_hex(8),
+                limiter=RayDeskPort(self._limiter) if plan.limited else None,
+                budget=RayDeskPort(self._budget) if plan.ceiling.bounded else None,
+            )
+            providers = provider_factory(plan.script, plan.endpoints)
+            self._juror = Juror(providers, clerk, admission=way, prices=plan.prices, linger=LINGER)
         return self._juror
+
+    def _limiter(self) -> Any:
+        return shared_limiter() if self._plan.shared_cluster else ray.get_actor(LIMITER, self._namespace)
+
+    def _budget(self) -> Any:
+        return ray.get_actor(BUDGET, self._namespace)
 
     async def submit(self, packed: bytes) -> None:
         """See `JurorPort`."""
@@ -159,6 +245,49 @@ async def _remotely(method: Any, *args: Any) -> Any:
         raise ClusterLost(
             f"the Ray cluster was lost ({type(error).__name__}: {first}); call the same run again"
         ) from error
+
+
+def shared_limiter() -> Any:
+    """The limiter of this cluster; whoever finds none makes it."""
+    namespace, name = SHARED_LIMITER
+    actor: Any = ray.remote(LimiterActor)
+    options = {"namespace": namespace, "name": name, "lifetime": "detached", "get_if_exists": True}
+    return actor.options(num_cpus=0, max_restarts=0, enable_task_events=False, **options).remote(ends_alone=True)
+
+
+class RayDeskPort:
+    """A desk in another process.
+
+    Args:
+        find: gives the actor; asked again when it died for good.
+    """
+
+    def __init__(self, find: Callable[[], Any]) -> None:
+        self._find = find
+        self._handle: Any = None
+
+    async def submit(self, client: str, messages: Sequence[Want | Back]) -> None:
+        """See `DeskPort`."""
+        await self._call("submit", client, _pack(messages))
+
+    async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
+        """See `DeskPort`."""
+        delivery: Delivery[Granted] = pickle.loads(await self._call("poll", client, life, ack))
+        return delivery
+
+    async def _call(self, method: str, *args: Any) -> Any:
+        if self._handle is None:
+            self._handle = self._find()
+        try:
+            return await _remotely(getattr(self._handle, method), *args)
+        except ActorUnavailableError as error:
+            raise DeskLost from error
+        except ClusterLost as error:
+            if not isinstance(error.__cause__, ActorDiedError):
+                raise
+            self._handle = None
+            await asyncio.sleep(_REBIRTH)
+            raise DeskLost from error
 
 
 class RayClerkPort:

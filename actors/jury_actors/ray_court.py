@@ -29,7 +29,18 @@ for _name, _value in {
 import ray  # noqa: E402
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: E402
 
-from jury_actors.ray_actors import CLERK, ClerkActor, CoordinatorActor, JurorActor, RayClerkPort, RayCoordinatorPort  # noqa: E402
+from jury_actors.ray_actors import (  # noqa: E402
+    BUDGET,
+    CLERK,
+    LIMITER,
+    BudgetActor,
+    ClerkActor,
+    CoordinatorActor,
+    JurorActor,
+    LimiterActor,
+    RayClerkPort,
+    RayCoordinatorPort,
+)
 
 _OBJECT_STORE_BYTES = 128 * 1024 * 1024
 _SETTINGS_FRAME = b"\x04"
@@ -97,11 +108,14 @@ async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
         return _actor(cls, name=name, namespace=namespace, **options).remote(*args)
 
     clerk = actor(ClerkActor, CLERK, _absolute(plan.store_url), plan.run_id, **local_file)
-    others = [
-        actor(JurorActor, name, namespace, plan.script, dict(plan.endpoints))
-        for names in places.values()
-        for name in names
-    ]
+    others = []
+    if plan.limited and not plan.shared_cluster:
+        others.append(actor(LimiterActor, LIMITER))
+    if plan.ceiling.bounded:
+        others.append(actor(BudgetActor, BUDGET, plan.ceiling))
+    # Of the endpoints a plain table: a mapping proxy does not pickle.
+    sent = plan._replace(endpoints=dict(plan.endpoints))
+    others += [actor(JurorActor, name, namespace, sent) for names in places.values() for name in names]
     others.append(coordinator := actor(CoordinatorActor, "coordinator", namespace, places))
     try:
         await RayClerkPort(clerk).open()

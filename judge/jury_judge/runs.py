@@ -79,6 +79,11 @@ class Survey:
         """How many of the debates are over."""
         return sum(row.status in _ENDED for row in self.stored.values())
 
+    def is_over(self, debate: str) -> bool:
+        """Whether nothing is left to do in a debate."""
+        row = self.stored.get(debate)
+        return row is not None and row.status in _ENDED
+
 
 def survey(run: Run, store: EventStore) -> Survey:
     """Read every case once and compare the run with what the store holds of it.
@@ -203,8 +208,7 @@ def _readable_jobs(
 ) -> Iterator[Job]:
     for case in run.cases(lambda case: not stopping.is_set() and run.debate_id(case) not in surveyed.stored):
         debate = run.debate_id(case)
-        row = surveyed.stored.get(debate)
-        if row is not None and row.status in _ENDED:
+        if surveyed.is_over(debate):
             docketed.order.append(debate)
             docketed.over.add(debate)
             continue

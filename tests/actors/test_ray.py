@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from jury_actors import ray_court
@@ -23,21 +22,10 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.counted_script import CountedScript, served
 from support.courts import KeptStore, Run, a_case_with_records, broken_promises, completed
+from support.processes import actor_process
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
-
-
-def actor_process(name: str) -> int:
-    """The id of the youngest process of such an actor: those of an earlier court may still be going."""
-    found = {}
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if process.cmdline()[0].startswith(f"ray::{name}"):
-                found[process.create_time()] = process.pid
-        except (psutil.NoSuchProcess, psutil.ZombieProcess, IndexError):
-            continue
-    return found[max(found)]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import court_options, panel_options, resolved_store, simulated, store_option
+from jury_judge.cli.options import court_options, panel_options, price_list, resolved_store, simulated, store_option
 
 _LOOK_EVERY = 0.1
 """Seconds between looks at the log."""
@@ -84,7 +84,7 @@ def _demo(
             run,
             surveyed,
             store,
-            CourtPlan(loaded.panel, url, run_id, script, replicas, loaded.endpoints),
+            CourtPlan(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
             in_process=in_process,
             ray_address=ray_address,
             progress=_Silent(),

@@ -81,7 +81,7 @@ def hold_run(
 ) -> Held:
     """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
     problems: list[Finished] = []
-    court = _court(plan, in_process=in_process)
+    court = _court(plan._replace(shared_cluster=ray_address is not None), in_process=in_process)
     on_ray = not in_process and surveyed.ended < surveyed.total
     if on_ray:
         from jury_actors import ray_court

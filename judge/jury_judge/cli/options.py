@@ -13,6 +13,7 @@ from jury_judge.errors import SettingError
 from jury_judge.settings import load_settings
 
 if TYPE_CHECKING:
+    from jury_actors.prices import Prices
     from jury_actors.providers.simulated.script import Script
 
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -122,6 +123,44 @@ def court_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def budget_options(command: F) -> F:
+    """What a run may spend: `--max-cost`, `--max-calls`, `--prices`."""
+    for option in (
+        click.option(
+            "--prices", metavar="FILE", help="Prices of models (TOML), before the list prices. [$JURY_PRICES]"
+        ),
+        click.option(
+            "--max-calls", type=click.IntRange(min=0), help="Model calls at most, over all sessions of the run."
+        ),
+        click.option(
+            "--max-cost",
+            type=click.FloatRange(min=0, max=1e9),
+            metavar="USD",
+            callback=_finite,
+            help="US dollars at most, over all sessions of the run.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no amount of dollars", param=parameter)
+    return value
+
+
+def price_list(path: str | None) -> "Prices":
+    """The prices of `path`, else of the environment's file, before the list prices.
+
+    Raises:
+        BadPrices: the file cannot be read.
+    """
+    from jury_actors.prices import PRICES, load_prices
+
+    return load_prices(path or os.environ.get(PRICES, "").strip() or None)
 
 
 def panel_options(command: F) -> F:

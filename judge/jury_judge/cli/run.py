@@ -15,11 +15,21 @@ import click
 from jury_events.case import Case
 from jury_events.verdict import Verdict
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import court_options, pairs, panel_options, simulated, store_option
+from jury_judge.cli.options import (
+    budget_options,
+    court_options,
+    pairs,
+    panel_options,
+    price_list,
+    simulated,
+    store_option,
+)
 from jury_judge.cli.options import run_id as run_id_form
 from jury_judge.errors import OutputClosed
 
 if TYPE_CHECKING:
+    from jury_judge.cli.holding import Held
+    from jury_judge.cli.results import Results
     from jury_judge.runs import CaseSource
 
 
@@ -58,6 +68,8 @@ if TYPE_CHECKING:
     default="auto",
     help="How progress is shown on stderr.",
 )
+@budget_options
+@click.option("--dry-run", is_flag=True, help="Tell what the run would take, and hold nothing.")
 @court_options
 def command(**options: Any) -> int:
     """Judge the cases of files (JSON, JSONL; - is standard input).
@@ -87,12 +99,18 @@ def _run(
     as_jsonl: bool,
     fail_on: tuple[str, ...],
     display: str,
+    max_cost: float | None,
+    max_calls: int | None,
+    prices: str | None,
+    dry_run: bool,
     in_process: bool,
     ray_address: str | None,
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
     from jury_actors.court import CourtPlan
+    from jury_judge.budgets import ceiling, check_priced
+    from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed, warn_of_models
     from jury_judge.cli.results import Results
     from jury_judge.cli.terminal import RunProgress, note
@@ -101,8 +119,7 @@ def _run(
     from jury_judge.runs import Run
     from jury_judge.settings import load_settings
 
-    if as_json and as_jsonl:
-        raise click.UsageError("--json and --jsonl exclude each other")
+    _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
     loaded = load_panel(
         panel_name,
         os.environ,
@@ -116,6 +133,15 @@ def _run(
         cases=loaded.redaction.cases(_case_source(cases, fields, limit, settings.artifact_hosts)),
         concurrency=concurrency,
     )
+    plan = CourtPlan(
+        loaded.panel, settings.store_url, run.run_id, script, replicas, loaded.endpoints, prices=price_list(prices)
+    )
+    today = datetime.now(UTC).date()
+    if dry_run:
+        tell(run, plan, on_cluster=ray_address is not None, as_json=as_json)
+        return Exit.DONE
+    if max_cost is not None:
+        check_priced(loaded.panel.models, plan.prices, today)
     keys = None if ray_address else os.environ
     store, surveyed = open_surveyed(run, settings.store_url, loaded.endpoints, keys)
     progress = RunProgress(run.run_id, display)
@@ -126,11 +152,12 @@ def _run(
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
         if run_id is None:
             note(f"run {run.run_id}")
+        bounds = ceiling(store, run.run_id, plan.prices, today, max_calls=max_calls, max_cost=max_cost)
         held = hold_run(
             run,
             surveyed,
             store,
-            CourtPlan(loaded.panel, settings.store_url, run.run_id, script, replicas, loaded.endpoints),
+            plan._replace(ceiling=bounds),
             in_process=in_process,
             ray_address=ray_address,
             progress=progress,
@@ -143,13 +170,27 @@ def _run(
     finally:
         progress.close()
         store.close()
+    return _close(results, held, run.run_id, surveyed.total, fail_on)
+
+
+def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
+    if as_json and as_jsonl:
+        raise click.UsageError("--json and --jsonl exclude each other")
+    if dry_run and as_jsonl:
+        raise click.UsageError("--dry-run tells of the run as a whole: --json gives that as data, --jsonl nothing")
+
+
+def _close(results: "Results", held: "Held", run_id: str, total: int, fail_on: tuple[str, ...]) -> Exit:
+    """Say what the run came to, and give its code."""
+    from jury_judge.cli.terminal import note
+
     results.finish()
-    note(f"run {run.run_id}: {results.tally(surveyed.total)}")
+    note(f"run {run_id}: {results.tally(total)}")
     for remark in results.remarks():
         note(remark)
     if held.interrupted:
         return Exit.INTERRUPTED
-    if (trouble := results.trouble(run.run_id, len(held.problems))) is not None:
+    if (trouble := results.trouble(run_id, len(held.problems))) is not None:
         note(f"jury: {trouble}")
         return Exit.STOPPED
     return Exit.FAILED_ON if results.any_of(fail_on) else Exit.DONE

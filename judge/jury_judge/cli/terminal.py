@@ -9,6 +9,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
 from jury_judge.views.visible_text import visible_line
 
@@ -119,8 +120,7 @@ class RunProgress:
     def ended(self, finished: Finished) -> None:
         """See `runs.Progress`."""
         if finished.problem is not None:
-            if not self._quiet:
-                self._tell(finished.debate_id, str(finished.problem))
+            self._tell(finished.debate_id, finished.problem)
             return
         now = time.monotonic()
         if not self._new:
@@ -139,11 +139,15 @@ class RunProgress:
                 left += f", about {(self._total - self._done) / rate:.0f} s left"
             note(f"run {self._run_id}: {self._done} of {counted(self._total, 'debate')}{left}")
 
-    def _tell(self, debate_id: str, problem: str) -> None:
-        """Each problem once: a full disk stops every debate at the same time."""
-        if problem not in self._told:
-            self._told.add(problem)
-            note(f"debate {debate_id} could not go on: {visible_line(problem, 500)}")
+    def _tell(self, debate_id: str, problem: BaseException) -> None:
+        """Each problem once: a full disk stops every debate at the same time; always, what a person must mend."""
+        halted = isinstance(problem, Halted)
+        about = problem.about if isinstance(problem, Halted) else str(problem)
+        if about in self._told or (self._quiet and not halted):
+            return
+        self._told.add(about)
+        said = visible_line(str(problem), 500)
+        note(f"jury: {said}" if halted else f"debate {debate_id} could not go on: {said}")
 
     def close(self) -> None:
         """Stop drawing."""

@@ -1,0 +1,202 @@
+"""What a juror's calls wait for, and what is told of them afterwards."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from itertools import count
+
+import pytest
+
+from jury_actors.admission.admission import Admission
+from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.desk import Desk
+from jury_actors.admission.desk_link import DeskLink
+from jury_actors.admission.limiter import Limiter
+from jury_actors.admission.model_class import ModelClasses
+from jury_actors.backoff import Backoff
+from jury_actors.errors import Halted
+from jury_actors.juror import Juror
+from jury_actors.prices import Price, Prices
+from jury_actors.providers.endpoints import Endpoint, Limits
+from jury_actors.providers.provider import ModelReply
+from jury_actors.sources import Sources
+from jury_debate.rules_v1.outcome import Answered
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
+from support.waiting import until
+
+PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
+REFUSED = ModelReply(CallOutcome.AUTHENTICATION, error="invalid key")
+ANSWERED = Usage(input_tokens=1000, output_tokens=100)
+
+
+class Hall:
+    """A juror of seats at openai/gpt-4o, with a limiter and perhaps a budget before it."""
+
+    def __init__(self, *turns: object, limits: Limits = Limits(), ceiling: Ceiling = Ceiling(), most: int | None = 64):
+        self.provider = ScriptedProvider(*turns, most=most)
+        self.provider.simulated = False
+        self.clerk = HeldClerk()
+        self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
+        endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
+        self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})
+        budget = DeskLink(Desk(Budget(ceiling), "b"), "c") if ceiling.bounded else None
+        admission = Admission("r", self.classes, PRICES, limiter=DeskLink(Desk(self.limiter, "l"), "c"), budget=budget)
+        ticks = count(1)
+        self.juror = Juror(
+            lambda _name: self.provider,
+            self.clerk,
+            admission=admission,
+            prices=PRICES,
+            backoff=Backoff(base=0.0, cap=0.0),
+            sources=Sources(clock=lambda: next(ticks) + 1_795_000_000_000_000),
+        )
+
+    def ask(self, *jurors: str, **settings: object):
+        seats = [{"model": "openai/gpt-4o", "juror_id": juror, "settings": settings} for juror in jurors]
+        asking = Asking(seats=seats)
+        return [asking.ask(juror) for juror in jurors]
+
+    async def told(self, *jurors: str, **settings: object):
+        await self.juror.submit(self.ask(*jurors, **settings), [])
+        async with asyncio.timeout(5):
+            return await told_by(self.juror, len(jurors))
+
+
+@pytest.fixture
+async def hall() -> AsyncIterator[Callable[..., Hall]]:
+    made: list[Hall] = []
+
+    def make(*turns: object, **options: object) -> Hall:
+        made.append(Hall(*turns, **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.juror.close()
+
+
+MakeHall = Callable[..., Hall]
+SEATS = ("a", "b", "c", "d", "e")
+
+
+async def test_calls_at_once_are_those_that_the_limits_allow(hall: MakeHall):
+    it = hall(limits=Limits(in_flight=2))
+    it.provider.open.clear()
+    await it.juror.submit(it.ask(*SEATS), [])
+    await until(lambda: it.provider.running == 2)
+    it.provider.open.set()
+    async with asyncio.timeout(5):
+        told = await told_by(it.juror, 5)
+
+    assert 2 == it.provider.most_running
+    assert all(isinstance(one.outcome, Answered) for one in told)
+
+
+async def test_a_provider_without_a_bound_waits_for_no_limit(hall: MakeHall):
+    it = hall(limits=Limits(in_flight=1), most=None)
+    it.provider.open.clear()
+    await it.juror.submit(it.ask(*SEATS), [])
+    await until(lambda: it.provider.running == 5)
+    it.provider.open.set()
+    await told_by(it.juror, 5)
+
+    assert 5 == it.provider.most_running
+
+
+async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(hall: MakeHall):
+    it = hall(limits=Limits(in_flight=1))
+    it.provider.open.clear()
+    await it.juror.submit(it.ask("a", "b", timeout_seconds=1.0, deadline_seconds=0.000_001, tries=1), [])
+    await until(lambda: it.provider.running == 1)
+    await asyncio.sleep(0.6)
+    it.provider.open.set()
+    async with asyncio.timeout(5):
+        await told_by(it.juror, 2)
+    first, second = it.clerk.exchanges()
+
+    assert first.latency_ms >= 500
+    assert (second.latency_ms < 500, second.waited_ms) == (True, 0.0)
+    assert [CallOutcome.ANSWERED] * 2 == [first.outcome, second.outcome]
+
+
+async def test_an_overload_slows_everybody_down_and_loses_no_call(hall: MakeHall):
+    it = hall(ModelReply(CallOutcome.RATE_LIMITED), ModelReply(CallOutcome.OVERLOADED))
+    told = await it.told(*SEATS)
+    model_class, _ = it.classes.of("openai/gpt-4o")
+
+    assert all(isinstance(one.outcome, Answered) for one in told)
+    assert (0, 4) == it.limiter.in_flight(model_class)
+
+
+async def test_an_exchange_records_what_the_call_cost(hall: MakeHall):
+    raw = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
+    it = hall(raw, REFUSED)
+    await it.told("a")
+
+    assert [0.002, 0.0] == [exchange.cost for exchange in it.clerk.exchanges()]
+
+
+async def test_no_call_is_made_beyond_the_budget(hall: MakeHall):
+    it = hall(ceiling=Ceiling(max_calls=3))
+    told = await it.told(*SEATS)
+
+    assert 3 == len(it.provider.requests) == len(it.clerk.exchanges())
+    assert [Halted] * 2 == [type(one.problem) for one in told if one.outcome is None]
+
+
+async def test_the_cost_of_all_calls_stays_within_the_budget(hall: MakeHall):
+    reply = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
+    it = hall(*[reply] * 1000, ceiling=Ceiling(max_cost=0.2))
+    await it.told(*SEATS, max_output_tokens=16_384)
+    cost = sum(exchange.cost or 0.0 for exchange in it.clerk.exchanges())
+
+    assert 0.02 <= cost <= 0.2
+
+
+async def test_a_refused_key_is_tried_by_nobody_who_still_waits(hall: MakeHall):
+    it = hall(REFUSED, limits=Limits(in_flight=1))
+    told = await it.told(*SEATS)
+
+    assert 1 == len(it.provider.requests)
+    assert ["openai"] * 5 == [one.problem.about for one in told if isinstance(one.problem, Halted)]
+    assert 1 == len({str(one.problem) for one in told})
+
+
+async def test_a_refused_key_is_tried_by_nobody_who_waits_for_the_client(hall: MakeHall):
+    it = hall(REFUSED, most=1)
+    await it.told(*SEATS)
+
+    assert 1 == len(it.provider.requests)
+
+
+async def test_a_juror_that_is_closed_leaves_no_call_in_flight(hall: MakeHall):
+    it = hall()
+    it.provider.open.clear()
+    await it.juror.submit(it.ask(*SEATS), [])
+    await until(lambda: it.provider.running == 5)
+    await it.juror.close()
+
+    assert 0 == it.provider.running
+
+
+def class_of(endpoint: Endpoint, environ: dict[str, str], model: str = "openai/gpt-4o"):
+    return ModelClasses({"openai": endpoint}, environ).of(model)[0]
+
+
+def test_models_of_one_pattern_share_a_class_and_others_have_their_own():
+    limits = Endpoint(limits={"gpt-4o*": Limits(in_flight=3)})
+    classes = ModelClasses({"openai": limits}, {})
+
+    assert classes.of("openai/gpt-4o") == classes.of("openai/gpt-4o-mini")
+    assert classes.of("openai/gpt-5") != classes.of("openai/gpt-6")
+    assert Limits(in_flight=3) == classes.of("openai/gpt-4o")[1]
+
+
+def test_another_key_or_another_address_is_another_class():
+    one = class_of(Endpoint(), {"OPENAI_API_KEY": "one"})
+
+    assert one == class_of(Endpoint(), {"OPENAI_API_KEY": "one"})
+    assert one != class_of(Endpoint(), {"OPENAI_API_KEY": "two"})
+    assert one != class_of(Endpoint(), {"OPENAI_API_KEY": "one", "OPENAI_BASE_URL": "http://127.0.0.1:1"})
+    assert "one" not in str(one)

@@ -1,0 +1,168 @@
+"""Budgets and limits on Ray: the same as in one process, whichever of their processes is killed."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+import ray
+
+from jury_actors import ray_court
+from jury_actors.admission.budget import Ceiling
+from jury_actors.admission.desk_link import DeskLink
+from jury_actors.errors import Halted
+from jury_actors.messages import Finished
+from jury_actors.providers.endpoints import Limits
+from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, RayDeskPort, shared_limiter
+from jury_events.ids import calls_stream
+from jury_events.outcome import CallOutcome
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from support.claims import a_claim
+from support.courts import Run, a_case_with_records, completed
+from support.processes import actor_process
+from support.waiting import comes
+
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
+
+# An actor is never called, but there: the court has a limiter.
+LIMITED = [{"model": "simulated/juror", "juror_id": name, "fallbacks": ["openai/x"]} for name in ("a", "b", "c")]
+
+
+@pytest.fixture
+def reader(sqlite_url: str) -> Iterator[EventStore]:
+    """The store as another process reads it."""
+    store = open_store(sqlite_url, write=False)
+    yield store
+    store.close()
+
+
+async def hold(run: Run, url: str, script: Script = AS_USUAL, **plan: Any) -> dict[str, Finished]:
+    async with ray_court.ray_court(run.plan(script, url=url)._replace(**plan)) as port:
+        return await run.through(port)
+
+
+def recorded(run: Run) -> int:
+    return sum(len(run.store.read_stream(calls_stream(debate))) for debate in run.cases)
+
+
+async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_gone_on_with(
+    sqlite_url: str, reader: EventStore
+) -> None:
+    run = Run(reader, debates=10)
+    stopped = await hold(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(max_calls=31))
+    spent = recorded(run)
+    found = await hold(run, sqlite_url)
+
+    assert 31 == spent
+    assert {"budget"} == {one.problem.about for one in stopped.values() if isinstance(one.problem, Halted)}
+    assert {"completed", "unfinished"} >= {one.status for one in stopped.values()}
+    assert completed(found.values())
+
+
+async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, reader: EventStore) -> None:
+    run = Run(reader, debates=10)
+    stopped = await hold(run, sqlite_url, Script(rates={CallOutcome.AUTHENTICATION: 1.0}))
+    wasted = recorded(run)
+    found = await hold(run, sqlite_url)
+
+    assert [("unfinished", "simulated")] * 10 == [
+        (one.status, one.problem.about) for one in stopped.values() if isinstance(one.problem, Halted)
+    ]
+    assert wasted <= 30
+    assert completed(found.values())
+
+
+async def test_a_budget_whose_keeper_was_killed_halts_the_run_rather_than_overspend(
+    sqlite_url: str, reader: EventStore
+) -> None:
+    run = Run(reader, debates=8, case=a_case_with_records)
+    script = Script(latency=0.15, seed=3)
+    holding = asyncio.create_task(hold(run, sqlite_url, script, ceiling=Ceiling(max_calls=10_000)))
+    await comes(lambda: reader.last_position() >= 40 or holding.done())
+    os.kill(actor_process("BudgetActor"), signal.SIGKILL)
+    stopped = await holding
+    found = await hold(run, sqlite_url)
+
+    assert any("kept the budget was lost" in str(one.problem) for one in stopped.values())
+    assert completed(found.values())
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_court_with_limited_models_holds_its_debates(sqlite_url: str, reader: EventStore, shared: bool) -> None:
+    run = Run(reader, debates=2, seats=LIMITED)
+    found = await hold(run, sqlite_url, shared_cluster=shared)
+    namespace, name = SHARED_LIMITER
+    there = {"name": name, "namespace": namespace} in ray.util.list_named_actors(all_namespaces=True)
+    if there:
+        ray.kill(ray.get_actor(name, namespace))
+
+    assert completed(found.values())
+    assert shared == there
+
+
+async def take(link: DeskLink, limits: Limits, most: list[int], running: list[int]) -> None:
+    async with link.permit(a_claim(limits=limits)):
+        running[0] += 1
+        most.append(running[0])
+        await asyncio.sleep(0.002)
+        running[0] -= 1
+
+
+@pytest.fixture
+async def limiter() -> AsyncIterator[Any]:
+    handle = ray.remote(LimiterActor).options(max_restarts=-1, num_cpus=0).remote()
+    yield handle
+    ray.kill(handle)
+
+
+async def test_processes_share_what_a_provider_grants(limiter: Any) -> None:
+    links = [DeskLink(RayDeskPort(lambda: limiter), name) for name in "ab"]
+    most: list[int] = []
+    running = [0]
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(take(links[n % 2], Limits(in_flight=5), most, running) for n in range(200)))
+    for link in links:
+        await link.close()
+
+    assert (200, 5) == (len(most), max(most))
+
+
+async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> None:
+    link = DeskLink(RayDeskPort(lambda: limiter), "a")
+    most: list[int] = []
+    running = [0]
+    waiting = [asyncio.create_task(take(link, Limits(in_flight=2), most, running)) for _ in range(200)]
+    await comes(lambda: len(most) >= 20)
+    os.kill(actor_process("LimiterActor"), signal.SIGKILL)
+    async with asyncio.timeout(60):
+        await asyncio.gather(*waiting)
+    await link.close()
+
+    assert (200, 2) == (len(most), max(most))
+
+
+async def test_a_shared_limiter_that_died_is_made_anew_by_whoever_needs_it() -> None:
+    link = DeskLink(RayDeskPort(shared_limiter), "a")
+    most: list[int] = []
+    running = [0]
+    await take(link, Limits(in_flight=2), most, running)
+    ray.kill(shared_limiter())
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(take(link, Limits(in_flight=2), most, running) for _ in range(20)))
+    await link.close()
+    ray.kill(shared_limiter())
+
+    assert (21, 2) == (len(most), max(most))
+
+
+@pytest.mark.long
+async def test_a_shared_limiter_ends_itself_when_no_run_is_left() -> None:
+    link = DeskLink(RayDeskPort(shared_limiter), "a")
+    await take(link, Limits(), [], [0])
+    pid = actor_process("LimiterActor")
+    await link.close()
+    await comes(lambda: not os.path.exists(f"/proc/{pid}"), 120)  # noqa: PTH110

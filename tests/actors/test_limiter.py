@@ -1,0 +1,294 @@
+"""The limiter: what a provider grants is never exceeded, never wasted, and shared fairly."""
+
+from collections import Counter as Count
+
+import pytest
+
+from jury_actors.admission.claim import ModelClass
+from jury_actors.admission.limiter import Limiter
+from jury_actors.admission.pace import FIRST_IN_FLIGHT
+from jury_actors.providers.endpoints import Limits
+from jury_events.outcome import CallOutcome
+from support.claims import MODEL, UNLIMITED, Counter, a_claim, a_limiter
+
+OTHER = ModelClass("anthropic", "key", "claude")
+
+
+def in_flight(it: Counter) -> tuple[int, int]:
+    assert isinstance(it.rule, Limiter)
+    return it.rule.in_flight(MODEL)
+
+
+def finish_all(it: Counter, outcome: CallOutcome = CallOutcome.ANSWERED, **fields: float) -> None:
+    """End every call that has begun and not ended."""
+    for number in list(it.began):
+        it.began.remove(number)
+        it.back(number, outcome, **fields)
+
+
+def test_no_minute_holds_more_requests_than_are_granted():
+    it = a_limiter()
+    limits = Limits(requests_per_minute=10, in_flight=1000)
+    it.wants(40, a_claim(limits=limits))
+    for second in range(300):
+        it.wait_until(float(second))
+        finish_all(it)
+
+    assert 40 == len(it.times)
+    assert 10 == max(sum(at <= one < at + 60 for one in it.times) for at in it.times)
+    assert it.times[-1] <= 181
+
+
+def test_no_minute_holds_more_tokens_than_are_granted():
+    it = a_limiter()
+    limits = Limits(tokens_per_minute=1000, in_flight=1000)
+    it.wants(3, a_claim(limits=limits, tokens=100))
+
+    assert [1] == it.began
+    it.back(1, input_tokens=100, output_tokens=200)
+
+    assert [1, 2] == it.began
+
+
+def test_tokens_are_settled_by_what_the_provider_counted():
+    it = a_limiter()
+    limits = Limits(tokens_per_minute=1000, in_flight=1000)
+    first = it.want(a_claim(limits=limits, tokens=100))
+    it.want(a_claim(limits=limits, tokens=100))
+    it.back(first, input_tokens=900, output_tokens=100)
+
+    assert [first] == it.began
+    it.wait_until(59.9)
+    assert [first] == it.began
+    it.wait_until(60.0)
+    assert 2 == len(it.began)
+
+
+def test_a_large_request_is_not_overtaken_by_small_ones():
+    it = a_limiter()
+    limits = Limits(tokens_per_minute=2000, in_flight=1000)
+    it.wants(2, a_claim(limits=limits, tokens=200))
+    large = it.want(a_claim(limits=limits, tokens=1500))
+    small = it.wants(5, a_claim(limits=limits, tokens=1))
+    before = list(it.began)
+    it.wait_until(60.0)
+
+    assert [1, 2] == before
+    assert large == it.began[2]
+    assert not set(small) & set(before)
+
+
+def test_a_request_larger_than_the_limit_itself_goes_when_the_minute_is_empty():
+    it = a_limiter()
+    limits = Limits(tokens_per_minute=1000, in_flight=1000)
+    it.want(a_claim(limits=limits, tokens=100))
+    huge = it.want(a_claim(limits=limits, tokens=50_000))
+    before = list(it.began)
+    it.wait_until(60.0)
+
+    assert [1] == before
+    assert [1, huge] == it.began
+
+
+def test_calls_in_flight_begin_moderately_and_grow_by_one_for_every_round_that_went_well():
+    it = a_limiter()
+    it.wants(100, a_claim())
+
+    assert FIRST_IN_FLIGHT == len(it.began)
+    for number in range(1, FIRST_IN_FLIGHT + 1):
+        it.back(number)
+
+    assert (FIRST_IN_FLIGHT + 1, FIRST_IN_FLIGHT + 1) == in_flight(it)
+
+
+def test_calls_in_flight_never_grow_beyond_the_cap():
+    it = a_limiter()
+    it.wants(3000, a_claim(limits=Limits(in_flight=12)))
+    most = 0
+    while it.began:
+        most = max(most, in_flight(it)[0])
+        finish_all(it)
+
+    assert 12 == most
+
+
+def test_a_cap_below_the_beginning_holds_from_the_start():
+    it = a_limiter()
+    it.wants(10, a_claim(limits=Limits(in_flight=2)))
+
+    assert 2 == len(it.began)
+
+
+def test_calls_that_never_fill_the_window_say_nothing_of_its_size():
+    it = a_limiter()
+    for _ in range(500):
+        it.back(it.want(a_claim()))
+
+    assert (0, FIRST_IN_FLIGHT) == in_flight(it)
+
+
+@pytest.mark.parametrize("outcome", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
+def test_an_overload_halves_once_however_many_calls_tell_of_it(outcome: CallOutcome):
+    it = a_limiter(jitter=1.0)
+    it.wants(8, a_claim())
+    for number in range(1, 9):
+        it.back(number, outcome)
+
+    assert (0, 4) == in_flight(it)
+
+
+def test_the_size_never_falls_below_one():
+    it = a_limiter()
+    for _ in range(20):
+        number = it.want(a_claim())
+        it.wait_until(it.now + 61)
+        it.back(number, CallOutcome.OVERLOADED, retry_after=1.0)
+
+    assert (0, 1) == in_flight(it)
+    it.wait_until(it.now + 61)
+    assert it.want(a_claim()) == it.began[-1]
+
+
+def test_after_an_overload_everybody_waits_as_long_as_the_provider_asks():
+    it = a_limiter()
+    it.back(it.want(a_claim(run="one")), CallOutcome.RATE_LIMITED, retry_after=7.0)
+    it.began.clear()
+    it.wants(2, a_claim(run="two"), client="another")
+    it.wait_until(6.9)
+    before = list(it.began)
+    it.wait_until(7.0)
+
+    assert not before
+    assert 2 == len(it.began)
+
+
+def test_what_the_provider_asks_for_is_capped():
+    it = a_limiter()
+    it.back(it.want(a_claim()), CallOutcome.RATE_LIMITED, retry_after=86_400.0)
+    number = it.want(a_claim())
+    it.wait_until(60.0)
+
+    assert number in it.began
+
+
+def test_without_a_word_from_the_provider_the_wait_is_drawn_and_grows():
+    it = a_limiter(jitter=0.5)
+    waits = []
+    for _ in range(3):
+        it.back(it.want(a_claim()), CallOutcome.OVERLOADED)
+        it.want(a_claim())
+        at = it.rule.look_at()
+        assert at is not None
+        waits.append(at - it.now)
+        it.wait_until(at)
+        it.now += 1
+        it.back(it.began[-1], None)
+
+    assert [5.0, 10.0, 20.0] == waits
+
+
+def test_another_class_of_models_does_not_wait():
+    it = a_limiter()
+    it.back(it.want(a_claim()), CallOutcome.RATE_LIMITED, retry_after=60.0)
+    number = it.want(a_claim(model=OTHER))
+
+    assert number in it.began
+
+
+def test_runs_take_turns_so_that_a_small_one_does_not_wait_behind_a_large_one():
+    it = a_limiter()
+    limits = Limits(in_flight=1)
+    first = it.want(a_claim(run="large", limits=limits))
+    large = it.wants(50, a_claim(run="large", limits=limits))
+    small = it.wants(3, a_claim(run="small", limits=limits))
+    for _ in range(7):
+        it.back(it.began[-1])
+
+    assert [first, large[0], small[0], large[1], small[1], large[2], small[2], large[3]] == it.began
+
+
+def test_a_run_is_served_in_the_order_in_which_it_asked():
+    it = a_limiter()
+    wanted = it.wants(100, a_claim())
+    done: list[int] = []
+    while it.began:
+        done.append(it.began.pop(0))
+        it.back(done[-1])
+
+    assert wanted == done
+
+
+def test_the_strictest_limits_that_a_run_names_hold_for_the_key():
+    it = a_limiter()
+    it.want(a_claim(run="one", limits=Limits(in_flight=50)))
+    it.wants(10, a_claim(run="two", limits=Limits(in_flight=2)))
+
+    assert 2 == len(it.began)
+
+
+def test_who_gives_up_waiting_leaves_the_place_to_the_next():
+    it = a_limiter()
+    limits = Limits(in_flight=1)
+    first, gone, last = it.wants(3, a_claim(limits=limits))
+    it.back(gone, None)
+    it.back(first)
+
+    assert [first, last] == it.began
+
+
+def test_what_a_dead_juror_held_and_waited_for_is_free_again():
+    it = a_limiter()
+    limits = Limits(in_flight=2)
+    it.wants(5, a_claim(limits=limits), client="dead")
+    alive = it.want(a_claim(limits=limits), client="alive")
+    it.lose("dead")
+
+    assert alive == it.began[-1]
+    assert (1, 2) == in_flight(it)
+
+
+def test_a_permit_that_nobody_gives_back_ends_with_its_term():
+    it = a_limiter()
+    limits = Limits(in_flight=1)
+    it.want(a_claim(limits=limits))
+    late = it.want(a_claim(limits=limits))
+    it.wait_until(99.0)
+    before = list(it.began)
+    it.wait_until(100.0)
+
+    assert [1] == before
+    assert [1, late] == it.began
+
+
+def test_calls_under_way_are_registered_again_with_a_limiter_that_takes_anothers_place():
+    it = a_limiter()
+    limits = Limits(in_flight=3)
+    held = [it.want(a_claim(limits=limits), held=True) for _ in range(3)]
+    waits = it.want(a_claim(limits=limits))
+    before = list(it.began)
+    it.back(held[0])
+
+    assert not before
+    assert [waits] == it.began
+
+
+def test_an_answer_is_expected_to_be_as_long_as_those_before():
+    it = a_limiter()
+    limits = Limits(tokens_per_minute=10_000, in_flight=64)
+    for _ in range(60):
+        it.wait_until(it.now + 100)
+        it.back(it.want(a_claim(limits=limits, tokens=100)), input_tokens=100, output_tokens=1900)
+    it.wait_until(it.now + 100)
+    it.began.clear()
+    it.wants(8, a_claim(limits=limits, tokens=100))
+
+    assert 5 == len(it.began)
+
+
+def test_two_jurors_share_one_key():
+    it = a_limiter()
+    for number in range(20):
+        it.want(a_claim(limits=UNLIMITED), client=f"juror-{number % 2}")
+
+    assert FIRST_IN_FLIGHT == len(it.began)
+    assert 1 == max(Count(it.began).values())

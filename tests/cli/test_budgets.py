@@ -1,0 +1,190 @@
+"""What a run may spend and what stops it: one line on stderr, code 4, and the same run goes on from there."""
+
+import json
+
+import pytest
+
+from jury_store.opening import open_store
+from support.command_line import CommandLine
+
+
+@pytest.fixture
+def many(jury: CommandLine) -> str:
+    return jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": f"r{n}"} for n in range(200)))
+
+
+def rows(jury: CommandLine):
+    store = open_store(f"sqlite:///{jury.folder}/jury.db", write=False)
+    try:
+        return store.debates(limit=10_000)
+    finally:
+        store.close()
+
+
+def calls(jury: CommandLine) -> int:
+    return sum(row.calls for row in rows(jury))
+
+
+def test_a_run_makes_no_call_beyond_its_budget_and_can_be_gone_on_with(jury, cases):
+    stopped = jury.run(cases, "--run", "r1", "--jsonl", "--max-calls", "11")
+    spent = calls(jury)
+    whole = jury.run(cases, "--run", "r1", "--jsonl")
+
+    assert (4, 11) == (stopped.code, spent)
+    assert 1 == stopped.err.count("jury: the budget of 11 calls is used up; call again with a higher --max-calls")
+    assert "call the same command with --run r1" in stopped.err
+    assert (0, 3) == (whole.code, len(whole.lines))
+
+
+def test_what_earlier_sessions_spent_counts(jury, cases):
+    jury.run(cases, "--run", "r1", "--max-calls", "5")
+    again = jury.run(cases, "--run", "r1", "--max-calls", "7")
+
+    assert (4, 7) == (again.code, calls(jury))
+
+
+def test_another_run_has_a_budget_of_its_own(jury, cases):
+    jury.run(cases, "--run", "r1", "--max-calls", "5")
+    jury.run(cases, "--run", "r2", "--max-calls", "5")
+
+    assert 10 == calls(jury)
+
+
+def test_a_budget_that_is_enough_changes_nothing(jury, cases):
+    free = jury.run(cases, "--run", "r1", "--jsonl")
+    bounded = jury.run(cases, "--run", "r2", "--jsonl", "--max-calls", "1000", "--max-cost", "0")
+
+    assert 0 == bounded.code
+    assert [line["final_verdict"] for line in free.lines] == [line["final_verdict"] for line in bounded.lines]
+
+
+def test_a_cost_cannot_be_bounded_where_a_price_is_unknown(jury, cases):
+    env = {"OPENAI_API_KEY": "sk-none"}
+    refused = jury.run(cases, "--max-cost", "1", "--judge-model", "openai/gpt-unheard-of", env=env)
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "--max-cost: no price is known for openai/gpt-unheard-of" in refused.err
+    assert "--prices FILE" in refused.err
+    assert not (jury.folder / "jury.db").exists()
+
+
+PRICE = '[[price]]\nmodels = ["openai/gpt-unheard-of"]\ninput = 1\noutput = 2\n'
+
+
+@pytest.mark.parametrize("how", ["flag", "variable"])
+def test_a_price_of_ones_own_makes_it_known(jury, cases, how):
+    (jury.folder / "own.toml").write_text(PRICE)
+    flag = ("--prices", "own.toml") if how == "flag" else ()
+    env = {"JURY_PRICES": "own.toml"} if how == "variable" else {}
+    told = jury.run(cases, "--dry-run", "--json", "--judge-model", "openai/gpt-unheard-of", *flag, env=env)
+
+    assert told.code == 0
+    assert [] == told.json["prices_missing"]
+    assert told.json["cost"]["likely"] > 0
+
+
+def test_a_file_of_prices_that_cannot_be_read_is_refused_at_the_start(jury, cases):
+    refused = jury.run(cases, "--prices", "nowhere.toml")
+
+    assert (refused.code, refused.out) == (2, "")
+    assert "nowhere.toml: there is no such file of prices" in refused.err
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--max-cost", "-1"), ("--max-cost", "nan"), ("--max-calls", "1.5")])
+def test_a_budget_that_is_none_is_a_usage_error(jury, cases, flag, value):
+    refused = jury.run(cases, flag, value)
+
+    assert (refused.code, refused.out) == (2, "")
+
+
+@pytest.mark.parametrize(("outcome", "said"), [("authentication", "refuses the key"), ("quota", "quota is used up")])
+def test_a_refused_key_stops_the_run_early_and_once_mended_it_completes(jury, many, outcome, said):
+    stopped = jury.run(many, "--run", "r1", "--jsonl", "--simulate", f"{outcome}=1", "--concurrency", "8")
+    before = rows(jury)
+    recorded = sum(row.calls for row in before)
+    whole = jury.run(many, "--run", "r1", "--jsonl")
+
+    assert (4, "") == (stopped.code, stopped.out)
+    assert 1 == sum(said in line for line in stopped.err.splitlines())
+    assert recorded <= 8 * 3
+    assert len(before) <= 2 * 8
+    assert not [row for row in before if row.status in {"failed", "completed"}]
+    assert (0, 200) == (whole.code, len(whole.lines))
+    assert {"completed"} == {row.status for row in rows(jury)}
+
+
+def test_a_stop_is_told_even_where_progress_is_not(jury, cases):
+    stopped = jury.run(cases, "--run", "r1", "--display", "none", "--simulate", "quota=1")
+
+    assert stopped.code == 4
+    assert "quota is used up" in stopped.err
+
+
+def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
+    told = jury.run(cases, "--dry-run")
+
+    assert told.code == 0
+    assert "3 debates to hold" in told.out
+    assert [cases] == [path.name for path in jury.folder.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--panel", "adk-sequential"), ("--panel", "independent"), ("--language", "ja")],
+    ids=["default", "sequential", "independent", "japanese"],
+)
+def test_a_run_takes_what_a_dry_run_told(jury, options):
+    records = [{"id": f"r{n}", "verdict": "fail", "text": "leaked " * 20} for n in range(5)]
+    rows_of_file = [
+        {"id": f"c{n}", "question": "返金は?", "response": f"Refunded {n}. " * 40, "security_gate_records": records}
+        for n in range(20)
+    ]
+    many = jury.write("many.jsonl", *rows_of_file)
+    jury("db", "upgrade")
+    empty = (jury.folder / "jury.db").stat().st_size
+    told = jury.run(many, "--dry-run", "--json", *options).json
+    jury.run(many, "--run", "r1", *options)
+    held = rows(jury)
+    grown = (jury.folder / "jury.db").stat().st_size - empty
+
+    def within(amount: float, told: dict[str, float]) -> bool:
+        return told["least"] <= amount <= told["most"]
+
+    def summed(kind: str) -> dict[str, float]:
+        return {name: sum(one[kind][name] for one in told["models"]) for name in ("least", "most")}
+
+    assert 20 == told["debates"] == told["sample"] == len(held)
+    assert within(sum(row.calls for row in held), told["calls"])
+    assert within(sum(row.input_tokens for row in held), summed("input_tokens"))
+    assert within(sum(row.output_tokens for row in held), summed("output_tokens"))
+    assert within(grown, told["disk_bytes"])
+
+
+def test_a_dry_run_leaves_out_what_is_judged_already(jury, cases):
+    jury.run(cases, "--run", "r1", "--limit", "2")
+    told = jury.run(cases, "--run", "r1", "--dry-run", "--json").json
+
+    assert (3, 2, 1) == (told["cases"], told["judged_before"], told["debates"])
+
+
+def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_says_so(jury):
+    many = jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": "r"} for n in range(500)))
+    told = jury.run(many, "--dry-run", "--json").json
+
+    assert (500, 167) == (told["debates"], told["sample"])
+    assert 500 * 7 == told["calls"]["least"]
+    assert "167 cases spread over the files" in jury.run(many, "--dry-run").out
+
+
+def test_a_dry_run_names_the_keys_and_prices_that_are_missing(jury, cases):
+    told = jury.run(cases, "--dry-run", "--judge-model", "openai/gpt-unheard-of")
+
+    assert told.code == 0
+    assert "The provider openai has no key: set OPENAI_API_KEY." in told.out
+    assert "unknown: no price for openai/gpt-unheard-of" in told.out
+
+
+def test_a_dry_run_as_data_is_one_json_object(jury, cases):
+    told = jury.run(cases, "--dry-run", "--json", "--run", "r1")
+
+    assert "r1" == json.loads(told.out)["run_id"]

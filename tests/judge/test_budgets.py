@@ -1,0 +1,73 @@
+"""What a run has spent: what the store holds of it, and the most that it can have been where nobody knows."""
+
+from collections.abc import Callable
+from datetime import date
+from unittest.mock import patch
+
+from jury_actors.admission.budget import Ceiling, Spent
+from jury_actors.court import in_process_court
+from jury_actors.prices import Price, Prices
+from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_actors.providers.simulated.provider import SimulatedProvider
+from jury_events.exchange import Usage
+from jury_judge.budgets import ceiling
+from support.courts import KeptStore, Run, completed
+
+TODAY = date(2026, 11, 21)
+PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
+SEATS = [
+    {"model": "openai/gpt-x", "juror_id": name, "settings": {"max_output_tokens": 1000}} for name in ("a", "b", "c")
+]
+
+
+class Silent(SimulatedProvider):
+    """Stands for a model whose provider does not say what it counted, or does (`usage`)."""
+
+    simulated = False
+    max_in_flight = 64
+
+    def __init__(self, usage: Usage) -> None:
+        super().__init__()
+        self._usage = usage
+
+    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+        return (await super().call(request))._replace(cost=None, usage=self._usage)
+
+
+async def a_run(usage: Usage) -> Run:
+    run = Run(KeptStore(), debates=2, seats=SEATS, preset="independent")
+
+    def factory(*_: object) -> Callable[[str], Provider]:
+        return lambda _name: Silent(usage)
+
+    with patch("jury_actors.court.provider_factory", factory):
+        async with in_process_court(run.plan(), lambda: run.store) as port:
+            assert completed((await run.through(port)).values())
+    return run
+
+
+def spent(run: Run) -> Spent:
+    return ceiling(run.store, "run", PRICES, TODAY, max_calls=100, max_cost=None).spent
+
+
+async def test_calls_of_unknown_cost_count_with_the_most_that_they_can_have_cost() -> None:
+    found = spent(await a_run(Usage()))
+
+    assert 6 == found.calls
+    assert 6 * 0.01 < found.cost < 6 * 0.02
+
+
+async def test_calls_that_had_no_price_when_they_were_made_count_with_todays() -> None:
+    found = spent(await a_run(Usage(input_tokens=1000, output_tokens=100)))
+
+    assert (6, 0.012) == (found.calls, round(found.cost, 9))
+
+
+async def test_where_nothing_is_bounded_nothing_is_read() -> None:
+    assert Ceiling() == ceiling(None, "run", PRICES, TODAY, max_calls=None, max_cost=None)  # type: ignore[arg-type]
+
+
+async def test_another_runs_debates_do_not_count() -> None:
+    run = await a_run(Usage())
+
+    assert Spent() == ceiling(run.store, "other", PRICES, TODAY, max_calls=1, max_cost=None).spent

@@ -1,0 +1,69 @@
+"""Claims as a juror makes them, under a clock that a test turns."""
+
+from jury_actors.admission.budget import Budget
+from jury_actors.admission.claim import Back, Claim, ModelClass, Settlement, Want
+from jury_actors.admission.limiter import Limiter
+from jury_actors.backoff import Backoff
+from jury_actors.providers.endpoints import Limits
+from jury_events.outcome import CallOutcome
+
+MODEL = ModelClass("openai", "key", "gpt-4o")
+UNLIMITED = Limits()
+
+
+def a_claim(
+    *, run: str = "r", model: ModelClass = MODEL, limits: Limits = UNLIMITED, tokens: int = 0, cost: float = 0.0
+) -> Claim:
+    return Claim(run, model, limits, tokens, cost, term=100.0)
+
+
+class Counter:
+    """A rule with a clock, and calls known by number."""
+
+    def __init__(self, rule: Limiter | Budget) -> None:
+        self.rule = rule
+        self.now = 0.0
+        self.began: list[int] = []
+        self.times: list[float] = []
+        self.halted: list[str] = []
+        self._last = 0
+
+    def want(self, claim: Claim, *, client: str = "c", held: bool = False) -> int:
+        self._last += 1
+        self.rule.want(client, Want(self._last, claim, held), self.now)
+        self.decide()
+        return self._last
+
+    def wants(self, count: int, claim: Claim, *, client: str = "c") -> list[int]:
+        return [self.want(claim, client=client) for _ in range(count)]
+
+    def back(
+        self, number: int, outcome: CallOutcome | None = CallOutcome.ANSWERED, *, client: str = "c", **fields: float
+    ) -> None:
+        settlement = None if outcome is None else Settlement(outcome, **fields)  # type: ignore[arg-type]
+        self.rule.back(client, Back(number, settlement), self.now)
+        self.decide()
+
+    def lose(self, client: str) -> None:
+        self.rule.lose(client, self.now)
+        self.decide()
+
+    def decide(self) -> None:
+        for _, granted in self.rule.decided(self.now):
+            if granted.problem is None:
+                self.began.append(granted.number)
+                self.times.append(self.now)
+            else:
+                self.halted.append(str(granted.problem))
+
+    def wait_until(self, now: float) -> None:
+        """Let time pass as a desk does: it looks when the rule says, and not before."""
+        while (at := self.rule.look_at()) is not None and at <= now:
+            assert at >= self.now
+            self.now = at
+            self.decide()
+        self.now = now
+
+
+def a_limiter(jitter: float = 0.0) -> Counter:
+    return Counter(Limiter(backoff=Backoff(base=10.0, cap=60.0), jitter=lambda: jitter))
