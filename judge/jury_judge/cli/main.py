@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
     "verify": "Check that no record was altered.",
+    "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
     "db": "Create, upgrade and check the store's schema.",
     "doctor": "Tell what is installed, reachable and configured.",
 }
