@@ -120,6 +120,8 @@ def _listener(host: str, port: int) -> socket.socket:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
+            # From here on clients wait instead of being refused, however long the server takes to start.
+            listener.listen(_BACKLOG)
         except OSError:
             listener.close()
             raise
