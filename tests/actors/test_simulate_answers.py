@@ -105,6 +105,15 @@ async def test_a_request_without_a_schema_is_answered_from_what_its_prompt_shows
         assert read_prompt(request).form == read_prompt(request._replace(schema={})).form
 
 
+async def test_maxima_are_read_where_anthropics_form_of_a_schema_keeps_them(debate):
+    request = debate["initial/gpt"]
+    unknown = (ModelMessage("system", "The ballot is abcdefgh234567zz."), ModelMessage("user", "Grass."))
+    moved = request._replace(messages=unknown, schema=anthropic.transform_schema(request.schema))
+
+    assert "maximum" not in moved.schema["properties"]["scores"]["properties"]["safety"]
+    assert read_prompt(request).form == read_prompt(moved).form
+
+
 @pytest.mark.parametrize("kind", ["chat", "generate"])
 async def test_a_seed_in_the_request_is_used(server, debate, kind):
     client = CLIENTS[kind](server.url)

@@ -1,15 +1,22 @@
 """`jury simulate`: its lines, its end, and what it refuses to begin with."""
 
 import json
+import re
 import signal
 import socket
 import urllib.request
+from pathlib import Path
 
 import pytest
 
+from jury_actors.providers.simulated.script import WireScript
+from jury_judge.panels.strict_yaml import read_yaml
 from support.command_line import Outcome
 
 ASKED = {"model": "gpt-4o", "messages": [{"role": "user", "content": "The ballot is abcdefgh234567zz. Grass."}]}
+
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text()
 
 
 @pytest.fixture
@@ -142,3 +149,10 @@ def test_a_port_that_is_taken_is_named(jury):
     assert outcome.err == (
         f"jury: 127.0.0.1:{port}: Address already in use; choose another port (0: any that is free) or host\n"
     )
+
+
+def test_the_guide_tells_every_fault_and_its_script_can_be_played():
+    scripted = read_yaml(re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)[0]).data
+
+    assert WireScript(scripted={pattern: tuple(faults) for pattern, faults in scripted.items()})
+    assert {"answered"} == {fault for fault in WireScript.faults if f"`{fault}`" not in GUIDE}
