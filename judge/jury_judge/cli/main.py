@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "Show one debate, whole.",
     "verify": "Check that no record was altered.",
     "panel": "Print a panel file to start one's own from.",
+    "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
     "db": "Create, upgrade and check the store's schema.",
     "doctor": "Tell what is installed, reachable and configured.",
 }

@@ -1,7 +1,6 @@
 """What a simulated model makes of a request: who it is, what is asked, what it may see. Read from the texts alone."""
 
 import re
-import sys
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -14,6 +13,9 @@ GENERAL = "general"
 """The role of a seat whose role has no reader of its own."""
 
 JUDGE = "judge"
+
+_LARGEST = 1_000_000
+"""Maximum of a dimension; more than that is none."""
 
 _SCENARIOS = 10_000
 """At most, of a prompt that names their number."""
@@ -187,19 +189,18 @@ def _form(schema: Mapping[str, Any], system: str, task: str, wording: Wording | 
     fields = _table(schema.get("properties"))
     scores = _table(_table(fields.get("scores")).get("properties"))
     maxima = {name: _maximum(_table(points)) for name, points in scores.items()}
-    if None not in maxima.values() and fields:
-        shown = Form((), statement=False, scenarios=())
-    else:
+    told: dict[str, float] = {}
+    if not fields or None in maxima.values():
         shown = _shown_form(system, task, wording)
         if not fields:
             return shown
-    told = dict(shown.dimensions)
+        told = dict(shown.dimensions)
     scenario = _table(_table(fields.get("scenarios")).get("items"))
     ids = _table(_table(scenario.get("properties")).get("scenario_id")).get("enum")
     return Form(
         dimensions=tuple((name, told.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
         statement="statement" in fields,
-        scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list | tuple) else (),
+        scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
     )
 
 
@@ -208,7 +209,7 @@ def _maximum(points: Mapping[str, Any]) -> float | None:
     most = points.get("maximum")
     if most is None and (found := _MAXIMUM.search(str(points.get("description", "")))):
         return float(found.group(1))
-    return float(most) if isinstance(most, int | float) and 0 <= most <= sys.float_info.max else None
+    return float(most) if isinstance(most, (int, float)) and 0 <= most <= _LARGEST else None
 
 
 def _shown_form(system: str, task: str, wording: Wording | None) -> Form:
@@ -229,5 +230,5 @@ def _shown_form(system: str, task: str, wording: Wording | None) -> Form:
     )
 
 
-def _table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -105,6 +105,8 @@ class Script:
 
     def fault(self, trace: str) -> str | None:
         """What goes wrong with the call debate/step/model/turn/try, as in `faults`; None: nothing."""
+        if not self.scripted and not self.rates:
+            return None
         head, turn, attempt = _place(trace)
         return self._struck(trace, head, lambda faults: _at(faults, turn, attempt))
 

@@ -14,8 +14,8 @@ ABORT = "jury.abort"
 
 _HTML = b"<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
 _DRIPS = 100
-_DRIP_SECONDS = 0.02
-"""A slow response takes two seconds, however long it is."""
+_DRIP_SECONDS = 0.01
+"""A slow response takes a second, however long it is."""
 
 
 class Delivery(NamedTuple):

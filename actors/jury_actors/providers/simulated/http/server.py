@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, NamedTuple
 
 import uvicorn
@@ -28,10 +29,11 @@ class CannotListen(ActorError):
 
 
 class Simulation(NamedTuple):
-    """A server that runs: its URL without a path, and what it served so far."""
+    """A server that runs: its URL without a path, what it served so far, and whether only this machine reaches it."""
 
     url: str
     served: Served
+    loopback: bool
 
     @property
     def variables(self) -> dict[str, str]:
@@ -59,6 +61,8 @@ async def simulation_server(
         CannotListen: the address is in use, or none of this machine's.
     """
     listener = _listener(host, port)
+    address = ip_address(listener.getsockname()[0])
+    url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
     desk = Desk(script, seed)
     config = uvicorn.Config(
         simulation_app(desk),
@@ -77,7 +81,7 @@ async def simulation_server(
     server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        yield Simulation(f"http://{_authority(listener)}", desk.served)
+        yield Simulation(url, desk.served, loopback)
     finally:
         server.should_exit = True
         await serving
@@ -108,16 +112,27 @@ class _Protocol(H11Protocol):
 
 def _listener(host: str, port: int) -> socket.socket:
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except OSError as error:
-        why = error.strerror or str(error)
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )[0]
+        # asyncio sends without delay only where the socket names its protocol.
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            # From here on clients wait instead of being refused, however long the server takes to start.
+            listener.listen(_BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "not a host's name"
         raise CannotListen(f"{host}:{port}: {why}; choose another port (0: any that is free) or host") from error
+    return listener
 
 
-def _authority(listener: socket.socket) -> str:
-    """Where clients on this machine find it."""
-    host, port = listener.getsockname()[:2]
-    if host in {"0.0.0.0", "::"}:  # noqa: S104  (told, not bound)
-        host = "127.0.0.1" if host == "0.0.0.0" else "::1"  # noqa: S104
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def _authority(address: IPv4Address | IPv6Address) -> str:
+    """How clients on this machine name it."""
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "[::1]"  # noqa: PLR2004  (of the Internet Protocol)
+    return str(address) if address.version == 4 else f"[{address}]"  # noqa: PLR2004

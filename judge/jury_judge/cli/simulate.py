@@ -1,0 +1,169 @@
+"""`jury simulate`: simulated models behind the providers' own HTTP protocols, to rehearse a run without a key."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jury_judge.cli.exits import Exit
+from jury_judge.cli.options import pairs
+from jury_judge.errors import SettingError
+from jury_judge.views.visible_text import visible_line
+
+if TYPE_CHECKING:
+    from jury_actors.providers.simulated.http.served import Served
+    from jury_actors.providers.simulated.script import Script
+
+_EVERY = 10.0
+"""Seconds between lines of counts, while there is something new to count."""
+
+_MAX_BYTES = 1 << 20
+
+
+@click.command("simulate")
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="0 takes a free one.", show_default=True)
+@click.option("--host", default="127.0.0.1", help="The address to listen at.", show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Chance, and the jurors' temper."
+)
+@click.option("--latency", type=float, default=0.0, show_default=True, help="Mean seconds of a call.")
+@click.option("--sigma", type=float, default=0.5, show_default=True, help="Spread of the lognormal latency.")
+@click.option(
+    "--fault",
+    "faults",
+    metavar="NAME=RATE",
+    multiple=True,
+    callback=pairs,
+    help="How often a fault strikes: an outcome such as rate_limited=0.1, unparseable, wrong_ballot, or a fault of the "
+    "wire such as html, truncated_json, slow_drip. Repeatable.",
+)
+@click.option(
+    "--script",
+    "script_file",
+    metavar="FILE",
+    help="YAML: for a pattern such as initial/A, round-2/* or final, the faults of its calls, in order.",
+)
+def command(**options: Any) -> int:
+    """Serve simulated models over HTTP, for the providers' own SDKs: OpenAI (chat and responses), Anthropic, Google.
+
+    Prints the variables that lead them here, and serves until Ctrl-C. No model is called, whatever name is asked for;
+    every response says so in the header x-jury-simulated.
+    """
+    return _simulate(**options)
+
+
+def _simulate(
+    *,
+    port: int,
+    host: str,
+    seed: int,
+    latency: float,
+    sigma: float,
+    faults: dict[str, str],
+    script_file: str | None,
+) -> int:
+    from jury_actors.providers.simulated.script import BadScript
+    from jury_judge.cli.interrupts import run_until_interrupted
+
+    script = _struck_by(faults)
+    try:
+        script = replace(script, latency=latency, sigma=sigma, seed=seed)
+    except BadScript as error:
+        raise SettingError(f"--{error}") from error
+    if script_file is not None:
+        script = _scripted_by(script_file, script)
+
+    async def work(stopping: asyncio.Event) -> None:
+        await _serve(script, seed, host, port, stopping)
+
+    asyncio.run(run_until_interrupted(work, says="jury: stopping"))
+    return Exit.DONE
+
+
+async def _serve(script: "Script", seed: int, host: str, port: int, stopping: asyncio.Event) -> None:
+    from jury_actors.providers.simulated.http.server import simulation_server
+    from jury_judge.cli.terminal import note
+
+    async with simulation_server(script, seed, host=host, port=port) as simulation:
+        for name, value in simulation.variables.items():
+            print(f"export {name}={value}", flush=True)
+        note(f"simulated: no model is called, whatever name is asked for; serving at {simulation.url} until Ctrl-C")
+        if not simulation.loopback:
+            note(f"{host} is no loopback address: whoever reaches this machine can use the server")
+        told = 0
+        while not stopping.is_set():
+            try:
+                await asyncio.wait_for(stopping.wait(), _EVERY)
+            except TimeoutError:
+                if simulation.served.requests != told:
+                    told = simulation.served.requests
+                    note(_line(simulation.served))
+    note(_line(simulation.served))
+
+
+def _line(served: "Served") -> str:
+    from jury_judge.cli.terminal import counted
+
+    faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"
+    return (
+        f"simulated: {counted(served.requests, 'request')}, at most {served.in_flight_peak} at once, "
+        f"{served.refused} refused; faults: {faults}"
+    )
+
+
+def _struck_by(faults: dict[str, str]) -> "Script":
+    from jury_actors.providers.simulated.script import BadScript, WireScript, parse_script
+
+    for name in ("latency", "sigma", "seed"):
+        if name in faults:
+            raise SettingError(f"--fault {name}: that is no fault; use --{name}")
+    try:
+        return parse_script(faults, WireScript)
+    except BadScript as error:
+        raise SettingError(f"--fault {error}") from error
+
+
+def _scripted_by(path: str, script: "Script") -> "Script":
+    """With the faults of a file, pattern by pattern."""
+    from jury_actors.providers.simulated.script import BadScript
+    from jury_judge.panels.strict_yaml import YamlRefused, read_yaml
+
+    name = visible_line(path, 1000)
+    try:
+        document = read_yaml(_text(path, name))
+    except YamlRefused as error:
+        raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
+    if not isinstance(document.data, dict):
+        raise SettingError(f"{name}: must be a table of patterns, each with a list of faults, as in final: [timeout]")
+    scripted: dict[str, tuple[str, ...]] = {}
+    for pattern, faults in document.data.items():
+        place = f"{name}:{document.line([pattern])}"
+        if (
+            not isinstance(pattern, str)
+            or not isinstance(faults, list)
+            or not all(isinstance(one, str) for one in faults)
+        ):
+            raise SettingError(f"{place}: a pattern has a list of faults, as in final: [timeout, html]")
+        scripted[pattern] = tuple(faults)
+        try:
+            script = replace(script, scripted=scripted)
+        except BadScript as error:
+            raise SettingError(f"{place}: {error}") from error
+    return script
+
+
+def _text(path: str, name: str) -> str:
+    try:
+        with Path(path).open("rb") as stream:
+            raw = stream.read(_MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        cause = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
+        raise SettingError(f"--script {name}: cannot be read: {cause}") from error
+    if len(raw) > _MAX_BYTES:
+        raise SettingError(f"--script {name}: larger than {_MAX_BYTES >> 20} MiB; is this a table of faults?")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SettingError(f"--script {name}: not UTF-8; save the file as UTF-8") from error

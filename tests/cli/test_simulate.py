@@ -1,0 +1,158 @@
+"""`jury simulate`: its lines, its end, and what it refuses to begin with."""
+
+import json
+import re
+import signal
+import socket
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from jury_actors.providers.simulated.script import WireScript
+from jury_judge.panels.strict_yaml import read_yaml
+from support.command_line import Outcome
+
+ASKED = {"model": "gpt-4o", "messages": [{"role": "user", "content": "The ballot is abcdefgh234567zz. Grass."}]}
+
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "simulate.md").read_text()
+
+
+@pytest.fixture
+def serving(jury):
+    """Starts the command; gives the process and the variables that it printed."""
+    started = []
+
+    def serve(*arguments):
+        process = jury.start("simulate", *arguments)
+        started.append(process)
+        assert process.stdout is not None
+        lines = [process.stdout.readline().decode().removeprefix("export ").strip() for _ in range(3)]
+        return process, dict(line.split("=", 1) for line in lines)
+
+    yield serve
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def post(url):
+    request = urllib.request.Request(url, json.dumps(ASKED).encode(), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return dict(response.headers), json.load(response)
+
+
+def ended(process) -> Outcome:
+    out, err = process.communicate(timeout=30)
+    return Outcome(process.returncode, out.decode(), err.decode())
+
+
+def test_it_prints_where_it_serves_counts_and_ends_with_ctrl_c(serving):
+    process, variables = serving("--port", "0")
+    headers, answer = post(f"{variables['OPENAI_BASE_URL']}/chat/completions")
+    process.send_signal(signal.SIGINT)
+    outcome = ended(process)
+
+    assert list(variables) == ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"]
+    assert variables["OPENAI_BASE_URL"] == f"{variables['ANTHROPIC_BASE_URL']}/v1"
+    assert (headers["x-jury-simulated"], answer["model"]) == ("1", "gpt-4o")
+    assert (outcome.code, outcome.out) == (0, "")
+    url = variables["ANTHROPIC_BASE_URL"]
+    assert outcome.err.splitlines() == [
+        f"simulated: no model is called, whatever name is asked for; serving at {url} until Ctrl-C",
+        "jury: stopping",
+        "simulated: 1 request, at most 1 at once, 0 refused; faults: none",
+    ]
+
+
+def test_ctrl_c_ends_it_while_a_request_is_held(serving):
+    process, variables = serving("--fault", "timeout=1")
+    host, port = variables["ANTHROPIC_BASE_URL"].removeprefix("http://").split(":")
+    body = json.dumps(ASKED).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
+    with socket.create_connection((host, int(port))) as held:
+        held.sendall(head.encode() + body)
+        while served(variables)["in_flight"] == 0:
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        outcome = ended(process)
+
+    assert outcome.code == 0
+    assert outcome.err.splitlines()[-1] == "simulated: 1 request, at most 1 at once, 0 refused; faults: timeout 1"
+    assert "Traceback" not in outcome.err
+
+
+def served(variables):
+    with urllib.request.urlopen(f"{variables['ANTHROPIC_BASE_URL']}/_simulate/served", timeout=30) as response:
+        return json.load(response)
+
+
+def test_a_file_scripts_faults_and_the_wire_is_open_to_others_only_if_told_so(jury, serving):
+    jury.write("faults.yaml", "initial/*: [wrong_model]\n")
+    process, variables = serving("--script", "faults.yaml", "--host", "0.0.0.0")
+    models = [post(f"{variables['OPENAI_BASE_URL']}/chat/completions")[1]["model"] for _ in range(2)]
+    process.send_signal(signal.SIGINT)
+    outcome = ended(process)
+
+    assert models == ["another-model-1", "gpt-4o"]
+    assert "0.0.0.0 is no loopback address: whoever reaches this machine can use the server" in outcome.err
+    assert outcome.err.endswith("faults: wrong_model 1\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--port", "65536"), "'--port': 65536 is not in the range"),
+        (("--host", "203.0.113.7"), "203.0.113.7:0: Cannot assign requested address; choose another port"),
+        (("--host", "no such host"), "no such host:0: "),
+        (("--seed", "-1"), "'--seed': -1 is not in the range"),
+        (("--latency", "-1"), "--latency: must be a number from 0 to 3600, not -1"),
+        (("--sigma", "nan"), "--sigma: must be a number from 0 to 10, not nan"),
+        (("--fault", "html"), "'html' is not NAME=VALUE"),
+        (("--fault", "html=2"), "--fault html: a probability is a number from 0 to 1, not 2"),
+        (("--fault", "html=x"), "--fault html: must be a number, not 'x'"),
+        (("--fault", "boom=1"), "--fault boom: simulated models have no such setting; the settings: "),
+        (("--fault", "latency=1"), "--fault latency: that is no fault; use --latency"),
+        (("--fault", "html=0.6", "--fault", "empty=0.6"), "--fault rates: add up to 1.2; together at most 1"),
+        (("--script", "none.yaml"), "--script none.yaml: cannot be read: No such file or directory"),
+        (("--script", "."), "--script .: cannot be read: Is a directory"),
+        (("--script", "empty.yaml"), "empty.yaml: must be a table of patterns"),
+        (("--script", "broken.yaml"), "broken.yaml:2: "),
+        (("--script", "twice.yaml"), "twice.yaml:2: the key 'final' is twice in one table"),
+        (("--script", "flat.yaml"), "flat.yaml:2: a pattern has a list of faults, as in final: [timeout, html]"),
+        (("--script", "unknown.yaml"), "unknown.yaml:2: scripted 'final': 'boom' is none of answered, blocked"),
+        (("--script", "latin.yaml"), "--script latin.yaml: not UTF-8; save the file as UTF-8"),
+    ],
+)
+def test_what_it_cannot_serve_is_refused_by_name(jury, arguments, message):
+    jury.write("empty.yaml", "")
+    jury.write("broken.yaml", "final: [html\n")
+    jury.write("twice.yaml", "final: [html]\nfinal: [html]\n")
+    jury.write("flat.yaml", "initial/A: [html]\nfinal: html\n")
+    jury.write("unknown.yaml", "initial/A: [html]\nfinal: [boom]\n")
+    jury.write("latin.yaml", b"final: [\xe9]\n")
+
+    outcome = jury("simulate", *arguments)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err
+
+
+def test_a_port_that_is_taken_is_named(jury):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        outcome = jury("simulate", "--port", str(port))
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        f"jury: 127.0.0.1:{port}: Address already in use; choose another port (0: any that is free) or host\n"
+    )
+
+
+def test_the_guide_tells_every_fault_and_its_script_can_be_played():
+    scripted = read_yaml(re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)[0]).data
+
+    assert WireScript(scripted={pattern: tuple(faults) for pattern, faults in scripted.items()})
+    assert {"answered"} == {fault for fault in WireScript.faults if f"`{fault}`" not in GUIDE}

@@ -1,0 +1,37 @@
+"""Requests as jurors make them, from debates held by the pure rules."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jury_actors.duty import Duty
+from jury_actors.messages import Ask
+from jury_actors.providers.provider import ModelRequest
+from jury_events.case import ArtifactRecord, Case
+from jury_events.parts import PartPen
+from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
+
+GATE_AND_CARD = {
+    "security_gate_records": tuple(
+        ArtifactRecord.from_json({"id": f"gate-{number}", "verdict": verdict, "reason": "leaked a key"})
+        for number, verdict in enumerate(("fail", "pass", "fail"))
+    ),
+    "agent_card_records": (ArtifactRecord.from_json({"skill": "refunds", "verdict": "fail"}),),
+}
+
+
+def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, ModelRequest]:
+    """The first request of each step, by the step's id; what was answered is scripted, and split at first."""
+    case = case or a_case(**GATE_AND_CARD)
+    table: dict[str, Sequence[Says]] = {
+        "gpt": [Says("safe_pass", 90), Says("needs_review", 60)],
+        "claude": [Says("unsafe_fail", 10, 0.9)],
+        "gemini": [Says("needs_review", 50), Says("unsafe_fail", 20)],
+    }
+    room = Courtroom(a_panel(**spec), by_round(table), case=case).hold()
+    found: dict[str, ModelRequest] = {}
+    for asked in room.asked:
+        ask = Ask(asked.assignment, room.pen.texts, case.to_part().decode() if asked.assignment.tools else None, ())
+        duty = Duty(ask, dict(room.pen.texts), PartPen(lambda: bytes(16)))
+        assert duty.conversation.call is not None
+        found.setdefault(asked.step.id, duty.request(duty.conversation.call))
+    return found
