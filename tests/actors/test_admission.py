@@ -155,7 +155,7 @@ async def test_the_cost_of_all_calls_stays_within_the_budget(hall: MakeHall):
 
 
 async def test_a_refused_key_is_tried_by_nobody_who_still_waits(hall: MakeHall):
-    it = hall(REFUSED, limits=Limits(in_flight=1))
+    it = hall(REFUSED, limits=Limits(requests_per_minute=1))
     told = await it.told(*SEATS)
 
     assert 1 == len(it.provider.requests)

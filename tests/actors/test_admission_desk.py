@@ -121,6 +121,7 @@ async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(
         await asyncio.gather(first, waiting)
 
     assert (1, ["a"]) == one_runs
+    assert [(1, True), (2, False)] == [(one.number, one.held) for one in line.submitted[2] if isinstance(one, Want)]
     assert ["a", "b"] == began
 
 

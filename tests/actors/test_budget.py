@@ -3,6 +3,7 @@
 import pytest
 
 from jury_actors.admission.budget import Budget, Ceiling, Spent, dollars
+from jury_actors.admission.claim import Want
 from jury_events.outcome import CallOutcome
 from support.claims import Counter, a_claim
 
@@ -92,6 +93,25 @@ def test_those_in_flight_never_reserve_more_than_there_is():
 
     assert 3 == len(it.began)
     assert not it.halted
+
+
+def test_those_that_ask_in_one_message_never_reserve_more_than_there_is():
+    it = a_budget(cost=1.0)
+    for number in range(1, 101):
+        it.rule.want("c", Want(number, a_claim(cost=0.3)), it.now)
+    it.decide()
+
+    assert [1, 2, 3] == it.began
+
+
+def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counted_again():
+    it = a_budget(calls=2)
+    it.want(a_claim())
+    it.lose("c")
+    it.want(a_claim(), held=True)
+    it.want(a_claim())
+
+    assert [1, 3] == it.began
 
 
 def test_one_that_takes_anothers_place_halts_every_call():

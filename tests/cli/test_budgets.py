@@ -164,7 +164,7 @@ def test_a_dry_run_leaves_out_what_is_judged_already(jury, cases):
     jury.run(cases, "--run", "r1", "--limit", "2")
     told = jury.run(cases, "--run", "r1", "--dry-run", "--json").json
 
-    assert (3, 2, 1) == (told["cases"], told["judged_before"], told["debates"])
+    assert (3, 2, 1, 1) == (told["cases"], told["judged_before"], told["debates"], told["sample"])
 
 
 def test_a_dry_run_of_a_large_file_looks_at_a_sample_and_says_so(jury):
