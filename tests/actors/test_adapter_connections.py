@@ -11,6 +11,7 @@ import pytest
 
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import ModelMessage, ModelReply
+from jury_actors.providers.sdk_adapter import MOST_KEPT
 from jury_events.outcome import CallOutcome
 from support.canned_server import Canned, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
@@ -52,6 +53,26 @@ async def test_a_key_that_a_provider_repeats_is_recorded_nowhere(dialect: Dialec
         assert not [form for form in FORMS if form in written(reply)]
     assert b"the key is [key] or [key] or [key]" == replies[0].answer == replies[1].answer
     assert "[key]" in (replies[2].error or "")
+
+
+@pytest.mark.parametrize("at", [MOST_KEPT, 300])
+async def test_no_half_of_a_key_is_left_where_a_response_is_cut(at: int) -> None:
+    said = b"x" * (at - len(KEY) // 2) + KEY.encode() + b"x" * 50
+    async with canned_server(Canned(500, [said])) as server:
+        adapter = CHAT.adapter(server, KEY)
+        reply = await adapter.call(a_request())
+        await adapter.close()
+
+    assert "canary" not in written(reply)
+
+
+async def test_a_key_that_comes_in_pieces_of_a_stream_is_not_recorded_in_the_answer() -> None:
+    async with canned_server(CHAT.canned(KEY, streamed=True)) as server:
+        adapter = CHAT.adapter(server, KEY)
+        reply = await adapter.call(a_request(), _ignore)
+        await adapter.close()
+
+    assert b"[key]" == reply.answer
 
 
 async def test_a_key_that_is_in_the_address_or_the_schema_is_not_recorded_either() -> None:

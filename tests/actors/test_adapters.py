@@ -176,10 +176,19 @@ async def test_a_stream_without_its_last_words_is_malformed(dialect: Dialect) ->
 @every_dialect
 @both_ways
 async def test_a_dropped_connection_keeps_what_came(dialect: Dialect, streamed: bool) -> None:
-    pieces = dialect.canned('{"score": 1}', streamed=streamed).pieces[:-1] or [b'{"x":']
+    pieces = dialect.canned('{"score": 1}', streamed=streamed).pieces[:3] if streamed else [b'{"x":']
     reply = await reply_to(dialect, Canned(pieces=pieces, then="drop"), _ignore if streamed else None)
 
     assert (O.CONNECTION, b"".join(pieces), None) == (reply.outcome, reply.response, reply.answer)
+
+
+@every_dialect
+@pytest.mark.parametrize("then", ["drop", "hang"])
+async def test_a_stream_whose_last_words_were_said_is_an_answer_however_it_ends(dialect: Dialect, then: str) -> None:
+    canned = dialect.canned('{"score": 1}', streamed=True)
+    reply = await reply_to(dialect, canned._replace(then=then), _ignore, seconds=0.5)
+
+    assert (O.ANSWERED, b'{"score": 1}') == (reply.outcome, reply.answer)
 
 
 @every_dialect
@@ -479,6 +488,21 @@ async def test_a_schema_that_cannot_be_translated_is_a_bad_request() -> None:
 
     assert (O.BAD_REQUEST, []) == (reply.outcome, server.asked)
     assert "type" in (reply.error or "")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", [1, 3, 1000])
+async def test_an_event_may_stand_in_several_lines(end: str, size: int) -> None:
+    lines = [
+        line
+        for event in GOOGLE.stream("two words", "STOP", ())
+        for line in (*(f"data: {line}" for line in json.dumps(event, indent=1).splitlines()), "")
+    ]
+    said = "".join(line + end for line in lines).encode()
+    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    reply = await reply_to(GOOGLE, Canned(pieces=pieces), _ignore)
+
+    assert (O.ANSWERED, b"two words") == (reply.outcome, reply.answer)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])

@@ -97,6 +97,7 @@ class SdkAdapter(Provider):
         reader = EventReader()
         passage = Passage(None if heard is None else partial(self._listen, reader, heard))
         failure = await self._pass(request, body, passage, stream=heard is not None)
+        passage.body = self._scrubber.data(passage.body)  # before a cut could leave half a key
         if heard is None:
             document = json_object(passage.body)
         else:
@@ -160,7 +161,7 @@ class SdkAdapter(Provider):
         reading = None
         if status is not None and status not in _GOOD:
             failure = refused(status, headers, body)
-        elif passage.ended:
+        elif passage.ended or (events and document is not None):  # a stream is whole when its last words were said
             told = next((told for event in (*events, document or {}) if (told := reported(event, headers))), None)
             if told is not None:
                 failure = told
@@ -191,7 +192,7 @@ class SdkAdapter(Provider):
         return reply._replace(response=kept, error=error)
 
     def _scrubbed(self, reply: ModelReply) -> ModelReply:
-        """The reply without the key, which a provider may repeat anywhere."""
+        """The reply without the key, which a provider may repeat anywhere, and over several events of a stream."""
         text, data = self._scrubber.text, self._scrubber.data
         refused_key = reply.outcome is CallOutcome.AUTHENTICATION
         response = reply.response
