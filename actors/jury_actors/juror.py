@@ -69,8 +69,7 @@ class Juror:
         self._make_provider = providers
         self._admission = admission
         self._prices = prices
-        self._providers: dict[str, Provider] = {}
-        self._gates: dict[str, asyncio.Semaphore] = {}
+        self._providers: dict[str, asyncio.Future[Provider]] = {}
         self._halted: dict[str, Halted] = {}
         self._clerk = ClerkLink(clerk)
         self._sources = sources
@@ -113,8 +112,9 @@ class Juror:
         await asyncio.gather(*self._working.values(), return_exceptions=True)
         if self._admission is not None:
             await self._admission.close()
-        for provider in self._providers.values():
-            await provider.close()
+        for made in await asyncio.gather(*self._providers.values(), return_exceptions=True):
+            if isinstance(made, Provider):
+                await made.close()
 
     async def _work(self, ask: Ask) -> None:
         assignment = ask.assignment
@@ -173,7 +173,7 @@ class Juror:
     async def _ask_model(self, call: Call, duty: Duty, heard: Heard | None) -> "_Answered":
         """Make the call when it may be made. The time until then counts neither as its own nor towards a deadline."""
         name = call.model.partition("/")[0]
-        provider = self._provider(name)
+        provider = await self._provider(name)
         request = duty.request(call)
         today = self._today()
         async with AsyncExitStack() as stack:
@@ -183,7 +183,7 @@ class Juror:
                 limited = provider.max_in_flight is not None
                 admission = self._admission.admit(call.model, request, limited=limited, on=today)
                 admitted = await stack.enter_async_context(admission)
-            if (gate := self._gates.get(name)) is not None:
+            if (gate := provider.gate) is not None:
                 await stack.enter_async_context(gate)
             self._check_halt(name)  # it may have been refused while this call waited
             reply, seconds = await _timed(provider, request, heard)
@@ -211,13 +211,12 @@ class Juror:
         if self._halted.setdefault(name, halted) is halted and self._admission is not None:
             self._admission.refuse(name, halted)
 
-    def _provider(self, name: str) -> Provider:
-        provider = self._providers.get(name)
-        if provider is None:
-            provider = self._providers[name] = self._make_provider(name)
-            if provider.max_in_flight is not None:
-                self._gates[name] = asyncio.Semaphore(provider.max_in_flight)
-        return provider
+    async def _provider(self, name: str) -> Provider:
+        """The client of a provider, made when it is needed; in a thread, for loading an SDK takes a second."""
+        made = self._providers.get(name)
+        if made is None:
+            made = self._providers[name] = asyncio.ensure_future(asyncio.to_thread(self._make_provider, name))
+        return await asyncio.shield(made)
 
 
 class _Answered(NamedTuple):

@@ -1,5 +1,6 @@
 """The interface of a provider of models. Adapters are thin: one call, one reply, never a retry, never a judgement."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -83,6 +84,7 @@ class Provider(ABC):
 
     simulated: bool = False
     max_in_flight: int | None = 64
+    _gate: asyncio.Semaphore | None = None
 
     @abstractmethod
     async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
@@ -91,6 +93,13 @@ class Provider(ABC):
         Where somebody listens, `heard` is told the answer's text piece by piece as it comes, if the provider can
         stream; the reply holds the whole.
         """
+
+    @property
+    def gate(self) -> asyncio.Semaphore | None:
+        """What bounds the calls at once; a call is made within it, and its time begins there. None: nothing does."""
+        if self._gate is None and self.max_in_flight is not None:
+            self._gate = asyncio.Semaphore(self.max_in_flight)
+        return self._gate
 
     async def close(self) -> None:
         """Release connections."""

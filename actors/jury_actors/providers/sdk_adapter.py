@@ -62,7 +62,13 @@ class SdkAdapter(Provider):
         self.key = connection.key or NO_KEY
         self._scrubber = Scrubber(connection.key)
         self._wire: Wire | None = None
+        self._ready = False
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
+
+    @property
+    def gate(self) -> asyncio.Semaphore:
+        """One for all adapters of the process: they share one HTTP client."""
+        return self._borrowed().gate
 
     @abstractmethod
     def open(self, wire: Wire) -> None:
@@ -111,7 +117,7 @@ class SdkAdapter(Provider):
 
     async def close(self) -> None:
         """Release connections."""
-        wire, self._wire = self._wire, None
+        wire, self._wire, self._ready = self._wire, None, False
         if wire is not None:
             await give_back(wire)
 
@@ -125,8 +131,7 @@ class SdkAdapter(Provider):
         """Send it, and say what it means if the response did not come whole."""
         seconds = request.settings.timeout_seconds
         try:
-            if self._wire is None:
-                await self._open()
+            self._open()
             with passing(passage):
                 async with asyncio.timeout(seconds):
                     await self.send(request, body, stream=stream)
@@ -136,14 +141,15 @@ class SdkAdapter(Provider):
             return broken(passage.trouble or error, made=passage.request is not None)
         return Failure(CallOutcome.MALFORMED_RESPONSE, f"the response has more than {MOST_BYTES} bytes")
 
-    async def _open(self) -> None:
-        wire = borrow()
-        try:
-            self.open(wire)
-        except BaseException:
-            await give_back(wire)
-            raise
-        self._wire = wire
+    def _borrowed(self) -> Wire:
+        if self._wire is None:
+            self._wire = borrow()
+        return self._wire
+
+    def _open(self) -> None:
+        if not self._ready:
+            self.open(self._borrowed())
+            self._ready = True
 
     def _listen(self, reader: EventReader, heard: Heard, piece: bytes) -> None:
         self._tell(reader.feed(piece), heard)

@@ -21,8 +21,10 @@ MOST_BYTES = 16 * 1024 * 1024
 _CONNECT_SECONDS = 20.0
 _IDLE_SECONDS = 60.0
 
-_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=256, keepalive_expiry=_IDLE_SECONDS)
-"""How many calls run at once is bounded where they are made, by key and model."""
+MOST_AT_ONCE = 64
+"""Calls in flight of one client: its pool costs more CPU a call the more there are (twice as much at 512)."""
+
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=MOST_AT_ONCE, keepalive_expiry=_IDLE_SECONDS)
 
 _TIMEOUTS = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
 """Reading is bounded by the timeout of the whole call, which a slow drip of bytes cannot put off."""
@@ -79,12 +81,16 @@ def passing(passage: Passage) -> Iterator[None]:
 
 
 class Wire(httpx2.AsyncClient):
-    """The client. It follows no redirect, which would carry a key to another host, and keeps no cookies."""
+    """The client. It follows no redirect, which would carry a key to another host, and keeps no cookies.
+
+    `gate` bounds the calls of all adapters together.
+    """
 
     def __init__(self) -> None:
         cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         super().__init__(limits=_LIMITS, timeout=_TIMEOUTS, cookies=cookies)
         self.users = 0
+        self.gate = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def send(self, request: httpx2.Request, **_options: Any) -> httpx2.Response:
         """Send a request and keep in the current passage what comes of it."""
