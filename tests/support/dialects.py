@@ -14,7 +14,6 @@ from jury_actors.providers.sdk_adapter import SdkAdapter
 from jury_events.panel import CallSettings
 from support.canned_server import Canned, CannedServer, events
 
-
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"score": {"type": "number", "minimum": 0, "maximum": 40}},
