@@ -259,6 +259,7 @@ async def test_a_turn_of_which_nothing_is_left_is_left_out(dialect: Dialect, str
     asked, _ = await sent_by(dialect, *MESSAGES, turn, REPAIR)
 
     assert [("user", "Judge this."), ("user", "Say it again.")] == _spoken(asked.json)[-2:]
+    assert "reasoning" not in asked.body.decode(), "it is refused without what it led to"
 
 
 async def test_a_thought_that_was_cut_off_before_its_signature_is_not_sent_back() -> None:

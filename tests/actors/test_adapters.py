@@ -402,6 +402,12 @@ async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], sec
     assert seconds == reply.retry_after
 
 
+async def test_an_error_that_google_puts_in_a_list_is_told_as_any_other() -> None:
+    alone, listed = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429)), await reply_to(GOOGLE, body([GOOGLE_MINUTE], 429))
+
+    assert (alone.error, alone.retry_after) == (listed.error, listed.retry_after)
+
+
 async def test_google_tells_in_the_body_when_to_try_again() -> None:
     reply = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429))
 

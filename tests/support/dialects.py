@@ -14,9 +14,6 @@ from jury_actors.providers.sdk_adapter import SdkAdapter
 from jury_events.panel import CallSettings
 from support.canned_server import Canned, CannedServer, events
 
-KEY = "canary-3f9a/é7+key"
-"""Odd enough to look different in a URL and in JSON."""
-
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"score": {"type": "number", "minimum": 0, "maximum": 40}},
