@@ -163,9 +163,11 @@ class Panel(Value):
         raise KeyError(juror_id)
 
     @property
+    def places(self) -> tuple[Seat | FinalJudge, ...]:
+        """The seats in their order, then the final judge where there is one."""
+        return (*self.seats, *((self.final.judge,) if self.final.judge else ()))
+
+    @property
     def models(self) -> tuple[str, ...]:
         """Every model that may be asked, seats first, without repeats."""
-        judge = (self.final.judge,) if self.final.judge else ()
-        return tuple(
-            dict.fromkeys(model for place in (*self.seats, *judge) for model in (place.model, *place.fallbacks))
-        )
+        return tuple(dict.fromkeys(model for place in self.places for model in (place.model, *place.fallbacks)))

@@ -144,7 +144,7 @@ def estimate(
             output_tokens=scaled(tally.said[model] for tally in tallies),
             cost=scaled(tally.cost[model] for tally in tallies) if prices.knows(model, on) else None,
         )
-        for model in dict.fromkeys(place.model for place in _places(panel))
+        for model in dict.fromkeys(place.model for place in panel.places)
     )
     known = all(one.cost is not None for one in models)
     return Estimate(
@@ -192,10 +192,6 @@ class _Tally:
                 kept += _EVENT + said + (sizes.form + sizes.records if course.forms else 0)
             kept += _EVENT + (_TEXTS_AN_ANSWER - 1) * said
         self.disk += kept * course.on_disk
-
-
-def _places(panel: Panel) -> tuple[Seat | FinalJudge, ...]:
-    return (*panel.seats, *((panel.final.judge,) if panel.final.judge else ()))
 
 
 def _askings(panel: Panel, rounds: int) -> Iterator[_Asking]:

@@ -121,6 +121,7 @@ def _fold(row: Row, event: StoredEvent) -> None:
 def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
     usage = body["usage"]
     row["calls"] += 1
+    row["simulated"] = row["simulated"] or body["simulated"]
     row["input_tokens"] += usage["input_tokens"] or 0
     row["output_tokens"] += usage["output_tokens"] or 0
     row["cost"] = None if row["cost"] is None or body["cost"] is None else row["cost"] + body["cost"]

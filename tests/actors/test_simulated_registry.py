@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from jury_actors.errors import UnknownProvider
+from jury_actors.errors import KeyMissing, UnknownProvider
 from jury_actors.providers.registry import check_models, known_providers, provider_factory
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_actors.providers.simulated.script import Script
@@ -50,3 +50,12 @@ def test_a_model_without_a_provider_is_named_with_its_place(spec: dict[str, obje
 
     with pytest.raises(UnknownProvider, match=message):
         check_models(panel)
+
+
+def test_a_fallback_without_a_key_is_named_with_the_way_to_do_without_it() -> None:
+    panel = resolve(PanelSpec.model_validate({"preset": "independent", "seats": [{"model": "gemini-3.5-flash-lite"}]}))
+
+    with pytest.raises(KeyMissing, match=r"set ANTHROPIC_API_KEY, or write other fallbacks, \[\] for none"):
+        check_models(panel.panel, {}, {"GEMINI_API_KEY": "k"})
+    with pytest.raises(KeyMissing, match=r"set GOOGLE_API_KEY or GEMINI_API_KEY$"):
+        check_models(panel.panel, {}, {"ANTHROPIC_API_KEY": "k"})

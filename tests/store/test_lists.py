@@ -38,6 +38,18 @@ def test_an_opened_debate_is_listed_with_what_it_was_opened_with(store: EventSto
     assert (row.opened_at, row.updated_at, row.ended_at) == (opened.recorded_at, opened.recorded_at, None)
 
 
+def test_a_debate_is_simulated_once_an_exchange_of_it_is(store: EventStore) -> None:
+    script = DebateScript("d")
+    _hold(store, script, script.opened("the case", simulated=False))
+    before = store.debate("d")
+    store.append([Append(script.calls, (script.exchange(),))])
+    after = store.debate("d")
+
+    assert before is not None
+    assert after is not None
+    assert (False, True) == (before.simulated, after.simulated)
+
+
 def test_a_debate_that_was_never_opened_is_not_listed(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.calls, (script.exchange(),))])

@@ -30,7 +30,8 @@ def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, Mod
     room = Courtroom(a_panel(**spec), by_round(table), case=case).hold()
     found: dict[str, ModelRequest] = {}
     for asked in room.asked:
-        ask = Ask(asked.assignment, room.pen.texts, case.to_part().decode() if asked.assignment.tools else None, ())
+        part = room.debate.state.debate.case if asked.assignment.tools else None
+        ask = Ask(asked.assignment, room.pen.texts, part, ())
         duty = Duty(ask, dict(room.pen.texts), PartPen(lambda: bytes(16)))
         assert duty.conversation.call is not None
         found.setdefault(asked.step.id, duty.request(duty.conversation.call))

@@ -94,6 +94,7 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
         UnknownProvider: names the first seat (or the final judge) and the model without one.
         KeyMissing: names the first seat and the variable to set.
     """
+    fallbacks = {model for place in panel.places for model in place.fallbacks}
     for place, model in _places(panel):
         name = model.partition("/")[0]
         if name not in known_providers(endpoints):
@@ -102,7 +103,10 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
                 f"{', '.join(known_providers(endpoints))}"
             )
         if environ is not None and (variables := missing_key(name, endpoints, environ)):
-            raise KeyMissing(f"{place}: model {model!r} needs a key; set {' or '.join(variables)}")
+            remedy = f"set {' or '.join(variables)}"
+            if model in fallbacks:
+                remedy += ", or write other fallbacks, [] for none"
+            raise KeyMissing(f"{place}: model {model!r} needs a key; {remedy}")
 
 
 def missing_key(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
