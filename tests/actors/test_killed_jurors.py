@@ -10,7 +10,6 @@ import psutil
 import pytest
 
 from jury_actors import ray_court
-from jury_actors.providers.endpoints import Endpoint, Endpoints
 from jury_actors.providers.simulated.http.delivery import Delivery, Silence
 from jury_actors.providers.simulated.http.desk import Desk
 from jury_actors.providers.simulated.http.protocol import Protocol
@@ -22,6 +21,7 @@ from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.courts import Run, a_case_with_records, asked_again, broken_promises, completed
+from support.endpoints import endpoints
 
 pytestmark = [pytest.mark.ray, pytest.mark.kill, pytest.mark.usefixtures("ray_cluster"), pytest.mark.timeout(300)]
 
@@ -92,13 +92,6 @@ def kill_jurors() -> None:
                 process.kill()
         except (psutil.NoSuchProcess, psutil.ZombieProcess, IndexError):
             continue
-
-
-def endpoints(url: str) -> Endpoints:
-    """Every provider, there."""
-    at_v1 = Endpoint(base_url=f"{url}/v1")
-    here = Endpoint(base_url=url)
-    return {"openai": at_v1, "openai-responses": at_v1, "anthropic": here, "google": here}
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,22 @@
 """A final judge that is watched tells its answer as it writes; what is recorded is the whole."""
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import pytest
 
+from jury_actors.backoff import Backoff
+from jury_actors.court import in_process_court
 from jury_actors.messages import Chunk
-from jury_actors.providers.simulated.script import Script
+from jury_actors.providers.simulated.http.server import simulation_server
+from jury_actors.providers.simulated.script import Script, WireScript
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.courts import KeptStore, Run, completed
+from support.endpoints import endpoints
 
 
 def written(chunks: list[Chunk]) -> dict[str, str]:
@@ -52,6 +57,27 @@ async def test_nothing_is_told_where_nobody_watches() -> None:
         await run.through(port, jobs=jobs)
 
     assert chunks == []
+
+
+@pytest.mark.parametrize("judge", ["openai/m", "openai-responses/m", "anthropic/m", "google/m"])
+async def test_a_real_sdk_streams_the_judge_and_the_whole_is_recorded(
+    new_sqlite: Callable[[], EventStore], judge: str
+) -> None:
+    store = new_sqlite()
+    run = Run(store, final={"judge": {"model": judge, "fallbacks": [], "settings": {"tries": 3}}})
+    run.watched = []
+    script = WireScript(scripted={"final": ("dropped_stream", "unparseable")})
+    async with simulation_server(script) as simulation:
+        plan = run.plan()._replace(endpoints=endpoints(simulation.url))
+        async with in_process_court(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as port:
+            found = await run.through(port)
+
+    told, kept = written(run.watched), recorded(store)
+    attempts = sorted(told)
+    assert completed(found.values())
+    assert len(attempts) == 3
+    assert kept == {exchange: told[exchange] for exchange in attempts[1:]}, "the first never came to its end"
+    assert len(run.watched) > 2 * len(attempts)
 
 
 @pytest.mark.ray
