@@ -22,7 +22,7 @@ class CallSettings(Value):
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**31)] | None = None
-    max_output_tokens: Annotated[int, Field(ge=16, le=1_000_000)] = 4096
+    max_output_tokens: Annotated[int, Field(ge=16, le=1_000_000)] = 8192
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
     tries: Annotated[int, Field(ge=1, le=20)] = 4
     deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 600.0

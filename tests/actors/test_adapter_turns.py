@@ -130,7 +130,7 @@ async def test_google_is_not_held_to_a_schema_while_it_may_call_tools() -> None:
     asked, _ = await sent_by(GOOGLE, tools=(TOOL,))
     function = {"name": "look", "description": "Looks.", "parametersJsonSchema": TOOL.parameters}
 
-    assert {"maxOutputTokens": 4096} == asked.json["generationConfig"]
+    assert {"maxOutputTokens": 8192} == asked.json["generationConfig"]
     assert [{"functionDeclarations": [function]}] == asked.json["tools"]
 
 

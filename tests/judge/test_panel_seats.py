@@ -42,7 +42,7 @@ def test_settings_of_the_panel_are_those_of_every_seat_and_the_judge_unless_its_
 
     found = [place.settings for place in (*panel.seats, panel.final.judge)]
     assert [(s.temperature, s.timeout_seconds, s.tries) for s in found] == [(0.0, 30, 2), (0.5, 30, 2), (0.5, 30, 4)]
-    assert [(s.deadline_seconds, s.max_output_tokens) for s in found] == [(90, 4096), (600, 4096), (600, 500)]
+    assert [(s.deadline_seconds, s.max_output_tokens) for s in found] == [(90, 8192), (600, 8192), (600, 500)]
 
 
 def test_settings_of_one_seat_stay_when_the_environment_changes_the_judge(load):
