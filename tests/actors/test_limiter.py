@@ -90,7 +90,7 @@ def test_a_request_larger_than_the_limit_itself_goes_when_the_minute_is_empty():
     assert [1, huge] == it.began
 
 
-def test_calls_in_flight_begin_moderately_and_grow_by_one_for_every_round_that_went_well():
+def test_calls_in_flight_begin_moderately_and_double_each_round_that_went_well():
     it = a_limiter()
     it.wants(100, a_claim())
 
@@ -98,7 +98,20 @@ def test_calls_in_flight_begin_moderately_and_grow_by_one_for_every_round_that_w
     for number in range(1, FIRST_IN_FLIGHT + 1):
         it.back(number)
 
-    assert (FIRST_IN_FLIGHT + 1, FIRST_IN_FLIGHT + 1) == in_flight(it)
+    assert (2 * FIRST_IN_FLIGHT, 2 * FIRST_IN_FLIGHT) == in_flight(it)
+
+
+def test_once_the_provider_was_overloaded_they_grow_by_one_a_round():
+    it = a_limiter()
+    it.wants(100, a_claim())
+    finish_all(it, CallOutcome.OVERLOADED)
+    it.wait_until(it.now + 61)
+    half = FIRST_IN_FLIGHT // 2
+    before = in_flight(it)
+    finish_all(it)
+
+    assert (half, half) == before
+    assert (half + 1, half + 1) == in_flight(it)
 
 
 def test_calls_in_flight_never_grow_beyond_the_cap():

@@ -57,13 +57,17 @@ class MinuteWindow:
 
 
 class InFlight:
-    """Calls at once: one more for every `size` in a row that went well, half when the provider is overloaded (AIMD)."""
+    """Calls at once: one more for every `size` in a row that went well, half when the provider is overloaded (AIMD).
+
+    Until it was overloaded for the first time, one more for every one that went well: twice as many each round.
+    """
 
     def __init__(self, cap: int) -> None:
         self.cap = cap
         self.size = min(FIRST_IN_FLIGHT, cap)
         self.running = 0
         self._well = 0
+        self._overloaded = False
 
     @property
     def full(self) -> bool:
@@ -75,11 +79,12 @@ class InFlight:
         if not self.full:
             return
         self._well += 1
-        if self._well >= self.size:
+        if not self._overloaded or self._well >= self.size:
             self._well = 0
             self.size = min(self.size + 1, self.cap)
 
     def halve(self) -> None:
         """The provider is overloaded."""
+        self._overloaded = True
         self.size = max(1, min(self.size, self.cap) // 2)
         self._well = 0
