@@ -67,6 +67,8 @@ class CommandLine:
             [JURY, *arguments],
             cwd=self.folder,
             env=environment(options.pop("env", None)),
+            # Unbuffered: what `readline` would read ahead, `communicate` would not find any more.
+            bufsize=0,
             **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options,
         )
 
