@@ -75,6 +75,7 @@ async def bench() -> AsyncIterator[Callable[..., Bench]]:
 
     yield make
     for one in made:
+        one.clerk.open.set()
         await one.juror.close()
 
 
@@ -278,6 +279,22 @@ async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(bench
 
     assert (0, True) == (it.provider.running, it.provider.closed)
     assert not it.clerk.batches
+
+
+async def test_closing_a_juror_waits_until_what_was_answered_is_recorded(bench: MakeBench) -> None:
+    it = bench()
+    it.clerk.open.clear()
+    await it.begin(Asking().ask())
+    await until(lambda: it.clerk.batches)
+    closing = asyncio.create_task(it.juror.close())
+    for _ in range(50):
+        await asyncio.sleep(0)
+    early = closing.done()
+    it.clerk.open.set()
+    await closing
+
+    assert not early
+    assert 1 == len(it.clerk.exchanges())
 
 
 async def test_a_call_without_an_answer_in_time_is_recorded_as_a_timeout(bench: MakeBench) -> None:
