@@ -445,6 +445,14 @@ async def test_too_many_tool_calls_in_one_turn_are_refused_one_by_one(bench: Mak
     assert [True, True, False] == [call.ok for call in calls]
 
 
+async def test_of_tool_calls_by_the_thousand_only_the_first_are_recorded_one_by_one(bench: MakeBench) -> None:
+    it = bench(wants(*[GATE] * 5000))
+    (told,) = await it.ask(Asking(WITH_RECORDS).ask())
+
+    assert isinstance(told.outcome, Answered)
+    assert 100 == len(it.clerk.exchanges()[0].tool_calls)
+
+
 async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(bench: MakeBench) -> None:
     it = bench(wants(GATE))
     (told,) = await it.ask(Asking().ask())
