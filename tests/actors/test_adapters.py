@@ -133,6 +133,16 @@ async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
 
 
 @every_dialect
+async def test_a_count_that_no_sum_could_hold_is_not_counted(dialect: Dialect) -> None:
+    document = dialect.reply("x", dialect.finishes[0], ())
+    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 10**400)
+    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 2**63)
+    reply = await reply_to(dialect, body(document))
+
+    assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+
+
+@every_dialect
 @both_ways
 @pytest.mark.parametrize(
     "said",
