@@ -403,6 +403,8 @@ async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
         ({"retry_after": "soon"}, None),
         ({"retry_after": "-3"}, None),
         ({"retry_after": "nan"}, None),
+        ({"retry_after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
+        ({"retry_after": "Sat, 21 Nov 2026 10:00:00 +99999999999999999999"}, None),
         ({}, None),
     ],
 )
