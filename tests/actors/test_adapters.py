@@ -414,6 +414,15 @@ async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], sec
     assert seconds == reply.retry_after
 
 
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, "a" * 900_000), (400, "input token count " * 200_000)], ids=["key", "length"]
+)
+async def test_an_error_of_megabytes_is_told_without_holding_up_the_others(status: int, words: str) -> None:
+    reply = await reply_to(CHAT, body(of_openai(words, "x"), status))
+
+    assert reply.outcome in {O.AUTHENTICATION, O.BAD_REQUEST}
+
+
 async def test_an_error_that_google_puts_in_a_list_is_told_as_any_other() -> None:
     alone, listed = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429)), await reply_to(GOOGLE, body([GOOGLE_MINUTE], 429))
 
