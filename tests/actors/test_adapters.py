@@ -9,6 +9,7 @@ import pytest
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import Heard, ModelReply
 from jury_actors.providers.sdk_adapter import MOST_KEPT
+from jury_actors.providers.streams import EventReader
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from support.canned_server import Canned, canned_server, events
@@ -545,6 +546,15 @@ async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -
         (reply.answer or b"").decode(),
         "".join(heard),
     )
+
+
+def test_a_line_may_come_in_very_many_pieces() -> None:
+    reader = EventReader()
+    for _ in range(400_000):
+        reader.feed(b" " * 40)
+    told = reader.feed(b"\rdata: {}\r\n\r") + reader.end()
+
+    assert [{}] == told
 
 
 def _ignore(_piece: str) -> None:
