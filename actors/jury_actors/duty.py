@@ -46,6 +46,10 @@ class Duty:
         self._assignment = ask.assignment
         self._texts = texts
         self._pen = pen
+        if ask.prior:
+            pen.know_texts(
+                texts
+            )  # what was said in them is in the log: made anew, it would be a text that nothing names
         self._case = None if ask.case is None else Case.from_part(self.text(ask.case))
         self._rules = rules_of(ask.assignment.rules)
         self.conversation = self._rules.converse(ask.assignment, pen)
