@@ -114,6 +114,10 @@ class ClerkLink:
             sender.add_done_callback(self._senders.discard)
         return await future
 
+    async def drain(self) -> None:
+        """Wait until all that was given is stored or refused, even where nobody waits for it any more."""
+        await asyncio.gather(*self._senders)
+
     async def _send(self) -> None:
         try:
             await asyncio.sleep(0)  # lets every task that is ready add its own

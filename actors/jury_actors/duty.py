@@ -19,6 +19,9 @@ from jury_events.ids import exchange_id
 from jury_events.parts import PartPen, PartRef
 from jury_events.rubric import Rubric
 
+_MOST_TOOL_CALLS = 100
+"""Of one turn that are recorded one by one; the provider's response holds them all."""
+
 _LABEL = 300
 _MODEL_NAME = 200
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
@@ -43,6 +46,10 @@ class Duty:
         self._assignment = ask.assignment
         self._texts = texts
         self._pen = pen
+        if ask.prior:
+            pen.know_texts(
+                texts
+            )  # what was said in them is in the log: made anew, it would be a text that nothing names
         self._case = None if ask.case is None else Case.from_part(self.text(ask.case))
         self._rules = rules_of(ask.assignment.rules)
         self.conversation = self._rules.converse(ask.assignment, pen)
@@ -102,6 +109,7 @@ class Duty:
     ) -> ExchangeRecorded:
         """The event that records one attempt; tools that the model asked for are answered in it."""
         step, make = self._assignment.step, self._pen.make
+        tools = reply.tool_calls[:_MOST_TOOL_CALLS]
         return ExchangeRecorded(
             step=step.id,
             juror_id=step.juror_id,
@@ -120,7 +128,7 @@ class Duty:
             answer=None if reply.answer is None else make(reply.answer),
             response=None if reply.response is None else make(reply.response),
             error=None if reply.error is None else make(_utf8(reply.error)),
-            tool_calls=tuple(self._answered(call, index, tool) for index, tool in enumerate(reply.tool_calls)),
+            tool_calls=tuple(self._answered(call, index, tool) for index, tool in enumerate(tools)),
             finish_reason=_label(reply.finish_reason),
             usage=reply.usage,
             cost=cost,

@@ -106,10 +106,11 @@ class Juror:
         return await self._outbox.poll(life, ack)
 
     async def close(self) -> None:
-        """Give up what is being done and release the clients."""
+        """Give up what is being done and release the clients; what was answered already is recorded."""
         for task in list(self._working.values()):
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
+        await self._clerk.drain()
         if self._admission is not None:
             await self._admission.close()
         for made in await asyncio.gather(*self._providers.values(), return_exceptions=True):

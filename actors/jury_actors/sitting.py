@@ -148,7 +148,9 @@ class Sitting:
             by_step.setdefault(exchange.step, []).append(stored)
         for step in self._debate.asked_for():
             recorded = by_step.get(step.id, [])
-            conversation = self._debate.rules.converse(self._debate.assign(step), self._pen)
+            # What would be said next is the juror's to write, and is thrown away here.
+            scratch = PartPen(lambda: bytes(SALT_BYTES))
+            conversation = self._debate.rules.converse(self._debate.assign(step), scratch)
             for stored in recorded:
                 exchange = decode(stored)
                 assert isinstance(exchange, ExchangeRecorded)

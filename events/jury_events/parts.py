@@ -6,7 +6,7 @@ bytes and deleted with them, so that the digest left in an event does not confir
 
 import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import StringConstraints
@@ -98,10 +98,13 @@ class PartPen:
 
     def know(self, parts: Iterable[Part]) -> None:
         """Take parts that the log holds already."""
-        for part in parts:
-            ref = part.ref
-            self._refs.setdefault(part.content, ref)
-            self._texts[ref.part] = part.content
+        self.know_texts({part.ref.part: part.content for part in parts})
+
+    def know_texts(self, texts: Mapping[str, bytes]) -> None:
+        """The same as contents by the 43 characters of their references."""
+        for ref, content in texts.items():
+            self._refs.setdefault(content, _ref(ref))
+        self._texts.update(texts)
 
     def text(self, ref: PartRef) -> bytes:
         """The content of a part that this pen made or knows.

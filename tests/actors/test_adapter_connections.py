@@ -207,6 +207,13 @@ async def test_an_adapter_that_was_closed_opens_again() -> None:
     assert CallOutcome.ANSWERED == reply.outcome
 
 
+@every_dialect
+async def test_an_adapter_whose_calls_never_began_closes_all_the_same(dialect: Dialect) -> None:
+    adapter = dialect.make(Connection(dialect.name, "http://127.0.0.1:9", None))
+    async with adapter.gate:
+        await adapter.close()
+
+
 async def test_no_cookies_are_kept() -> None:
     async with canned_server(CHAT.canned("x")._replace(headers={"set-cookie": "a=b; Path=/"})) as server:
         adapter = CHAT.adapter(server)

@@ -254,6 +254,26 @@ async def test_a_turn_that_was_cut_off_loses_the_calls_that_nobody_answered(dial
 
 @every_dialect
 @both_ways
+async def test_a_turn_that_was_cut_off_in_a_character_goes_back_without_its_half(
+    dialect: Dialect, streamed: bool
+) -> None:
+    turn = said_by(dialect, "Let me \ud83d", (), dialect.finishes[1], streamed=streamed)
+    asked, _ = await sent_by(dialect, *MESSAGES, turn, REPAIR)
+
+    assert [("assistant", "Let me ?"), ("user", "Say it again.")] == _spoken(asked.json)[-2:]
+
+
+@every_dialect
+async def test_what_no_request_can_hold_is_left_out_of_a_turn(dialect: Dialect) -> None:
+    turn = said_by(dialect, "", (("t1", "look\ud800", {"n": float("nan")}),))
+    asked, sent = await sent_by(dialect, *MESSAGES, turn, RESULTS[0])
+
+    assert "look?" in asked.body.decode()
+    assert sent["method"] == "POST"
+
+
+@every_dialect
+@both_ways
 async def test_a_turn_of_which_nothing_is_left_is_left_out(dialect: Dialect, streamed: bool) -> None:
     turn = said_by(dialect, "", CALLS, dialect.finishes[1], streamed=streamed)
     asked, _ = await sent_by(dialect, *MESSAGES, turn, REPAIR)

@@ -9,6 +9,7 @@ import pytest
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import Heard, ModelReply
 from jury_actors.providers.sdk_adapter import MOST_KEPT
+from jury_actors.providers.streams import EventReader
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from support.canned_server import Canned, canned_server, events
@@ -127,6 +128,16 @@ async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
     document = dialect.reply("x", dialect.finishes[0], ())
     document["usage"] = {"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7", "output_tokens": 1.5}
     document["usageMetadata"] = ["?"]
+    reply = await reply_to(dialect, body(document))
+
+    assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+
+
+@every_dialect
+async def test_a_count_that_no_sum_could_hold_is_not_counted(dialect: Dialect) -> None:
+    document = dialect.reply("x", dialect.finishes[0], ())
+    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 10**400)
+    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 2**63)
     reply = await reply_to(dialect, body(document))
 
     assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
@@ -393,6 +404,8 @@ async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
         ({"retry_after": "soon"}, None),
         ({"retry_after": "-3"}, None),
         ({"retry_after": "nan"}, None),
+        ({"retry_after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
+        ({"retry_after": "Sat, 21 Nov 2026 10:00:00 +99999999999999999999"}, None),
         ({}, None),
     ],
 )
@@ -400,6 +413,15 @@ async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], sec
     reply = await reply_to(CHAT, body(of_openai("Slow", "requests"), 429, **headers))
 
     assert seconds == reply.retry_after
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, "a" * 900_000), (400, "input token count " * 200_000)], ids=["key", "length"]
+)
+async def test_an_error_of_megabytes_is_told_without_holding_up_the_others(status: int, words: str) -> None:
+    reply = await reply_to(CHAT, body(of_openai(words, "x"), status))
+
+    assert reply.outcome in {O.AUTHENTICATION, O.BAD_REQUEST}
 
 
 async def test_an_error_that_google_puts_in_a_list_is_told_as_any_other() -> None:
@@ -524,6 +546,15 @@ async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -
         (reply.answer or b"").decode(),
         "".join(heard),
     )
+
+
+def test_a_line_may_come_in_very_many_pieces() -> None:
+    reader = EventReader()
+    for _ in range(400_000):
+        reader.feed(b" " * 40)
+    told = reader.feed(b"\rdata: {}\r\n\r") + reader.end()
+
+    assert [{}] == told
 
 
 def _ignore(_piece: str) -> None:

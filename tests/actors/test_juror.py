@@ -75,6 +75,7 @@ async def bench() -> AsyncIterator[Callable[..., Bench]]:
 
     yield make
     for one in made:
+        one.clerk.open.set()
         await one.juror.close()
 
 
@@ -280,6 +281,22 @@ async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(bench
     assert not it.clerk.batches
 
 
+async def test_closing_a_juror_waits_until_what_was_answered_is_recorded(bench: MakeBench) -> None:
+    it = bench()
+    it.clerk.open.clear()
+    await it.begin(Asking().ask())
+    await until(lambda: it.clerk.batches)
+    closing = asyncio.create_task(it.juror.close())
+    for _ in range(50):
+        await asyncio.sleep(0)
+    early = closing.done()
+    it.clerk.open.set()
+    await closing
+
+    assert not early
+    assert 1 == len(it.clerk.exchanges())
+
+
 async def test_a_call_without_an_answer_in_time_is_recorded_as_a_timeout(bench: MakeBench) -> None:
     it = bench()
     it.provider.open.clear()
@@ -426,6 +443,14 @@ async def test_too_many_tool_calls_in_one_turn_are_refused_one_by_one(bench: Mak
     calls = it.clerk.exchanges()[0].tool_calls
 
     assert [True, True, False] == [call.ok for call in calls]
+
+
+async def test_of_tool_calls_by_the_thousand_only_the_first_are_recorded_one_by_one(bench: MakeBench) -> None:
+    it = bench(wants(*[GATE] * 5000))
+    (told,) = await it.ask(Asking(WITH_RECORDS).ask())
+
+    assert isinstance(told.outcome, Answered)
+    assert 100 == len(it.clerk.exchanges()[0].tool_calls)
 
 
 async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(bench: MakeBench) -> None:

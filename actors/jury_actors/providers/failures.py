@@ -21,6 +21,9 @@ MOST_CHARACTERS = 2000
 
 _SHOWN = 300
 
+_SEARCHED = 8000
+"""Characters of an error's words in which its meaning is looked for: searching megabytes would hold up every call."""
+
 _QUOTA = re.compile(
     r"insufficient_quota|billing_error|billing_hard_limit|billing_not_active|credit balance is too low|perday",
     re.IGNORECASE,
@@ -124,6 +127,7 @@ def shown(body: bytes) -> str:
 
 
 def _outcome(status: int, name: str, words: str) -> CallOutcome:
+    words = words[:_SEARCHED]
     if _QUOTA.search(words):
         return CallOutcome.QUOTA
     if _KEY.search(words):
@@ -217,6 +221,6 @@ def _until(date: str, now: str | None) -> float | None:
 def _date(text: str | None) -> datetime | None:
     try:
         date = parsedate_to_datetime(text or "")
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return date if date.tzinfo is not None else date.replace(tzinfo=UTC)

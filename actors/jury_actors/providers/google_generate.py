@@ -70,7 +70,7 @@ class GoogleGenerate(SdkAdapter):
 
     async def close(self) -> None:
         """Release connections."""
-        if self._wire is not None:
+        if self._ready:
             self._sdk.close()
         await super().close()
 

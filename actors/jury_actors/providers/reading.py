@@ -95,10 +95,15 @@ def text_at(value: Mapping[str, Any], key: str) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
+_MOST_TOKENS = 10**9
+"""A count above it is nonsense, which no sum of tokens or costs could hold."""
+
+
 def count_at(value: Mapping[str, Any], key: str) -> int | None:
     """A count of tokens, None where it is missing or nonsense."""
     found = value.get(key)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+    sensible = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS
+    return found if sensible else None
 
 
 def total(*counts: int | None) -> int | None:

@@ -8,8 +8,8 @@ _MASK = "[key]"
 _SHORTEST = 8
 """A shorter key is a local server's placeholder, no secret, and may be a common word."""
 
-_ECHO = re.compile(r"\b(?:sk-|AIza)[\w*.…-]{4,}(?<!\.)|[\w-]*\*{3,}[\w*-]*")
-"""What looks like a key in an error, or like one that was starred out."""
+_ECHO = re.compile(r"\b(?:sk-|AIza)[\w*.…-]{4,}(?<!\.)|(?<![\w-])[\w-]*\*{3,}[\w*-]*")
+"""What looks like a key in an error, or like one that was starred out; in time that grows with the text alone."""
 
 
 class Scrubber:

@@ -125,7 +125,7 @@ class SdkAdapter(Provider):
         """The reply that an assistant's text is, as JSON or as a stream; None where it is the answer alone."""
         data = text.encode("utf-8", "replace")
         document = json_object(data) or self.assemble(events_of(data))
-        return document if document is not None and isinstance(document.get(self.reply_key), list) else None
+        return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
 
     async def _pass(self, request: ModelRequest, body: dict[str, Any], passage: Passage, *, stream: bool) -> Failure:
         """Send it, and say what it means if the response did not come whole."""
@@ -228,6 +228,13 @@ class SdkAdapter(Provider):
             }
         sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
         return self._scrubber.data(canonical_json(sent))
+
+
+def _sendable(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without what no request can hold: half characters (an answer may be cut in one), and no numbers."""
+    text = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+    sendable: dict[str, Any] = json.loads(text, parse_constant=lambda _name: None)
+    return sendable
 
 
 def _failed(failure: Failure) -> ModelReply:

@@ -15,26 +15,30 @@ class EventReader:
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        self._rest = b""
+        self._rest = bytearray()
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[dict[str, Any]]:
         """The events that `piece` completes."""
         known = len(self.events)
         # A piece may end between CR and LF: the CR waits for what comes next.
-        text = self._rest + piece
-        cut = max(text.rfind(b"\n"), text.rfind(b"\r", 0, len(text) - 1)) + 1
-        self._rest = text[cut:]
-        for line in _LINE_END.split(text[:cut])[:-1] if cut else ():
-            self._take(line)
+        # Only what is new is searched, and nothing copied: a long line may come in very many pieces.
+        rest, new = self._rest, max(len(self._rest) - 1, 0)
+        rest += piece
+        cut = max(rest.rfind(b"\n", new), rest.rfind(b"\r", new, len(rest) - 1)) + 1
+        if cut:
+            lines = _LINE_END.split(bytes(rest[:cut]))[:-1]
+            del rest[:cut]
+            for line in lines:
+                self._take(line)
         return self.events[known:]
 
     def end(self) -> list[dict[str, Any]]:
         """The event that the end of the stream completes, if any."""
         known = len(self.events)
-        self._take(self._rest.rstrip(b"\r"))
+        self._take(bytes(self._rest).rstrip(b"\r"))
         self._take(b"")
-        self._rest = b""
+        self._rest.clear()
         return self.events[known:]
 
     def _take(self, line: bytes) -> None:

@@ -1,0 +1,84 @@
+"""Debates over HTTP in bad weather, halted and gone on with: what is recorded takes the same course again."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from jury_actors.backoff import Backoff
+from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.holding import hold
+from jury_actors.messages import Docket, Job
+from jury_actors.providers.simulated.http.server import simulation_server
+from jury_actors.providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
+from jury_events.case import Case, ExecutionResult
+from jury_events.codec import decode
+from jury_events.exchange import ExchangeRecorded
+from jury_migrations.upgrading import upgrade
+from jury_replay.verify import verify
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from support.courts import a_case_with_records, a_resolved
+from support.matrix import canary_keys
+from support.told_again import recorded, told_again
+
+DEBATES = tuple(f"r~c{number}" for number in range(24))
+MODELS = ("openai/m", "anthropic/m", "google/m", "openai-responses/m")
+_SESSIONS = 60
+_SELDOM = {"authentication": 0.01, "quota": 0.01, "timeout": 0.02, "answered": 0.0}
+
+FAULTY = {fault: _SELDOM.get(fault, 0.03) for fault in (*FAULTS, *WIRE_FAULTS) if fault != "answered"}
+
+
+@pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential"])
+async def test_a_recorded_debate_takes_the_same_course_when_it_is_told_again(tmp_path: Path, preset: str) -> None:
+    store_url = f"sqlite:///{tmp_path / 'jury.db'}"
+    await asyncio.to_thread(upgrade, store_url)
+    script = WireScript(rates=FAULTY, seed=7)
+    async with simulation_server(script) as simulation:
+        with canary_keys(simulation.variables):
+            unfinished = [*DEBATES]
+            sessions = 0
+            while unfinished:
+                sessions += 1
+                assert sessions <= _SESSIONS
+                unfinished = await _session(store_url, preset, unfinished)
+        served = simulation.served.requests
+    store = open_store(store_url, write=False)
+    outcomes = _outcomes(store)
+    differing = [debate for debate in DEBATES if recorded(store, debate) != told_again(store, debate)]
+    failures = verify(store).failures
+    store.close()
+
+    assert sessions > 1, "no key was ever refused"
+    assert {"answered", "authentication", "quota", "timeout", "blocked", "truncated"} <= set(outcomes)
+    assert served == len(outcomes)
+    assert ([], []) == (differing, list(failures))
+
+
+async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]:
+    """Hold debates until they end or are halted; gives those that are not over."""
+    settings = {"timeout_seconds": 0.6, "tries": 2}
+    seats = [{"model": model, "fallbacks": ["openai/spare"], "settings": settings} for model in MODELS[:3]]
+    judge = {"model": MODELS[3], "fallbacks": ["google/spare"], "settings": settings}
+    resolved = a_resolved(preset=preset, seats=seats, final={"judge": judge})
+    docket = Docket("r", resolved, watched=True)
+    jobs = [Job(debate, _case(debate[2:]).model_dump_json().encode(), docket) for debate in debates]
+    plan = CourtPlan(resolved.panel, store_url, "r")
+    court = in_process_court(
+        plan, lambda: open_store(store_url, write=True, run="r", wait=5), backoff=Backoff(base=0.0, cap=0.0)
+    )
+    async with court as port:
+        return [one.debate_id async for one in hold(port, iter(jobs), concurrency=24) if one.status == "unfinished"]
+
+
+def _case(case_id: str) -> Case:
+    """Each meets its own weather: chance is drawn from what is judged."""
+    case = a_case_with_records(case_id)
+    scenario = case.scenarios[0].changed(execution=ExecutionResult(response=f"Refunded the order of {case_id}."))
+    return case.changed(scenarios=(scenario,))
+
+
+def _outcomes(store: EventStore) -> list[str]:
+    events = [decode(event) for event in store.read_all(limit=1_000_000)]
+    return [event.outcome.value for event in events if isinstance(event, ExchangeRecorded)]
