@@ -34,6 +34,10 @@ class Halted(ActorError):
         return str(self.args[1])
 
 
+class Released(ActorError):
+    """Nobody waits for a step any more, so no further call is made for it."""
+
+
 class ClusterUnreachable(ActorError):
     """There is no Ray cluster at the address given."""
 

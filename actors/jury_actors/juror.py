@@ -13,7 +13,7 @@ from jury_actors.admission.admission import Admission
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.duty import Duty
-from jury_actors.errors import Broken, Halted
+from jury_actors.errors import Broken, Halted, Released
 from jury_actors.messages import Ask, Chunk, Delivery, Told
 from jury_actors.outbox import Outbox
 from jury_actors.prices import Prices, cost_of
@@ -141,6 +141,8 @@ class Juror:
             if call.attempt > 1:
                 delay = self._backoff.delay(call.attempt, jitter=self._sources.jitter(), retry_after=retry_after)
                 await asyncio.sleep(delay)
+            if ask.assignment.debate_id not in self._texts:
+                raise Released(f"debate {ask.assignment.debate_id} is over for its coordinator")
             answered = await self._ask_model(call, duty, self._teller(ask, call))
             exchange = duty.exchange(
                 call,
@@ -187,6 +189,8 @@ class Juror:
             if (gate := provider.gate) is not None:
                 await stack.enter_async_context(gate)
             self._check_halt(name)  # it may have been refused while this call waited
+            if admitted is not None:
+                admitted.leave()
             reply, seconds = await _timed(provider, request, heard)
             if reply.outcome in _HALTS:
                 self._halt(call.model, reply)

@@ -13,7 +13,7 @@ from jury_actors.admission.desk_link import DeskLink
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
 from jury_actors.backoff import Backoff
-from jury_actors.errors import Halted
+from jury_actors.errors import Broken, Halted
 from jury_actors.juror import Juror
 from jury_actors.prices import Price, Prices
 from jury_actors.providers.endpoints import Endpoint, Limits
@@ -200,3 +200,14 @@ def test_another_key_or_another_address_is_another_class():
     assert one != class_of(Endpoint(), {"OPENAI_API_KEY": "two"})
     assert one != class_of(Endpoint(), {"OPENAI_API_KEY": "one", "OPENAI_BASE_URL": "http://127.0.0.1:1"})
     assert "one" not in str(one)
+
+
+async def test_a_call_that_nobody_heard_the_end_of_counts_as_made(hall: MakeHall) -> None:
+    it = hall(RuntimeError("the adapter broke"), ceiling=Ceiling(max_calls=1))
+    (broken,) = await it.told("a")
+    await it.juror.submit(it.ask("b"), [])
+    halted = (await told_by(it.juror, 2))[-1]
+
+    assert isinstance(broken.problem, Broken)
+    assert isinstance(halted.problem, Halted)
+    assert 1 == len(it.provider.requests)

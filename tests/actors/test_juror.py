@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.errors import Broken
+from jury_actors.errors import Broken, Released
 from jury_actors.juror import Juror
 from jury_actors.messages import Ask, Told
 from jury_actors.providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
@@ -188,6 +188,18 @@ async def test_a_step_asked_when_it_is_done_is_told_again_without_a_call(bench: 
 
     assert first == again
     assert len(it.provider.requests) == 1
+
+
+async def test_no_further_call_is_made_for_a_debate_that_was_released(bench: MakeBench) -> None:
+    it = bench(ModelReply(CallOutcome.ANSWERED, answer=b"prose, which would be repaired"))
+    it.provider.open.clear()
+    await it.begin(Asking().ask())
+    await it.juror.submit([], ["d1"])
+    it.provider.open.set()
+    (told,) = await told_by(it.juror)
+
+    assert isinstance(told.problem, Released)
+    assert 1 == len(it.provider.requests) == len(it.clerk.exchanges())
 
 
 async def test_a_debate_that_was_released_is_forgotten(bench: MakeBench) -> None:

@@ -11,16 +11,22 @@ from jury_actors.errors import Halted
 from jury_actors.prices import Prices
 from jury_actors.providers.provider import ModelReply, ModelRequest
 from jury_actors.tokens import likely_tokens, most_tokens, request_bytes
+from jury_events.outcome import CallOutcome
 
 _LATER = 60.0
 """Seconds beyond twice its timeout after which a call that has its permit is surely over."""
 
 
 class Admitted:
-    """A call that may be made; `settle` tells what it came to."""
+    """A call that may be made: `leave` tells that it is being made, `settle` what it came to."""
 
     def __init__(self, permits: list[Permit]) -> None:
         self._permits = permits
+
+    def leave(self) -> None:
+        """The call is being made: should nobody hear what it came to, it may have cost what it can cost."""
+        for permit in self._permits:
+            permit.settlement = Settlement(CallOutcome.CONNECTION)
 
     def settle(self, reply: ModelReply, cost: float | None) -> None:
         """The call was made; `cost` in US dollars, None: unknown."""

@@ -3,6 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
 
 from jury_events.exchange import Usage
@@ -95,7 +96,7 @@ class Provider(ABC):
         """
 
     @property
-    def gate(self) -> asyncio.Semaphore | None:
+    def gate(self) -> AbstractAsyncContextManager[object] | None:
         """What bounds the calls at once; a call is made within it, and its time begins there. None: nothing does."""
         if self._gate is None and self.max_in_flight is not None:
             self._gate = asyncio.Semaphore(self.max_in_flight)

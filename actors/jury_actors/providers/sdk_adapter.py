@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
+from jury_actors.providers.places import Share
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider, RequestedTool
 from jury_actors.providers.reading import Reading
 from jury_actors.providers.scrubbing import Scrubber
@@ -62,13 +63,16 @@ class SdkAdapter(Provider):
         self.key = connection.key or NO_KEY
         self._scrubber = Scrubber(connection.key)
         self._wire: Wire | None = None
+        self._share: Share | None = None
         self._ready = False
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
 
     @property
-    def gate(self) -> asyncio.Semaphore:
-        """One for all adapters of the process: they share one HTTP client."""
-        return self._borrowed().gate
+    def gate(self) -> Share:
+        """Its share of the process's one HTTP client."""
+        self._borrowed()
+        assert self._share is not None
+        return self._share
 
     @abstractmethod
     def open(self, wire: Wire) -> None:
@@ -117,8 +121,10 @@ class SdkAdapter(Provider):
 
     async def close(self) -> None:
         """Release connections."""
-        wire, self._wire, self._ready = self._wire, None, False
-        if wire is not None:
+        wire, share = self._wire, self._share
+        self._wire, self._share, self._ready = None, None, False
+        if wire is not None and share is not None:
+            wire.places.leave(share)
             await give_back(wire)
 
     def recall(self, text: str) -> dict[str, Any] | None:
@@ -144,6 +150,7 @@ class SdkAdapter(Provider):
     def _borrowed(self) -> Wire:
         if self._wire is None:
             self._wire = borrow()
+            self._share = self._wire.places.share()
         return self._wire
 
     def _open(self) -> None:
@@ -167,7 +174,7 @@ class SdkAdapter(Provider):
         reading = None
         if status is not None and status not in _GOOD:
             failure = refused(status, headers, body)
-        elif passage.ended or (events and document is not None):  # a stream is whole when its last words were said
+        elif passage.ended or document is not None:  # whole when its last words were said, whatever comes after
             told = next((told for event in (*events, document or {}) if (told := reported(event, headers))), None)
             if told is not None:
                 failure = told

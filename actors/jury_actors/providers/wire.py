@@ -15,6 +15,8 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
+from jury_actors.providers.places import Places
+
 MOST_BYTES = 16 * 1024 * 1024
 """What is read of one response, decoded; a longer one is given up there."""
 
@@ -23,6 +25,9 @@ _IDLE_SECONDS = 60.0
 
 MOST_AT_ONCE = 64
 """Calls in flight of one client: its pool costs more CPU a call the more there are (twice as much at 512)."""
+
+KEPT_FOR_EACH = 8
+"""Of those, how many each adapter has for itself alone."""
 
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=MOST_AT_ONCE, keepalive_expiry=_IDLE_SECONDS)
 
@@ -83,14 +88,14 @@ def passing(passage: Passage) -> Iterator[None]:
 class Wire(httpx2.AsyncClient):
     """The client. It follows no redirect, which would carry a key to another host, and keeps no cookies.
 
-    `gate` bounds the calls of all adapters together.
+    `places` bounds the calls of all adapters together.
     """
 
     def __init__(self) -> None:
         cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         super().__init__(limits=_LIMITS, timeout=_TIMEOUTS, cookies=cookies)
         self.users = 0
-        self.gate = asyncio.Semaphore(MOST_AT_ONCE)
+        self.places = Places(MOST_AT_ONCE, KEPT_FOR_EACH)
 
     async def send(self, request: httpx2.Request, **_options: Any) -> httpx2.Response:
         """Send a request and keep in the current passage what comes of it."""
