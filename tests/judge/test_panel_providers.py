@@ -62,6 +62,18 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
             "providers:\n  openai:\n    base_url: https://u:pw@h/v1\n",
             ":3: providers.openai.base_url: must hold no user or password; name a variable with the key in key_env",
         ),
+        (
+            "providers:\n  openai:\n    base_url: https://h/v1?key=canary\n",
+            ":3: providers.openai.base_url: must end with its path, without ? and #; name a variable with the key",
+        ),
+        (
+            "providers:\n  openai:\n    base_url: http://h:99999/v1\n",
+            ":3: providers.openai.base_url: must be an http:// or https:// URL",
+        ),
+        (
+            'providers:\n  openai:\n    base_url: "http://h/\\r\\nX: y"\n',
+            ":3: providers.openai.base_url: must be an http:// or https:// URL",
+        ),
         ("providers:\n  openai:\n    key_env: sk-1\n", ":3: providers.openai.key_env: String should match pattern"),
         (
             "providers:\n  openai:\n    limits:\n      gpt-*:\n        in_flight: 0\n",

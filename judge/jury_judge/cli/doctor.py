@@ -131,13 +131,19 @@ def _load(panel_name: str | None) -> "LoadedPanel":
 
 
 def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
+    from jury_actors.errors import BadVariable
     from jury_actors.providers.catalogue import warnings_of
     from jury_actors.providers.registry import missing_key
 
     panel = loaded.panel
     yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
     for name in dict.fromkeys(model.partition("/")[0] for model in panel.models):
-        if variables := missing_key(name, loaded.endpoints, os.environ):
+        try:
+            variables = missing_key(name, loaded.endpoints, os.environ)
+        except BadVariable as error:
+            yield "problem", f"provider {name}: {error}"
+            continue
+        if variables:
             yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
     for warning in warnings_of(panel.models, datetime.now(UTC).date()):
         yield "warning", warning
