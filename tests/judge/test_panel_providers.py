@@ -81,7 +81,10 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
         ),
         ("providers:\n  Local: {protocol: openai}\n", ":2: providers.Local: String should match pattern"),
         ("providers:\n  simulated: {}\n", ":2: providers.simulated: simulated jurors are reached nowhere; remove it"),
-        ("providers: [openai]\n", ":1: providers: Input should be a valid dictionary"),
+        ("providers: {openai: 'http://h/v1'}\n", ":1: providers.openai: Input should be a table of fields"),
+        ("seats: gpt-4o\n", ":1: seats: Input should be a list"),
+        ("providers: {near: {protocol: openai}}\n", ":1: providers.near: write its base_url"),
+        ("providers: [openai]\n", ":1: providers: Input should be a table of fields"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_line(tmp_path, providers, says):
@@ -110,6 +113,8 @@ def test_a_refused_value_is_not_repeated_in_the_message(tmp_path):
 
 
 def test_json_has_the_table_too(tmp_path):
-    path = panel_file(tmp_path, '{"providers": {"local": {"protocol": "anthropic"}}}', "panel.json")
+    path = panel_file(
+        tmp_path, '{"providers": {"local": {"protocol": "anthropic", "base_url": "http://h"}}}', "panel.json"
+    )
 
     assert load_panel(path, {}).endpoints["local"].protocol == "anthropic"

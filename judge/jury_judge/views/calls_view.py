@@ -11,7 +11,6 @@ from jury_judge.views.page import Page, Span
 from jury_judge.views.visible_text import visible_line
 from jury_judge.views.words import Words
 
-
 _ERRORS = 10
 """Different errors that are told, the most frequent first."""
 
