@@ -351,3 +351,10 @@ def test_who_never_answered_is_named_at_the_end(jury, cases):
     assert outcome.code == 0
     assert "absentee gave no usable answer in 3 debates; `jury show` says why" in said
     assert "the final judge gave no usable answer in 3 debates; `jury show` says why" in said
+
+
+def test_faults_for_jurors_that_are_not_there_are_refused(jury, cases):
+    outcome = jury.run(cases, "--panel", "current", "--simulate", "timeout=1")
+
+    assert outcome.code == 2
+    assert outcome.err.startswith("jury: --simulate has no effect without simulated jurors")

@@ -39,6 +39,10 @@ _VARIABLES = (
     "JURY_FINAL_JUDGMENT_METHOD",
     "JURY_FINAL_JUDGE_MODEL",
     "JURY_ARTIFACT_HOSTS",
+    "JURY_PRICES",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_BASE_URL",
+    "GOOGLE_GEMINI_BASE_URL",
 )
 
 Finding = tuple[str, str]
@@ -155,7 +159,8 @@ def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
 
     panel = loaded.panel
     calls = probe_settings(panel)
-    yield "note", f"probing: {len(calls)} calls, one for each model of the panel"
+    longest = max(settings.timeout_seconds for settings in calls.values())
+    yield "note", f"probing: {len(calls)} calls, one for each model of the panel, for up to {longest:g} s"
     primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
     for one in asyncio.run(probe(calls, provider_factory(endpoints=loaded.endpoints))):
         yield _probe_finding(one, needed=one.model in primary)
