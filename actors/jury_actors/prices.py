@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from jury_actors.errors import ActorError
 from jury_actors.providers.provider import ModelReply
@@ -40,6 +40,14 @@ _NOT_BILLED = frozenset(
 )
 """Refused before a model read anything. A timeout or a lost connection may be billed: what it cost is not known."""
 
+
+def _of_a_provider(pattern: str) -> str:
+    if "/" not in pattern and not pattern.startswith("*"):
+        raise ValueError(f"{pattern!r} matches no model; write provider/model, as in openai/gpt-5.4-mini")
+    return pattern
+
+
+ModelPattern = Annotated[str, Field(max_length=300), AfterValidator(_of_a_provider)]
 Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
 
 
@@ -54,7 +62,7 @@ class Price(Value):
     that. `until`: the last day on which it holds.
     """
 
-    models: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1, strict=False)]
+    models: Annotated[tuple[ModelPattern, ...], Field(min_length=1, strict=False)]
     input: Dollars
     output: Dollars
     cached_input: Dollars | None = None
@@ -162,7 +170,11 @@ def _parse(text: str, name: str) -> tuple[Price, ...]:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         line = _line(text, first["loc"])
         field = ".".join(str(part) for part in first["loc"])
-        message = "there is no such field" if first["type"] == "extra_forbidden" else first["msg"]
+        message = (
+            "there is no such field"
+            if first["type"] == "extra_forbidden"
+            else first["msg"].removeprefix("Value error, ")
+        )
         raise BadPrices(f"{name}{f':{line}' if line else ''}: {field}: {message}") from None
 
 

@@ -106,8 +106,8 @@ def survey(run: Run, store: EventStore) -> Survey:
         ours[debate] = row
         if row.salt is not None and not _same_case(case, debate, row, row.salt, store):
             raise RunRefused(
-                f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since; "
-                "give the run another --run id, or the case its old content"
+                f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
+                "(or what the panel file redacts of it); give the run another --run id, or the case its old content"
             )
     return Survey(total=total, stored=ours)
 

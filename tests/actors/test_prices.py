@@ -133,6 +133,10 @@ def test_a_persons_own_prices_come_first(tmp_path: Path):
             "own.toml:6: price.0.per_word: there is",
         ),
         ("[[price]]\nmodels = []\noutput = 1\ninput = 1\n", "own.toml:2: price.0.models"),
+        (
+            '[[price]]\nmodels = ["a/b", "gpt-*"]\noutput = 1\ninput = 1\n',
+            "own.toml:2: price.0.models.1: 'gpt-*' matches no model; write provider/model",
+        ),
         ('[[price]]\nmodels = ["a/b"]\noutput = nan\ninput = 1\n', "own.toml:3: price.0.output"),
         ("prices = 3\n", "own.toml: prices: there is no such field"),
     ],

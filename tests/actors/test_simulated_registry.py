@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from jury_actors.errors import KeyMissing, UnknownProvider
+from jury_actors.errors import BadVariable, KeyMissing, UnknownProvider
 from jury_actors.providers.registry import check_models, known_providers, provider_factory
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_actors.providers.simulated.script import Script
@@ -59,3 +59,23 @@ def test_a_fallback_without_a_key_is_named_with_the_way_to_do_without_it() -> No
         check_models(panel.panel, {}, {"GEMINI_API_KEY": "k"})
     with pytest.raises(KeyMissing, match=r"set GOOGLE_API_KEY or GEMINI_API_KEY$"):
         check_models(panel.panel, {}, {"ANTHROPIC_API_KEY": "k"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("ANTHROPIC_API_KEY", "canary\nsecond", "ANTHROPIC_API_KEY: holds a space, a line break"),
+        ("ANTHROPIC_API_KEY", "canaryあ", "ANTHROPIC_API_KEY: holds a space, a line break"),
+        ("ANTHROPIC_BASE_URL", "canary:8500", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
+        ("ANTHROPIC_BASE_URL", "http://canary:99999", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
+        ("ANTHROPIC_BASE_URL", "http://canary/\x1b[2J", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
+    ],
+)
+def test_a_variable_that_can_be_no_key_or_url_is_named_and_not_shown(variable: str, value: str, says: str) -> None:
+    panel = resolve(PanelSpec.model_validate({"preset": "independent", "seats": [{"model": "claude-haiku-5-5"}]})).panel
+
+    with pytest.raises(BadVariable) as refused:
+        check_models(panel, {}, {"ANTHROPIC_API_KEY": "k", variable: value})
+
+    assert str(refused.value).startswith(says)
+    assert "canary" not in str(refused.value)

@@ -50,6 +50,22 @@ def test_keys_that_a_panel_needs_are_named(jury):
     assert "probing" not in outcome.out
 
 
+def test_a_key_that_can_be_none_is_a_problem_and_the_others_are_told_too(jury):
+    outcome = jury("doctor", "--panel", "current", "--probe", env={"OPENAI_API_KEY": "canary\nmore"})
+
+    assert outcome.code == 2
+    assert "problem  provider openai: OPENAI_API_KEY: holds a space, a line break" in outcome.out
+    assert "problem  provider anthropic: no key is set; set ANTHROPIC_API_KEY" in outcome.out
+    assert "canary" not in outcome.out
+
+
+def test_variables_that_lead_elsewhere_are_named(jury):
+    outcome = jury("doctor", env={"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "JURY_PRICES": "mine.toml"})
+
+    assert "ok       OPENAI_BASE_URL is set" in outcome.out
+    assert "ok       JURY_PRICES is set" in outcome.out
+
+
 def test_models_that_end_are_warned_of_and_are_no_problem(jury):
     keys = {"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x", "GOOGLE_API_KEY": "x"}
 
@@ -76,7 +92,7 @@ def test_a_probe_of_simulated_jurors_says_that_no_model_was_called(jury):
 
     assert outcome.code == 0
     lines = outcome.out.splitlines()
-    assert "note     probing: 2 calls, one for each model of the panel" in lines
+    assert "note     probing: 2 calls, one for each model of the panel, for up to 120 s" in lines
     assert sum(line.endswith("by simulated-1 (simulated: no model was called)") for line in lines) == 2
 
 
@@ -98,7 +114,7 @@ def test_a_probe_tells_which_model_answered(acme):
     code, lines, _ = acme("seats: [{model: acme/new, fallbacks: [acme/old]}]\nfinal: {method: median}\n", "--probe")
 
     assert code == 0
-    assert "note     probing: 2 calls, one for each model of the panel" in lines
+    assert "note     probing: 2 calls, one for each model of the panel, for up to 120 s" in lines
     assert [line.split(" in ")[0] + " by" + line.rpartition(" by")[2] for line in lines[-2:]] == [
         "ok       acme/new: answered by new-001",
         "warning  acme/old: answered by modern-2, which is another model",

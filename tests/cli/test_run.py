@@ -334,3 +334,27 @@ def test_simulated_jurors_are_said_to_be_in_plain_lines_and_at_the_end(jury, cas
 
     assert all(line.endswith("  (simulated)") for line in outcome.out.splitlines())
     assert outcome.err.endswith("simulated jurors in 3 debates: no verdict of models\n")
+
+
+def test_who_never_answered_is_named_at_the_end(jury, cases):
+    jury.write(
+        "panel.yaml",
+        "providers: {away: {protocol: openai, base_url: 'http://127.0.0.1:1/v1'}}\n"
+        "preset: adk-sequential\nsettings: {tries: 1}\ndiscussion: {max_rounds: 0}\n"
+        "seats: [{model: simulated/juror}, {model: simulated/juror}, {model: away/m, juror_id: absentee}]\n"
+        "final: {judge: {model: away/j, fallbacks: []}}\n",
+    )
+
+    outcome = jury.run(cases, "--panel", "panel.yaml")
+
+    said = outcome.err.splitlines()
+    assert outcome.code == 0
+    assert "absentee gave no usable answer in 3 debates; `jury show` says why" in said
+    assert "the final judge gave no usable answer in 3 debates; `jury show` says why" in said
+
+
+def test_faults_for_jurors_that_are_not_there_are_refused(jury, cases):
+    outcome = jury.run(cases, "--panel", "current", "--simulate", "timeout=1")
+
+    assert outcome.code == 2
+    assert outcome.err.startswith("jury: --simulate has no effect without simulated jurors")

@@ -92,6 +92,15 @@ def test_show_names_it_at_the_evaluation_and_at_the_calls():
     assert lines.count(f"{said} (2)") == 1
 
 
+def test_show_says_why_calls_failed():
+    built = debate()
+    built.called("openai/gpt-4o", CallOutcome.BAD_REQUEST, Usage(), None)
+    call = built.exchanges[0].changed(error=built.text("HTTP 404: no such\nmodel\x1b[2J"))
+    built.exchanges = [call, call]
+
+    assert "  openai/gpt-4o: bad_request: HTTP 404: no such␊model␛[2J (2)" in shown(built)
+
+
 def test_live_lines_name_it():
     lines = LiveLines()
     built = debate(**REROUTED)

@@ -62,6 +62,18 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
             "providers:\n  openai:\n    base_url: https://u:pw@h/v1\n",
             ":3: providers.openai.base_url: must hold no user or password; name a variable with the key in key_env",
         ),
+        (
+            "providers:\n  openai:\n    base_url: https://h/v1?key=canary\n",
+            ":3: providers.openai.base_url: must end with its path, without ? and #; name a variable with the key",
+        ),
+        (
+            "providers:\n  openai:\n    base_url: http://h:99999/v1\n",
+            ":3: providers.openai.base_url: must be an http:// or https:// URL",
+        ),
+        (
+            'providers:\n  openai:\n    base_url: "http://h/\\r\\nX: y"\n',
+            ":3: providers.openai.base_url: must be an http:// or https:// URL",
+        ),
         ("providers:\n  openai:\n    key_env: sk-1\n", ":3: providers.openai.key_env: String should match pattern"),
         (
             "providers:\n  openai:\n    limits:\n      gpt-*:\n        in_flight: 0\n",
@@ -69,7 +81,10 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
         ),
         ("providers:\n  Local: {protocol: openai}\n", ":2: providers.Local: String should match pattern"),
         ("providers:\n  simulated: {}\n", ":2: providers.simulated: simulated jurors are reached nowhere; remove it"),
-        ("providers: [openai]\n", ":1: providers: Input should be a valid dictionary"),
+        ("providers: {openai: 'http://h/v1'}\n", ":1: providers.openai: Input should be a table of fields"),
+        ("seats: gpt-4o\n", ":1: seats: Input should be a list"),
+        ("providers: {near: {protocol: openai}}\n", ":1: providers.near: write its base_url"),
+        ("providers: [openai]\n", ":1: providers: Input should be a table of fields"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_line(tmp_path, providers, says):
@@ -98,6 +113,8 @@ def test_a_refused_value_is_not_repeated_in_the_message(tmp_path):
 
 
 def test_json_has_the_table_too(tmp_path):
-    path = panel_file(tmp_path, '{"providers": {"local": {"protocol": "anthropic"}}}', "panel.json")
+    path = panel_file(
+        tmp_path, '{"providers": {"local": {"protocol": "anthropic", "base_url": "http://h"}}}', "panel.json"
+    )
 
     assert load_panel(path, {}).endpoints["local"].protocol == "anthropic"

@@ -10,22 +10,34 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from jury_actors.errors import BadVariable
 from jury_events.value import Value
 
 Protocol = Literal["openai", "openai-responses", "anthropic", "google"]
 """Chat Completions, Responses, Messages, generateContent."""
 
 
-def _http_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+def _is_http_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # is read only here, and refused when it is none
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isprintable() and " " not in url
+
+
+def _base_url(url: str) -> str:
+    if not _is_http_url(url):
         raise ValueError("must be an http:// or https:// URL")
+    parts = urlsplit(url)
     if parts.username is not None or parts.password is not None:
         raise ValueError("must hold no user or password; name a variable with the key in key_env")
+    if parts.query or parts.fragment:
+        raise ValueError("must end with its path, without ? and #; name a variable with the key in key_env")
     return url
 
 
-BaseUrl = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_http_url)]
+BaseUrl = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_base_url)]
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}$")]
 ProviderName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,49}$")]
 ModelPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -95,8 +107,20 @@ def key_variables(protocol: Protocol, endpoint: Endpoint) -> tuple[str, ...]:
 
 
 def connect(name: str, protocol: Protocol, endpoint: Endpoint, environ: Mapping[str, str]) -> Connection:
-    """The connection of the provider `name`, from its endpoint and this process's environment."""
-    names = key_variables(protocol, endpoint)
-    key = next((value for variable in names if (value := environ.get(variable, "").strip())), None)
-    base_url = endpoint.base_url or environ.get(SURROUNDINGS[protocol].base_url, "").strip() or None
+    """The connection of the provider `name`, from its endpoint and this process's environment.
+
+    Raises:
+        BadVariable: a variable's value can be no key, or no base URL.
+    """
+    key = None
+    for variable in key_variables(protocol, endpoint):
+        key = key or environ.get(variable, "").strip() or None
+        if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
+            raise BadVariable(
+                f"{variable}: holds a space, a line break or another character that no key has; set it again"
+            )
+    variable = SURROUNDINGS[protocol].base_url
+    base_url = endpoint.base_url or environ.get(variable, "").strip() or None
+    if base_url is not None and not _is_http_url(base_url):
+        raise BadVariable(f"{variable}: must be an http:// or https:// URL")
     return Connection(name, base_url, key, endpoint.api_version)

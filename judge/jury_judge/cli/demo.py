@@ -71,7 +71,7 @@ def _demo(
     run = Run(run_id=run_id, resolved=loaded.resolved, cases=lambda _fetch: [case], concurrency=1)
     debate_id = run.debate_id(case)
     url = resolved_store(store_url)
-    script = simulated(simulate)
+    script = simulated(simulate, loaded.panel.models)
     writing = WritingLine()
     store, surveyed = open_surveyed(run, url, loaded.endpoints, None if ray_address else os.environ)
     try:

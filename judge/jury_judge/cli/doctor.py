@@ -39,6 +39,10 @@ _VARIABLES = (
     "JURY_FINAL_JUDGMENT_METHOD",
     "JURY_FINAL_JUDGE_MODEL",
     "JURY_ARTIFACT_HOSTS",
+    "JURY_PRICES",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_BASE_URL",
+    "GOOGLE_GEMINI_BASE_URL",
 )
 
 Finding = tuple[str, str]
@@ -131,13 +135,19 @@ def _load(panel_name: str | None) -> "LoadedPanel":
 
 
 def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
+    from jury_actors.errors import BadVariable
     from jury_actors.providers.catalogue import warnings_of
     from jury_actors.providers.registry import missing_key
 
     panel = loaded.panel
     yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
     for name in dict.fromkeys(model.partition("/")[0] for model in panel.models):
-        if variables := missing_key(name, loaded.endpoints, os.environ):
+        try:
+            variables = missing_key(name, loaded.endpoints, os.environ)
+        except BadVariable as error:
+            yield "problem", f"provider {name}: {error}"
+            continue
+        if variables:
             yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
     for warning in warnings_of(panel.models, datetime.now(UTC).date()):
         yield "warning", warning
@@ -149,7 +159,8 @@ def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
 
     panel = loaded.panel
     calls = probe_settings(panel)
-    yield "note", f"probing: {len(calls)} calls, one for each model of the panel"
+    longest = max(settings.timeout_seconds for settings in calls.values())
+    yield "note", f"probing: {len(calls)} calls, one for each model of the panel, for up to {longest:g} s"
     primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
     for one in asyncio.run(probe(calls, provider_factory(endpoints=loaded.endpoints))):
         yield _probe_finding(one, needed=one.model in primary)

@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -85,18 +85,23 @@ def _address(_context: click.Context, parameter: click.Parameter, value: str | N
     return value
 
 
-def simulated(pairs: dict[str, str]) -> "Script":
+def simulated(pairs: dict[str, str], models: Iterable[str]) -> "Script":
     """The script that `--simulate` asks for.
 
     Raises:
-        SettingError: it cannot be read.
+        SettingError: it cannot be read, or none of the panel's `models` would follow it.
     """
     from jury_actors.providers.simulated.script import BadScript, parse_script
 
     try:
-        return parse_script(pairs)
+        script = parse_script(pairs)
     except BadScript as error:
         raise SettingError(f"--simulate {error}") from error
+    if pairs and not any(model.startswith("simulated/") for model in models):
+        raise SettingError(
+            "--simulate has no effect without simulated jurors; jury simulate serves faults to real SDKs"
+        )
+    return script
 
 
 def court_options(command: F) -> F:

@@ -20,6 +20,7 @@ class Results:
         self._ended_as: Counter[str] = Counter()
         self._without_verdict = self._without_quorum = self._simulated = 0
         self._others: Counter[tuple[str, str]] = Counter()
+        self._absent: Counter[str] = Counter()
 
     def take(self, line: dict[str, Any]) -> None:
         """The next one."""
@@ -28,6 +29,9 @@ class Results:
         self._without_quorum += line["quorum_met"] is False
         self._simulated += line["simulated"]
         self._others.update({(other["asked"], other["answered"]) for other in line["model_mismatches"]})
+        self._absent.update(juror for juror, vote in (line["votes"] or {}).items() if vote is None)
+        if line["method"] == "final_judge" and line["decided_by"] == "majority_vote":
+            self._absent["the final judge"] += 1
         match self._form:
             case "json":
                 self._lines.append(line)
@@ -55,8 +59,12 @@ class Results:
         return f"{taken} of {counted(total, 'result')}" + (f": {counts}" if counts else "")
 
     def remarks(self) -> list[str]:
-        """What a reader must know of who answered."""
+        """What a reader must know of who answered, and who did not."""
         said = [
+            f"{absent} gave no usable answer in {counted(debates, 'debate')}; `jury show` says why"
+            for absent, debates in self._absent.items()
+        ]
+        said += [
             f"{answered} answered in {counted(debates, 'debate')} where {asked} was asked; `jury show` tells more"
             for (asked, answered), debates in sorted(self._others.items())
         ]

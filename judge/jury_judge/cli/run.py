@@ -125,7 +125,7 @@ def _run(
         os.environ,
         Overrides(language, max_rounds, threshold, method, judge_model, preset),  # type: ignore[arg-type]
     )
-    script = simulated(simulate)
+    script = simulated(simulate, loaded.panel.models)
     settings = load_settings(os.environ, store_url=store_url)
     run = Run(
         run_id=run_id or _fresh_run_id(),

@@ -1,5 +1,6 @@
 """A panel file as it is written: its data, and where each field stands, for messages."""
 
+import re
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -54,8 +55,10 @@ class PanelDocument(NamedTuple):
 
 
 def in_our_words(said: str) -> str:
-    """What pydantic says, without its prefix for our own words, and with ours for a field that is unknown."""
-    return said.replace("Value error, ", "", 1).replace("Extra inputs are not permitted", "there is no such field", 1)
+    """What pydantic says, without its prefix for our own words, and with ours for what YAML calls otherwise."""
+    said = said.replace("Value error, ", "", 1).replace("Extra inputs are not permitted", "there is no such field", 1)
+    said = re.sub(r"a valid dictionary( or instance of \w+)?", "a table of fields", said, count=1)
+    return re.sub(r"a valid (tuple|list)", "a list", said, count=1)
 
 
 def jury_text(name: str) -> str:

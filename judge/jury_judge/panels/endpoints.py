@@ -39,6 +39,11 @@ def read_endpoints(document: PanelDocument) -> Endpoints:
                 [FIELD, name],
                 f"{FIELD}.{name}: write its protocol: openai, openai-responses, anthropic or google",
             )
+        if name not in known_providers() and endpoint.base_url is None and endpoint.key_env is None:
+            raise document.refused(
+                [FIELD, name],
+                f"{FIELD}.{name}: write its base_url, or, for another key at the protocol's own provider, its key_env",
+            )
     return MappingProxyType(endpoints)
 
 

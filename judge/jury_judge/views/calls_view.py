@@ -6,12 +6,17 @@ from collections.abc import Iterable, Sequence
 from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
+from jury_judge.views.debate_record import Texts, text_in
 from jury_judge.views.page import Page, Span
+from jury_judge.views.visible_text import visible_line
 from jury_judge.views.words import Words
 
+_ERRORS = 10
+"""Different errors that are told, the most frequent first."""
 
-def add_calls(page: Page, calls: Sequence[ExchangeRecorded], words: Words) -> None:
-    """Attempts by outcome, tokens as the providers counted them, cost in US dollars; which other models answered.
+
+def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: Words) -> None:
+    """Attempts by outcome, tokens as the providers counted them, cost in US dollars; other models, and what failed.
 
     Nothing when there were no calls.
     """
@@ -32,6 +37,13 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], words: Words) -> No
     )
     for (asked, answered), count in others.items():
         said = words.other_model.format(asked=asked, answered=answered)
+        page.line(Span(f"{said} ({count})", "yellow"), indent=2)
+    errors = Counter(
+        f"{call.model}: {call.outcome}: {visible_line(error)}"
+        for call in calls
+        if call.error is not None and (error := text_in(texts, call.error)) is not None
+    )
+    for said, count in errors.most_common(_ERRORS):
         page.line(Span(f"{said} ({count})", "yellow"), indent=2)
 
 

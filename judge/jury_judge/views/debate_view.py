@@ -72,7 +72,7 @@ class _DebateView:
         self._phase_3()
         self._result()
         self._resumptions()
-        add_calls(self._page, exchanges, self._words)
+        add_calls(self._page, exchanges, self._texts, self._words)
         return self._page
 
     def _header(self) -> None:
