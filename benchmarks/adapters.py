@@ -124,10 +124,10 @@ def pairs(url: str) -> dict[str, Pair]:
     from google import genai
     from google.genai import types
 
-    from jury_actors.providers.anthropic_messages import AnthropicMessages
-    from jury_actors.providers.google_generate import GoogleGenerate
-    from jury_actors.providers.openai_chat import OpenAIChat
-    from jury_actors.providers.openai_responses import OpenAIResponses
+    from jury_actors.providers.sdk.anthropic_messages import AnthropicMessages
+    from jury_actors.providers.sdk.google_generate import GoogleGenerate
+    from jury_actors.providers.sdk.openai_chat import OpenAIChat
+    from jury_actors.providers.sdk.openai_responses import OpenAIResponses
 
     of_openai = openai.AsyncOpenAI(api_key=KEY, base_url=f"{url}/v1", max_retries=0)
     of_anthropic = anthropic.AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)

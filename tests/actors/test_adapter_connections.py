@@ -11,7 +11,7 @@ import pytest
 
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import ModelMessage, ModelReply
-from jury_actors.providers.sdk_adapter import MOST_KEPT
+from jury_actors.providers.sdk.adapter import MOST_KEPT
 from jury_events.outcome import CallOutcome
 from support.canned_server import Canned, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request

@@ -8,8 +8,8 @@ import pytest
 
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import Heard, ModelReply
-from jury_actors.providers.sdk_adapter import MOST_KEPT
-from jury_actors.providers.streams import EventReader
+from jury_actors.providers.sdk.adapter import MOST_KEPT
+from jury_actors.providers.sdk.streams import EventReader
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from support.canned_server import Canned, canned_server, events

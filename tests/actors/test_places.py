@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from jury_actors.providers.places import Places, Share
+from jury_actors.providers.sdk.places import Places, Share
 from support.waiting import until
 
 

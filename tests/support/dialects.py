@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jury_actors.providers.anthropic_messages import AnthropicMessages
 from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.google_generate import GoogleGenerate
-from jury_actors.providers.openai_chat import OpenAIChat
-from jury_actors.providers.openai_responses import OpenAIResponses
 from jury_actors.providers.provider import ModelMessage, ModelRequest, ToolDefinition
-from jury_actors.providers.sdk_adapter import SdkAdapter
+from jury_actors.providers.sdk.adapter import SdkAdapter
+from jury_actors.providers.sdk.anthropic_messages import AnthropicMessages
+from jury_actors.providers.sdk.google_generate import GoogleGenerate
+from jury_actors.providers.sdk.openai_chat import OpenAIChat
+from jury_actors.providers.sdk.openai_responses import OpenAIResponses
 from jury_events.panel import CallSettings
 from support.canned_server import Canned, CannedServer, events
 

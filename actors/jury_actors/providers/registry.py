@@ -24,10 +24,10 @@ SIMULATED = "simulated"
 
 _ADAPTERS: Mapping[Protocol, tuple[str, str]] = MappingProxyType(
     {
-        "openai": ("jury_actors.providers.openai_chat", "OpenAIChat"),
-        "openai-responses": ("jury_actors.providers.openai_responses", "OpenAIResponses"),
-        "anthropic": ("jury_actors.providers.anthropic_messages", "AnthropicMessages"),
-        "google": ("jury_actors.providers.google_generate", "GoogleGenerate"),
+        "openai": ("jury_actors.providers.sdk.openai_chat", "OpenAIChat"),
+        "openai-responses": ("jury_actors.providers.sdk.openai_responses", "OpenAIResponses"),
+        "anthropic": ("jury_actors.providers.sdk.anthropic_messages", "AnthropicMessages"),
+        "google": ("jury_actors.providers.sdk.google_generate", "GoogleGenerate"),
     }
 )
 

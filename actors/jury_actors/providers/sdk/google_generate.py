@@ -10,7 +10,8 @@ from google import genai
 from google.genai import types
 
 from jury_actors.providers.provider import ModelRequest, RequestedTool
-from jury_actors.providers.reading import (
+from jury_actors.providers.sdk.adapter import SdkAdapter
+from jury_actors.providers.sdk.reading import (
     Reading,
     Turn,
     as_json,
@@ -23,8 +24,7 @@ from jury_actors.providers.reading import (
     turns,
     without_unanswered,
 )
-from jury_actors.providers.sdk_adapter import SdkAdapter
-from jury_actors.providers.wire import Wire
+from jury_actors.providers.sdk.wire import Wire
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any, ClassVar
 
 from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
-from jury_actors.providers.places import Share
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider, RequestedTool
-from jury_actors.providers.reading import Reading
-from jury_actors.providers.scrubbing import Scrubber
-from jury_actors.providers.streams import EventReader, events_of, json_object
-from jury_actors.providers.wire import MOST_BYTES, Passage, Wire, borrow, give_back, passing
+from jury_actors.providers.sdk.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
+from jury_actors.providers.sdk.places import Share
+from jury_actors.providers.sdk.reading import Reading
+from jury_actors.providers.sdk.scrubbing import Scrubber
+from jury_actors.providers.sdk.streams import EventReader, events_of, json_object
+from jury_actors.providers.sdk.wire import MOST_BYTES, Passage, Wire, borrow, give_back, passing
 from jury_events.canonical import canonical_json
 from jury_events.outcome import CallOutcome
 

@@ -9,7 +9,8 @@ import httpx2
 from openai import AsyncOpenAI
 
 from jury_actors.providers.provider import ModelRequest, RequestedTool
-from jury_actors.providers.reading import (
+from jury_actors.providers.sdk.adapter import SdkAdapter
+from jury_actors.providers.sdk.reading import (
     Reading,
     Turn,
     count_at,
@@ -19,8 +20,7 @@ from jury_actors.providers.reading import (
     text_at,
     turns,
 )
-from jury_actors.providers.sdk_adapter import SdkAdapter
-from jury_actors.providers.wire import Wire
+from jury_actors.providers.sdk.wire import Wire
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 

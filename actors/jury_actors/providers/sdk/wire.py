@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
-from jury_actors.providers.places import Places
+from jury_actors.providers.sdk.places import Places
 
 MOST_BYTES = 16 * 1024 * 1024
 """What is read of one response, decoded; a longer one is given up there."""

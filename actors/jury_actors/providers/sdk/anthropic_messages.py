@@ -11,7 +11,8 @@ import httpx2
 from anthropic import AsyncAnthropic, transform_schema
 
 from jury_actors.providers.provider import ModelRequest, RequestedTool
-from jury_actors.providers.reading import (
+from jury_actors.providers.sdk.adapter import SdkAdapter
+from jury_actors.providers.sdk.reading import (
     Reading,
     Turn,
     as_json,
@@ -24,9 +25,8 @@ from jury_actors.providers.reading import (
     turns,
     without_unanswered,
 )
-from jury_actors.providers.sdk_adapter import SdkAdapter
-from jury_actors.providers.streams import json_object
-from jury_actors.providers.wire import Wire
+from jury_actors.providers.sdk.streams import json_object
+from jury_actors.providers.sdk.wire import Wire
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
