@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, date, datetime
@@ -35,6 +36,11 @@ _HALTS = {
     CallOutcome.AUTHENTICATION: "the provider refuses the key; set one that it takes",
     CallOutcome.QUOTA: "the provider's quota is used up; raise it, or wait until it is renewed",
 }
+
+_UNHEARD = frozenset({CallOutcome.CONNECTION, CallOutcome.TIMEOUT, CallOutcome.MALFORMED_RESPONSE})
+
+_PATIENCE = 10
+"""Calls that a provider may leave without an answer before it has given one: then its address leads nowhere."""
 
 _GRACE = 1.1, 1.0
 """How much later than its timeout a call is given up: the provider itself can tell more of one that got no answer."""
@@ -71,6 +77,9 @@ class Juror:
         self._prices = prices
         self._providers: dict[str, asyncio.Future[Provider]] = {}
         self._halted: dict[str, Halted] = {}
+        self._unheard: Counter[str] = Counter()
+        self._heard: set[str] = set()
+        self._absent: dict[str, Halted] = {}
         self._clerk = ClerkLink(clerk)
         self._sources = sources
         self._backoff = backoff
@@ -137,6 +146,7 @@ class Juror:
         duty = Duty(ask, self._texts[ask.assignment.debate_id], pen)
         retry_after: float | None = None
         while (call := duty.conversation.call) is not None:
+            self._check_absent(ask, call)
             delay = 0.0
             if call.attempt > 1:
                 delay = self._backoff.delay(call.attempt, jitter=self._sources.jitter(), retry_after=retry_after)
@@ -194,6 +204,8 @@ class Juror:
             reply, seconds = await _timed(provider, request, heard)
             if reply.outcome in _HALTS:
                 self._halt(call.model, reply)
+            if not provider.simulated:
+                self._listen(call.model, reply)
             simulated = reply.simulated or provider.simulated
             cost = cost_of(call.model, reply, self._prices, today, simulated=simulated)
             if admitted is not None:
@@ -215,6 +227,26 @@ class Juror:
         halted = Halted(f"{model}: {_HALTS[reply.outcome]}{said}", about=name)
         if self._halted.setdefault(name, halted) is halted and self._admission is not None:
             self._admission.refuse(name, halted)
+
+    def _listen(self, model: str, reply: ModelReply) -> None:
+        """A provider that was never heard may not be there at all; one that was heard once may only be in trouble."""
+        name = model.partition("/")[0]
+        if reply.outcome not in _UNHEARD:
+            self._heard.add(name)
+        if name in self._heard:
+            return
+        self._unheard[name] += 1
+        if self._unheard[name] >= _PATIENCE:
+            said = f"{model}: the provider answered none of {_PATIENCE} calls, the last: {reply.error}"
+            self._absent.setdefault(
+                name, Halted(f"{said}; see that it is there, and where its address leads", about=name)
+            )
+
+    def _check_absent(self, ask: Ask, call: Call) -> None:
+        """Where no other model is left to ask, the step waits until somebody looked after the provider."""
+        absent = self._absent.get(call.model.partition("/")[0])
+        if absent is not None and call.model == ask.assignment.models[-1]:
+            raise absent
 
     async def _provider(self, name: str) -> Provider:
         """The client of a provider, made when it is needed; in a thread, for loading an SDK takes a second."""

@@ -43,6 +43,22 @@ def test_what_earlier_sessions_spent_counts(jury, cases):
     assert (4, 7) == (again.code, calls(jury))
 
 
+def test_a_run_that_stops_before_any_repair_or_fallback_leaves_a_log_that_verifies(jury, cases):
+    jury.write(
+        "panel.yaml",
+        "preset: independent\nseats: [{model: simulated/juror, juror_id: a, fallbacks: [simulated/other]}]\n",
+    )
+    faults = ("--simulate", "unparseable=0.6", "--simulate", "timeout=0.2", "--simulate", "seed=3")
+    options = ("--run", "r1", "--panel", "panel.yaml", *faults)
+
+    for bound in range(1, 25):
+        jury.run(cases, *options, "--max-calls", str(bound))
+        verified = jury("verify", "--all")
+
+        assert (0, "") == (verified.code, verified.err), verified.out
+    assert 3 == len(jury.run(cases, *options, "--jsonl").lines)
+
+
 def test_another_run_has_a_budget_of_its_own(jury, cases):
     jury.run(cases, "--run", "r1", "--max-calls", "5")
     jury.run(cases, "--run", "r2", "--max-calls", "5")

@@ -120,12 +120,60 @@ def test_at_most_64_calls_are_in_flight_from_one_process(jury: CommandLine, serv
     assert 40 < served["in_flight_peak"] <= 64
 
 
+def test_a_provider_that_is_not_there_stops_the_run_and_once_it_is_the_run_completes(
+    jury: CommandLine, serve: Serve
+) -> None:
+    port = free_port()
+    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "At 9."} for n in range(40)))
+    panel = jury.write(
+        "panel.json",
+        {
+            "preset": "independent",
+            "providers": {"mine": {"protocol": "openai", "base_url": f"http://127.0.0.1:{port}/v1"}},
+            "seats": [{"model": "mine/m", "juror_id": "one"}],
+        },
+    )
+    stopped = jury.run(cases, "--panel", panel, "--run", "r", "--concurrency", "20")
+    unfinished = jury("list", "--run", "r", "--unfinished", "--json").json
+    serve("--port", str(port))
+    whole = jury.run(cases, "--panel", panel, "--run", "r", "--jsonl")
+
+    assert (4, "") == (stopped.code, stopped.out), "no debate ended for want of a provider"
+    assert 1 == stopped.err.count("mine/m: the provider answered none of 10 calls, the last: ConnectError")
+    assert 0 < len(unfinished) < 40
+    assert (0, 40) == (whole.code, len(whole.lines))
+    assert all(line["quorum_met"] for line in whole.lines)
+
+
+def test_where_another_model_can_be_asked_a_provider_may_be_away(jury: CommandLine, serve: Serve) -> None:
+    variables = serve("--port", "0")
+    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "At 9."} for n in range(20)))
+    panel = jury.write(
+        "panel.json",
+        {
+            "preset": "independent",
+            "providers": {"mine": {"protocol": "openai", "base_url": f"http://127.0.0.1:{free_port()}/v1"}},
+            "settings": {"tries": 1},
+            "seats": [{"model": "mine/m", "juror_id": "one", "fallbacks": ["anthropic/m"]}],
+        },
+    )
+    outcome = jury.run(cases, "--panel", panel, "--jsonl", env=variables)
+
+    assert (0, 20) == (outcome.code, len(outcome.lines))
+
+
+def free_port() -> int:
+    """One that nobody listens at."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
 @pytest.fixture
 def llmock(tmp_path: Path) -> Iterator[str]:
     """Somebody else's server of the three protocols (PyPI `llmock`), which refuses one call of five."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [str(Path(sys.executable).with_name("llmock")), "serve", "--port", str(port), "--error-rate", "429=0.2"]
     with (tmp_path / "llmock.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path)

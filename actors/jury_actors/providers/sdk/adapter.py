@@ -103,7 +103,7 @@ class SdkAdapter(Provider):
         try:
             body = self.body(request, stream=heard is not None)
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
-            return self._scrubbed(_failed(broken(error, made=False)))
+            return self._scrubbed(_failed(broken(error, built=False)))
         reader = EventReader()
         passage = Passage(None if heard is None else partial(self._listen, reader, heard))
         failure = await self._pass(request, body, passage, stream=heard is not None)
@@ -144,7 +144,7 @@ class SdkAdapter(Provider):
         except TimeoutError:
             return Failure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
         except Exception as error:  # noqa: BLE001  (whatever went wrong is the reply)
-            return broken(passage.trouble or error, made=passage.request is not None)
+            return broken(passage.trouble or error, built=True)
         return Failure(CallOutcome.MALFORMED_RESPONSE, f"the response has more than {MOST_BYTES} bytes")
 
     def _borrowed(self) -> Wire:

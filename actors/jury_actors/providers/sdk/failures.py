@@ -102,16 +102,19 @@ def reported(document: Mapping[str, Any], headers: httpx2.Headers) -> Failure | 
     )
 
 
-def broken(trouble: Exception, *, made: bool) -> Failure:
-    """What it means that nothing came; `made` says whether there was a request at all."""
+def broken(trouble: Exception, *, built: bool) -> Failure:
+    """What it means that nothing came; `built` says whether the call could be written down at all.
+
+    A header that no request can hold lasts; whatever else kept a call from leaving may pass, and cost nothing.
+    """
     if isinstance(trouble, httpx2.TimeoutException):
         outcome = CallOutcome.TIMEOUT
     elif isinstance(trouble, httpx2.DecodingError):
         outcome = CallOutcome.MALFORMED_RESPONSE
-    elif isinstance(trouble, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
+    elif isinstance(trouble, httpx2.UnsupportedProtocol) or not built or "illegal header" in str(trouble).lower():
         outcome = CallOutcome.BAD_REQUEST
     else:
-        outcome = CallOutcome.CONNECTION if made else CallOutcome.BAD_REQUEST
+        outcome = CallOutcome.CONNECTION
     return Failure(outcome, one_line(f"{type(trouble).__name__}: {trouble}"))
 
 
