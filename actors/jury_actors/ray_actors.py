@@ -1,4 +1,4 @@
-"""The plain classes as Ray actors, and the ports by which actors reach each other.
+"""The plain classes as Ray actors.
 
 Actors are built lazily, inside their event loop, so that a restarted one is ready for its first call again. They find
 each other by name: a handle among the arguments of a constructor can be lost before a restart (ray#53727).
@@ -8,30 +8,24 @@ import asyncio
 import gc
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
 import ray
-from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayTaskError
 
 from jury_actors.admission.budget import Budget, Ceiling
-from jury_actors.admission.claim import Back, Granted, Want
 from jury_actors.admission.desk import BEAT, Desk, Rule
-from jury_actors.admission.desk_link import DeskLost
 from jury_actors.admission.limiter import Limiter
 from jury_actors.clerk import Clerk, Recollection
 from jury_actors.coordinator import Coordinator
 from jury_actors.court import CourtPlan, admission
-from jury_actors.errors import ClusterLost
-from jury_actors.holding import CoordinatorLost
 from jury_actors.juror import Juror
-from jury_actors.juror_link import JurorLost
-from jury_actors.messages import Ask, Chunk, Delivery, Finished, Job, Told
+from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_actors.providers.registry import provider_factory
-from jury_events.errors import JuryError
+from jury_actors.ray_ports import RayClerkPort, RayDeskPort, RayJurorPort, pack
 from jury_store.errors import StoreError
-from jury_store.event_store import Append, Appended
+from jury_store.event_store import Appended
 
 CLERK = "clerk"
 """The name of a court's clerk in its namespace."""
@@ -49,16 +43,8 @@ _IDLE_BEATS = 12
 LINGER = 0.004
 """Seconds that a message waits for company between processes."""
 
-_REBIRTH = 0.2
-"""Seconds until a dead actor's name may be free again."""
-
 LOCK_WAIT = 20.0
 """Seconds to wait for the lock of a writer that was killed a moment ago."""
-
-
-def _pack(message: object) -> bytes:
-    """Ray pickles with cloudpickle, for code; messages of plain values take a third of that without it."""
-    return pickle.dumps(message, protocol=5)
 
 
 def _settle() -> None:
@@ -142,7 +128,7 @@ class _DeskActor(ABC):
 
     async def poll(self, client: str, life: str, ack: int) -> bytes:
         """See `DeskPort`."""
-        return _pack(await self._ready().poll(client, life, ack))
+        return pack(await self._ready().poll(client, life, ack))
 
 
 class LimiterActor(_DeskActor):
@@ -199,7 +185,7 @@ class JurorActor:
 
     async def poll(self, life: str, ack: int) -> bytes:
         """See `JurorPort`."""
-        return _pack(await self._ready().poll(life, ack))
+        return pack(await self._ready().poll(life, ack))
 
 
 class CoordinatorActor:
@@ -230,142 +216,9 @@ class CoordinatorActor:
         return await self._ready().poll(life, ack)
 
 
-async def _remotely(method: Any, *args: Any) -> Any:
-    """Call another process; an error of ours is raised as itself, without the traceback that Ray makes its message."""
-    try:
-        return await method.remote(*args)
-    except RayTaskError as error:
-        if isinstance(error.cause, JuryError):
-            raise error.cause from None
-        raise
-    except ActorUnavailableError:
-        raise
-    except RayError as error:
-        first = (str(error).strip().splitlines() or ["no reason given"])[0]
-        raise ClusterLost(
-            f"the Ray cluster was lost ({type(error).__name__}: {first}); call the same run again"
-        ) from error
-
-
 def shared_limiter() -> Any:
     """The limiter of this cluster; whoever finds none makes it."""
     namespace, name = SHARED_LIMITER
     actor: Any = ray.remote(LimiterActor)
     options = {"namespace": namespace, "name": name, "lifetime": "detached", "get_if_exists": True}
     return actor.options(num_cpus=0, max_restarts=0, enable_task_events=False, **options).remote(ends_alone=True)
-
-
-class RayDeskPort:
-    """A desk in another process.
-
-    Args:
-        find: gives the actor; asked again when it died for good.
-    """
-
-    def __init__(self, find: Callable[[], Any]) -> None:
-        self._find = find
-        self._handle: Any = None
-
-    async def submit(self, client: str, messages: Sequence[Want | Back]) -> None:
-        """See `DeskPort`."""
-        await self._call("submit", client, _pack(messages))
-
-    async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
-        """See `DeskPort`."""
-        delivery: Delivery[Granted] = pickle.loads(await self._call("poll", client, life, ack))
-        return delivery
-
-    async def _call(self, method: str, *args: Any) -> Any:
-        if self._handle is None:
-            self._handle = self._find()
-        try:
-            return await _remotely(getattr(self._handle, method), *args)
-        except ActorUnavailableError as error:
-            raise DeskLost from error
-        except ClusterLost as error:
-            if not isinstance(error.__cause__, ActorDiedError):
-                raise
-            self._handle = None
-            await asyncio.sleep(_REBIRTH)
-            raise DeskLost from error
-
-
-class RayClerkPort:
-    """A clerk in another process. Its death is waited out: everything it is sent may be sent again."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """See `ClerkPort`."""
-        answers: list[Appended | StoreError] = await self._call("record", _pack(batch))
-        return answers
-
-    async def next_epoch(self) -> int:
-        """See `ClerkPort`."""
-        epoch: int = await self._call("next_epoch")
-        return epoch
-
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
-        """See `ClerkPort`."""
-        known: dict[str, Recollection] = await self._call("recall", debate_ids)
-        return known
-
-    async def open(self) -> None:
-        """Open the store; raises what `open_store` raises."""
-        await self._call("open")
-
-    async def close(self) -> None:
-        """Store what waits and let go of the database."""
-        await self._call("close")
-
-    async def _call(self, method: str, *args: Any) -> Any:
-        while True:
-            try:
-                return await _remotely(getattr(self._handle, method), *args)
-            except ActorUnavailableError:
-                continue
-
-
-class RayJurorPort:
-    """A juror in another process."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
-        """See `JurorPort`."""
-        try:
-            await _remotely(self._handle.submit, _pack((asks, release)))
-        except ActorUnavailableError as error:
-            raise JurorLost from error
-
-    async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
-        """See `JurorPort`."""
-        try:
-            delivery: Delivery[Told | Chunk] = pickle.loads(await _remotely(self._handle.poll, life, ack))
-        except ActorUnavailableError as error:
-            raise JurorLost from error
-        return delivery
-
-
-class RayCoordinatorPort:
-    """A coordinator in another process."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    async def submit(self, jobs: Sequence[Job]) -> None:
-        """See `CoordinatorPort`."""
-        try:
-            await _remotely(self._handle.submit, jobs)
-        except ActorUnavailableError as error:
-            raise CoordinatorLost from error
-
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        """See `CoordinatorPort`."""
-        try:
-            delivery: Delivery[Finished | Chunk] = await _remotely(self._handle.poll, life, ack)
-        except ActorUnavailableError as error:
-            raise CoordinatorLost from error
-        return delivery

@@ -38,9 +38,8 @@ from jury_actors.ray_actors import (  # noqa: E402
     CoordinatorActor,
     JurorActor,
     LimiterActor,
-    RayClerkPort,
-    RayCoordinatorPort,
 )
+from jury_actors.ray_ports import RayClerkPort, RayCoordinatorPort  # noqa: E402
 
 _OBJECT_STORE_BYTES = 128 * 1024 * 1024
 _SETTINGS_FRAME = b"\x04"
