@@ -5,11 +5,8 @@ Source: the API reference, and the types of the SDK `openai`.
 
 from typing import Any
 
-import httpx2
-from openai import AsyncOpenAI
-
 from jury_actors.providers.provider import ModelRequest, RequestedTool
-from jury_actors.providers.sdk.adapter import SdkAdapter
+from jury_actors.providers.sdk.openai_sdk import OpenAISdk
 from jury_actors.providers.sdk.reading import (
     Reading,
     Turn,
@@ -20,7 +17,6 @@ from jury_actors.providers.sdk.reading import (
     text_at,
     turns,
 )
-from jury_actors.providers.sdk.wire import Wire
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 
@@ -28,27 +24,12 @@ _OUTCOMES = {"length": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOC
 _GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call"})
 
 
-class OpenAIChat(SdkAdapter):
+class OpenAIChat(OpenAISdk):
     """`POST chat/completions`."""
 
-    sdk_logger = "openai"
+    path = "/chat/completions"
     reply_key = "choices"
     prompt_keys = frozenset({"messages"})
-
-    def open(self, wire: Wire) -> None:
-        """Make the SDK's client."""
-        self._sdk = AsyncOpenAI(
-            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=wire
-        )
-
-    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
-        """Send it. `post` takes a body as it is: the typed method rewrites it, and costs as much as all the rest."""
-        await self._sdk.post(
-            "/chat/completions",
-            cast_to=httpx2.Response,
-            body=body,
-            options={"timeout": request.settings.timeout_seconds},
-        )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         """The JSON of a call."""

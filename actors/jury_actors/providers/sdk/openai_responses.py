@@ -6,11 +6,8 @@ default: reasoning is found again by its id, and not every model gives it in an 
 
 from typing import Any
 
-import httpx2
-from openai import AsyncOpenAI
-
 from jury_actors.providers.provider import ModelRequest, RequestedTool
-from jury_actors.providers.sdk.adapter import SdkAdapter
+from jury_actors.providers.sdk.openai_sdk import OpenAISdk
 from jury_actors.providers.sdk.reading import (
     Reading,
     Turn,
@@ -22,7 +19,6 @@ from jury_actors.providers.sdk.reading import (
     turns,
     without_unanswered,
 )
-from jury_actors.providers.sdk.wire import Wire
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 
@@ -31,24 +27,12 @@ _GOOD_ENDS = frozenset({"completed"})
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
-class OpenAIResponses(SdkAdapter):
+class OpenAIResponses(OpenAISdk):
     """`POST responses`."""
 
-    sdk_logger = "openai"
+    path = "/responses"
     reply_key = "output"
     prompt_keys = frozenset({"input"})
-
-    def open(self, wire: Wire) -> None:
-        """Make the SDK's client."""
-        self._sdk = AsyncOpenAI(
-            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=wire
-        )
-
-    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
-        """Send it. `post` takes a body as it is: the typed method rewrites it."""
-        await self._sdk.post(
-            "/responses", cast_to=httpx2.Response, body=body, options={"timeout": request.settings.timeout_seconds}
-        )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
         """The JSON of a call; this interface has no seed."""
