@@ -157,7 +157,7 @@ def test_where_another_model_can_be_asked_a_provider_may_be_away(jury: CommandLi
             "seats": [{"model": "mine/m", "juror_id": "one", "fallbacks": ["anthropic/m"]}],
         },
     )
-    outcome = jury.run(cases, "--panel", panel, "--jsonl", env=variables)
+    outcome = jury.run(cases, "--panel", panel, "--jsonl", "--concurrency", "2", env=variables)
 
     assert (0, 20) == (outcome.code, len(outcome.lines))
 
