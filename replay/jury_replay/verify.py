@@ -4,13 +4,12 @@ A chain shows that nobody changed, cut or reordered events of a stream without r
 Against somebody who recomputes, seals are needed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from jury_replay.integrity import Failure, check_debate
+from jury_replay.selection import EVERYTHING, Selection
 from jury_store.event_store import EventStore
-
-_CHUNK = 50
 
 Progress = Callable[[int], None]
 
@@ -54,7 +53,7 @@ def verify(store: EventStore, debate_ids: Sequence[str] | None = None, progress:
     """
     failures: list[Failure] = []
     debates = events = parts = erased = size = 0
-    for chunk in _chunks(store, debate_ids):
+    for chunk in (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store):
         for record in store.records(chunk):
             if not record.events and not record.heads and not record.parts:
                 failures.append(Failure(f"debate/{record.debate_id}", "nothing is stored of it"))
@@ -72,17 +71,6 @@ def verify(store: EventStore, debate_ids: Sequence[str] | None = None, progress:
         failures += _log_failures(store)
     failures.sort(key=lambda one: one.position)
     return Report(debates=debates, events=events, parts=parts, erased=erased, bytes=size, failures=tuple(failures))
-
-
-def _chunks(store: EventStore, debate_ids: Sequence[str] | None) -> Iterator[Sequence[str]]:
-    if debate_ids is not None:
-        for start in range(0, len(debate_ids), _CHUNK):
-            yield debate_ids[start : start + _CHUNK]
-        return
-    after = ""
-    while chunk := store.debate_ids(after, _CHUNK):
-        yield chunk
-        after = chunk[-1]
 
 
 def _log_failures(store: EventStore) -> Iterable[Failure]:

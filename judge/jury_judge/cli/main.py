@@ -5,6 +5,7 @@ import sys
 import traceback
 from importlib import import_module
 from importlib.metadata import version
+from keyword import iskeyword
 
 import click
 
@@ -26,7 +27,7 @@ COMMANDS = {
     "db": "Create, upgrade and check the store's schema.",
     "doctor": "Tell what is installed, reachable and configured.",
 }
-"""Each is the module of its name; imported when it is called, so that help is quick."""
+"""Each is the module of its name (`import_` of `import`); imported when it is called, so that help is quick."""
 
 
 class _SystemRefused(Exception):
@@ -48,7 +49,8 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"jury_judge.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command = import_module(f"jury_judge.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -15,6 +15,7 @@ from jury_judge.settings import load_settings
 if TYPE_CHECKING:
     from jury_actors.prices import Prices
     from jury_actors.providers.simulated.script import Script
+    from jury_replay.selection import Selection
 
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _DEBATE_ID = re.compile(r"[A-Za-z0-9._~-]{1,220}")
@@ -200,3 +201,30 @@ def panel_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def selection_options(command: F) -> F:
+    """Which debates: `[DEBATE]...`, `--run ID` or `--all`; `selected` reads them."""
+    for option in (
+        click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
+        click.option("--run", "run_id", metavar="ID", callback=run_id, help="The debates of this run."),
+        click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids),
+    ):
+        command = option(command)
+    return command
+
+
+def selected(ids: tuple[str, ...], run_id: str | None, *, everything: bool) -> "Selection":
+    """What `selection_options` name: exactly one of debates, a run, or all."""
+    from jury_replay.selection import Selection
+
+    if [bool(ids), run_id is not None, everything].count(True) != 1:
+        raise click.UsageError("name debates, or a run with --run ID, or --all")
+    return Selection(tuple(dict.fromkeys(ids)) or None, run_id)
+
+
+def processes_option(command: F) -> F:
+    """`--processes N`."""
+    return click.option(
+        "--processes", type=click.IntRange(1, 256), metavar="N", help="Processes that work. [default: one a core]"
+    )(command)

@@ -1,0 +1,95 @@
+"""Which debates of a log are worked on: those named, those of a run, or all; and how the work is shared out."""
+
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import NamedTuple, TypeVar
+
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+
+CHUNK = 50
+"""Debates that are read at once."""
+
+_AHEAD = 2
+"""Chunks that wait for each process, so that none of them idles and memory does not grow with the log."""
+
+R = TypeVar("R")
+Work = Callable[[EventStore, Sequence[str]], R]
+"""What is done with the debates of one chunk; for several processes it must pickle, and so must its result."""
+
+
+class Selection(NamedTuple):
+    """`debate_ids` in the order given; else the debates of `run_id` as they opened; else all, by id."""
+
+    debate_ids: tuple[str, ...] | None = None
+    run_id: str | None = None
+
+    def chunks(self, store: EventStore, size: int = CHUNK) -> Iterator[Sequence[str]]:
+        """The ids, `size` at a time, read as they are needed."""
+        if self.debate_ids is not None:
+            for start in range(0, len(self.debate_ids), size):
+                yield self.debate_ids[start : start + size]
+        elif self.run_id is not None:
+            position = 0
+            while rows := store.debates(run_id=self.run_id, limit=size, after=position):
+                yield [row.debate_id for row in rows]
+                position = rows[-1].position
+        else:
+            after = ""
+            while ids := store.debate_ids(after, size):
+                yield ids
+                after = ids[-1]
+
+
+EVERYTHING = Selection()
+
+
+def spread(
+    store: EventStore, chunks: Iterable[Sequence[str]], work: Work[R], *, url: str = "", processes: int = 1
+) -> Iterator[R]:
+    """`work` on every chunk, the results in the order of the chunks.
+
+    Args:
+        store: open for reading; used by this process.
+        chunks: ids of debates.
+        work: see `Work`.
+        url: where the store is; needed for more than one process, each of which opens it for reading.
+        processes: how many work; 1 is this one.
+
+    Raises:
+        StoreError: the database cannot be read.
+    """
+    if processes == 1:
+        for chunk in chunks:
+            yield work(store, chunk)
+        return
+    # Spawned, not forked: the parent has threads and connections that a copy of it must not share.
+    with ProcessPoolExecutor(processes, get_context("spawn"), _open, (url,)) as pool:
+        waiting: deque[Future[R]] = deque()
+        try:
+            for chunk in chunks:
+                waiting.append(pool.submit(_work, work, chunk))
+                if len(waiting) > _AHEAD * processes:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Worker:
+    """The store of a worker process."""
+
+    store: EventStore
+
+
+def _open(url: str) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends its workers
+    _Worker.store = open_store(url, write=False)
+
+
+def _work(work: Work[R], chunk: Sequence[str]) -> R:
+    return work(_Worker.store, chunk)
