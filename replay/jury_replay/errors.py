@@ -13,3 +13,7 @@ class NothingRecorded(ReplayError):
 
 class Unreplayable(ReplayError):
     """The streams of the debate do not fit together; `jury verify` says where."""
+
+
+class BadCorpus(ReplayError):
+    """A folder of cassettes, or a file beside one, is not what it must be."""
