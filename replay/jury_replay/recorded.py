@@ -11,7 +11,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import PartPen, encode_digest
-from jury_replay.errors import NothingRecorded, Unreplayable
+from jury_replay.errors import DebateMissing, RecordDamaged
 from jury_store.inventory import DebateRecord
 
 _CHARGE = "charge/"
@@ -52,17 +52,17 @@ def read_recorded(record: DebateRecord) -> RecordedDebate:
     """Decode what is stored of a debate.
 
     Raises:
-        NothingRecorded: there is nothing.
-        Unreplayable: the stream `debate/` does not begin with its opening.
+        DebateMissing: there is nothing.
+        RecordDamaged: the stream `debate/` does not begin with its opening.
         EventError: a body does not decode.
     """
     debate_id = record.debate_id
     events = [decode(stored) for stored in record.events.get(debate_stream(debate_id), ())]
     calls = [decode(stored) for stored in record.events.get(calls_stream(debate_id), ())]
     if not events and not calls:
-        raise NothingRecorded(f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are")
+        raise DebateMissing(f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are")
     if not events or not isinstance(events[0], DebateOpened):
-        raise Unreplayable(f"debate {debate_id} does not begin with its opening; see jury verify {debate_id}")
+        raise RecordDamaged(f"debate {debate_id} does not begin with its opening; see jury verify {debate_id}")
     return RecordedDebate(
         events[0],
         tuple(event for event in events if not isinstance(event, ExchangeRecorded)),

@@ -6,7 +6,6 @@ beside the cassette, to be read and reviewed: from then on exactly these differe
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -18,7 +17,8 @@ from jury_debate.rules import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
 from jury_events.errors import EventError
-from jury_replay.cassettes.reading import SUFFIX, read_cassette
+from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.cassettes.reading import read_cassette
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference
 from jury_replay.errors import BadCorpus, ReplayError
@@ -140,7 +140,7 @@ def accept(found: Regressed) -> None:
     kept = {"verdict": _change(found), "differences": _as_kept(found.differences)}
     half = path.with_name(path.name + ".new")
     half.write_text(json.dumps(kept, ensure_ascii=False, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(half, path)
+    half.replace(path)
 
 
 def _change(found: Regressed) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _change(found: Regressed) -> dict[str, Any]:
 
 def _outcome(events: Sequence[DebateEvent]) -> Outcome | None:
     done = next((event for event in events if isinstance(event, DebateCompleted)), None)
-    return done and Outcome(done.final_verdict.value, done.final_score)
+    return None if done is None else Outcome(done.final_verdict.value, done.final_score)
 
 
 def _accepted_path(cassette: Path) -> Path:

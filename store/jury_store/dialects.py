@@ -30,10 +30,17 @@ class Dialect(NamedTuple):
     delete_part: str
     parts_of: str
     salts_of_run: str
+    hashes: str
+    seals: str
+    latest_seal: str
+    insert_seal: str
+    origin: str
+    insert_origin: str
     retry_states: frozenset[str]
 
 
 _EVENT = "position, stream, version, event_id, type, schema, recorded_at, body, hash"
+_SEAL = "tree_size, root, frontier, note, sealed_at"
 
 
 def _dialect(
@@ -69,6 +76,19 @@ def _dialect(
             "SELECT d.debate_id, d.case_id, d.status, d.case_part, p.salt FROM debates d "
             "LEFT JOIN parts p ON p.debate_id = d.debate_id AND p.digest = d.case_part "
             "WHERE d.run_id = ? ORDER BY d.position"
+        ),
+        hashes=written("SELECT position, hash FROM events WHERE position > ? ORDER BY position LIMIT ?"),
+        seals=f"SELECT {_SEAL} FROM seals ORDER BY tree_size",
+        latest_seal=f"SELECT {_SEAL} FROM seals ORDER BY tree_size DESC LIMIT 1",
+        # Asked first, because SQLite's guards make a second one an error.
+        insert_seal=written(
+            f"INSERT INTO seals ({_SEAL}) SELECT ?, ?, ?, ?, ? "
+            f"WHERE NOT EXISTS (SELECT 1 FROM seals WHERE tree_size = ?){skip}"
+        ),
+        origin=written("SELECT seal FROM origins WHERE debate_id = ?"),
+        insert_origin=written(
+            "INSERT INTO origins (debate_id, seal) SELECT ?, ? "
+            f"WHERE NOT EXISTS (SELECT 1 FROM origins WHERE debate_id = ?){skip}"
         ),
         # Two writers met: serialization failure, deadlock.
         retry_states=frozenset({"40001", "40P01"}),

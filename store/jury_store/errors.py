@@ -73,3 +73,23 @@ class StoreLocked(OpeningFailed):
 
 class ErasureNotRecorded(StoreError):
     """Texts are deleted only after an event says so: append `texts_erased` first."""
+
+
+class SealError(StoreError):
+    """Something about the seals of a log is wrong."""
+
+
+class BadSealKey(SealError):
+    """A line or a file is not the key that is needed."""
+
+
+class SealKeyFile(SealError):
+    """A key file cannot be read or made."""
+
+
+class BadNote(SealError):
+    """Bytes are not the signed note of a checkpoint."""
+
+
+class SealRefused(SealError):
+    """The log or its latest seal is not what was sealed before, so it is not sealed again: verify it."""

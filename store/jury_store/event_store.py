@@ -13,6 +13,7 @@ from jury_events.parts import Digest, Part
 from jury_store.debate_rows import CaseRow, DebateRow, RunRow
 from jury_store.errors import StoreError
 from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.seals.seal import Seal
 
 
 class Append(NamedTuple):
@@ -108,6 +109,38 @@ class EventStore(ABC):
     @abstractmethod
     def inventory(self) -> Inventory:
         """The log as a whole, at one moment; reads every position once."""
+
+    @abstractmethod
+    def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
+        """Position and hash of the next `limit` events beyond position `after`, in the order of positions."""
+
+    @abstractmethod
+    def seals(self) -> list[Seal]:
+        """Every seal over this log, the smallest first."""
+
+    @abstractmethod
+    def latest_seal(self) -> Seal | None:
+        """The seal over the most events; None when the log was never sealed."""
+
+    @abstractmethod
+    def keep_seal(self, seal: Seal) -> bool:
+        """Store a seal for good; False when there is one over as many events already, which stays.
+
+        Raises:
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
+    def origin(self, debate_id: str) -> bytes | None:
+        """The seal that a debate was imported with, byte for byte; None when there was none."""
+
+    @abstractmethod
+    def keep_origin(self, debate_id: str, seal: bytes) -> bool:
+        """Store the seal that a debate was imported with; False when there is one already, which stays.
+
+        Raises:
+            ReadOnlyStore: the store was opened for reading.
+        """
 
     @abstractmethod
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:

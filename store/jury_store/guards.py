@@ -52,6 +52,13 @@ SQLITE_TRIGGERS: dict[str, str] = {
         "WHEN EXISTS (SELECT 1 FROM seals WHERE tree_size = NEW.tree_size) "
         "BEGIN SELECT RAISE(ABORT, 'seals are append-only: this seal is stored already'); END"
     ),
+    "origins_refuse_update": _refuse("origins", "UPDATE"),
+    "origins_refuse_delete": _refuse("origins", "DELETE"),
+    "origins_refuse_replace": (
+        "CREATE TRIGGER origins_refuse_replace BEFORE INSERT ON origins "
+        "WHEN EXISTS (SELECT 1 FROM origins WHERE debate_id = NEW.debate_id) "
+        "BEGIN SELECT RAISE(ABORT, 'origins are append-only: this origin is stored already'); END"
+    ),
 }
 
 POSTGRES_FUNCTIONS: dict[str, str] = {
@@ -74,4 +81,6 @@ POSTGRES_TRIGGERS: dict[str, PostgresTrigger] = {
     "parts_refuse_truncate": PostgresTrigger("parts", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
     "seals_refuse_change": PostgresTrigger("seals", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"),
     "seals_refuse_truncate": PostgresTrigger("seals", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
+    "origins_refuse_change": PostgresTrigger("origins", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"),
+    "origins_refuse_truncate": PostgresTrigger("origins", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
 }

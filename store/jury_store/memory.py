@@ -12,6 +12,7 @@ from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory
 from jury_store.ledger import Ledger
 from jury_store.projection import View
+from jury_store.seals.seal import Seal
 
 
 class MemoryEventStore(EventStore):
@@ -24,6 +25,8 @@ class MemoryEventStore(EventStore):
         self._by_id: dict[tuple[str, str], StoredEvent] = {}
         self._heads: dict[str, Head] = {}
         self._parts: dict[str, dict[Digest, Part]] = {}
+        self._seals: dict[int, Seal] = {}
+        self._origins: dict[str, bytes] = {}
         self._epoch = 0
         self._view = View({}, {})
         self._projected = 0
@@ -108,6 +111,33 @@ class MemoryEventStore(EventStore):
         with self._lock:
             count = len(self._log)
             return Inventory(count, count, count, None, ())
+
+    def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
+        return [(event.position, event.hash) for event in self.read_all(after, limit)]
+
+    def seals(self) -> list[Seal]:
+        with self._lock:
+            return [self._seals[size] for size in sorted(self._seals)]
+
+    def latest_seal(self) -> Seal | None:
+        return next(reversed(self.seals()), None)
+
+    def keep_seal(self, seal: Seal) -> bool:
+        with self._lock:
+            if seal.tree_size in self._seals:
+                return False
+            self._seals[seal.tree_size] = seal
+            return True
+
+    def origin(self, debate_id: str) -> bytes | None:
+        return self._origins.get(debate_id)
+
+    def keep_origin(self, debate_id: str, seal: bytes) -> bool:
+        with self._lock:
+            if debate_id in self._origins:
+                return False
+            self._origins[debate_id] = seal
+            return True
 
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
         with self._lock:

@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION = "0001"
+REVISION = "0002"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -83,9 +83,19 @@ Table(
     metadata,
     Column("tree_size", BigInteger().with_variant(Integer(), "sqlite"), autoincrement=False, nullable=False),
     Column("root", LargeBinary, nullable=False),
+    Column("frontier", LargeBinary, nullable=False),
     Column("note", LargeBinary, nullable=False),
     Column("sealed_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("tree_size", name="seals_pkey"),
+)
+
+# Of a debate that was imported: the seal of the store that it comes from, as its cassette had it.
+Table(
+    "origins",
+    metadata,
+    Column("debate_id", NAME, nullable=False),
+    Column("seal", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("debate_id", name="origins_pkey"),
 )
 
 Table(

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DataError, DBAPIError, StatementError
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
-from jury_store import listing, survey
+from jury_store import listing, seal_rows, survey
 from jury_store.append_writer import write
 from jury_store.debate_rows import CaseRow, DebateRow, RunRow
 from jury_store.dialects import DIALECTS
@@ -20,6 +20,7 @@ from jury_store.errors import ErasureNotRecorded, InvalidAppend, ReadOnlyStore, 
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory
 from jury_store.schema import EPOCH
+from jury_store.seals.seal import Seal
 
 _T = TypeVar("_T")
 _CATCH_UP = 5000
@@ -118,6 +119,30 @@ class SqlEventStore(EventStore):
 
     def inventory(self) -> Inventory:
         return self._surveyed(lambda connection: survey.inventory(connection, self._dialect))
+
+    def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
+        with self._reading() as connection:
+            return seal_rows.hashes(connection, self._dialect, after, limit)
+
+    def seals(self) -> list[Seal]:
+        with self._reading() as connection:
+            return seal_rows.seals(connection, self._dialect)
+
+    def latest_seal(self) -> Seal | None:
+        with self._reading() as connection:
+            return seal_rows.latest_seal(connection, self._dialect)
+
+    def keep_seal(self, seal: Seal) -> bool:
+        with self._writing() as connection, connection.begin():
+            return seal_rows.keep_seal(connection, self._dialect, seal)
+
+    def origin(self, debate_id: str) -> bytes | None:
+        with self._reading() as connection:
+            return seal_rows.origin(connection, self._dialect, debate_id)
+
+    def keep_origin(self, debate_id: str, seal: bytes) -> bool:
+        with self._writing() as connection, connection.begin():
+            return seal_rows.keep_origin(connection, self._dialect, debate_id, seal)
 
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
         with self._writing() as connection, connection.begin():

@@ -7,6 +7,7 @@ from jury_events.envelope import GENESIS, NewEvent, stored_hash
 from jury_events.parts import make_part
 from jury_store.errors import ErasureNotRecorded, Fenced, InvalidAppend, Mismatch, StoreClosed, WrongVersion
 from jury_store.event_store import Append, Appended, EventStore
+from jury_store.seals.seal import Seal
 from support.debates import DebateScript
 
 
@@ -339,3 +340,47 @@ def test_a_closed_store_says_so(store: EventStore) -> None:
 
     with pytest.raises(StoreClosed):
         store.append([Append("calls/d", ())])
+
+
+def _seal(size: int, *, note: bytes = b"note") -> Seal:
+    return Seal(size, bytes([size]) * 32, bytes([size]) * 64, note, 1_700_000_000_000_000 + size)
+
+
+def test_hashes_come_in_the_order_of_positions(store: EventStore) -> None:
+    one, two = DebateScript("one"), DebateScript("two", seed=2)
+    store.append([Append(one.stream, one.whole(), 0, 1), Append(two.stream, two.whole(), 0, 1)])
+
+    expected = [(event.position, event.hash) for event in store.read_all()]
+
+    assert expected == store.hashes()
+    assert expected[4:7] == store.hashes(after=4, limit=3)
+    assert [] == store.hashes(after=10)
+
+
+def test_a_log_that_was_never_sealed_has_no_seals(store: EventStore) -> None:
+    assert store.seals() == []
+    assert store.latest_seal() is None
+
+
+def test_seals_come_back_in_the_order_of_their_size(store: EventStore) -> None:
+    kept = [store.keep_seal(_seal(size)) for size in (7, 3, 12)]
+
+    assert kept == [True, True, True]
+    assert [_seal(3), _seal(7), _seal(12)] == store.seals()
+    assert _seal(12) == store.latest_seal()
+
+
+def test_the_first_seal_of_a_size_stays(store: EventStore) -> None:
+    store.keep_seal(_seal(3))
+
+    again = [store.keep_seal(_seal(3, note=b"another")), store.keep_seal(_seal(3))]
+
+    assert again == [False, False]
+    assert [_seal(3)] == store.seals()
+
+
+def test_the_first_origin_of_a_debate_stays(store: EventStore) -> None:
+    kept = [store.keep_origin("d", b"\x00seal\xff"), store.keep_origin("d", b"other"), store.keep_origin("e", b"")]
+
+    assert kept == [True, False, True]
+    assert [b"\x00seal\xff", b"", None] == [store.origin(name) for name in ("d", "e", "f")]

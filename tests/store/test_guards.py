@@ -38,10 +38,13 @@ def filled(url: str) -> str:
         "DELETE FROM parts",
         "UPDATE seals SET note = note",
         "DELETE FROM seals",
+        "UPDATE origins SET seal = seal",
+        "DELETE FROM origins",
     ],
 )
 def test_the_owner_cannot_change_what_is_written(filled: str, sql: Sql, statement: str) -> None:
-    sql(filled, "INSERT INTO seals (tree_size, root, note, sealed_at) VALUES (1, 'a', 'b', 1)")
+    sql(filled, "INSERT INTO seals (tree_size, root, frontier, note, sealed_at) VALUES (1, 'a', 'b', 'c', 1)")
+    sql(filled, "INSERT INTO origins (debate_id, seal) VALUES ('d', 'a')")
 
     with pytest.raises(DBAPIError, match="append-only"):
         sql(filled, statement)
@@ -66,16 +69,21 @@ def test_sqlite_refuses_to_replace_an_event(sqlite_url: str, sql: Sql, values: s
         sql(sqlite_url, f"INSERT OR REPLACE INTO events VALUES ({values})")
 
 
-def test_sqlite_refuses_to_replace_a_text_or_a_seal(sqlite_url: str, sql: Sql) -> None:
+def test_sqlite_refuses_to_replace_a_text_a_seal_or_an_origin(sqlite_url: str, sql: Sql) -> None:
     sql(sqlite_url, "INSERT INTO parts VALUES ('d', x'00', x'00', x'00')")
-    sql(sqlite_url, "INSERT INTO seals VALUES (1, x'00', x'00', 1)")
+    sql(sqlite_url, "INSERT INTO seals VALUES (1, x'00', x'00', x'00', 1)")
+    sql(sqlite_url, "INSERT INTO origins VALUES ('d', x'00')")
 
-    for statement in ("parts VALUES ('d', x'00', x'01', x'01')", "seals VALUES (1, x'01', x'01', 1)"):
+    for statement in (
+        "parts VALUES ('d', x'00', x'01', x'01')",
+        "seals VALUES (1, x'01', x'01', x'01', 1)",
+        "origins VALUES ('d', x'01')",
+    ):
         with pytest.raises(DBAPIError, match="stored already"):
             sql(sqlite_url, f"INSERT OR REPLACE INTO {statement}")
 
 
-@pytest.mark.parametrize("table", ["events", "parts", "seals"])
+@pytest.mark.parametrize("table", ["events", "parts", "seals", "origins"])
 def test_postgresql_refuses_to_truncate(postgres_url: str, sql: Sql, table: str) -> None:
     with pytest.raises(DBAPIError, match="append-only"):
         sql(postgres_url, f"TRUNCATE {table}")
@@ -116,6 +124,10 @@ def test_texts_go_by_hand_only_after_an_erasure(filled: str, sql: Sql) -> None:
         ("jury_writer", "ALTER TABLE events DISABLE TRIGGER ALL", False),
         ("jury_writer", "DELETE FROM parts", False),
         ("jury_writer", "DELETE FROM seals", False),
+        ("jury_writer", "UPDATE origins SET seal = seal", False),
+        ("jury_writer", "DELETE FROM origins", False),
+        ("jury_writer", "INSERT INTO seals VALUES (1, 'a', 'b', 'c', 1)", True),
+        ("jury_writer", "INSERT INTO origins VALUES ('d', 'a')", True),
         ("jury_writer", "DELETE FROM streams", False),
         ("jury_writer", "SELECT count(*) FROM events", True),
         ("jury_eraser", "DELETE FROM parts", True),

@@ -280,7 +280,7 @@ def main(folder: Path) -> None:
         path = folder / (name + SUFFIX)
         if not path.exists():
             path.write_bytes(asyncio.run(record(name, plan)))
-            print(path)
+            print(path)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -1,0 +1,41 @@
+"""Seals, and the seals that imported debates brought with them, in the database.
+
+All functions work in the transaction that the connection is in.
+"""
+
+from sqlalchemy import Connection
+
+from jury_store.dialects import Dialect
+from jury_store.seals.seal import Seal
+
+
+def hashes(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[tuple[int, bytes]]:
+    """Position and hash of the next events."""
+    return [(row[0], row[1]) for row in connection.exec_driver_sql(dialect.hashes, (after, limit))]
+
+
+def seals(connection: Connection, dialect: Dialect) -> list[Seal]:
+    """All seals, the smallest first."""
+    return [Seal(*row) for row in connection.exec_driver_sql(dialect.seals)]
+
+
+def latest_seal(connection: Connection, dialect: Dialect) -> Seal | None:
+    """The seal over the most events."""
+    row = connection.exec_driver_sql(dialect.latest_seal).first()
+    return Seal(*row) if row else None
+
+
+def keep_seal(connection: Connection, dialect: Dialect, seal: Seal) -> bool:
+    """Whether it was stored: the first of its size stays."""
+    return connection.exec_driver_sql(dialect.insert_seal, (*seal, seal.tree_size)).rowcount == 1
+
+
+def origin(connection: Connection, dialect: Dialect, debate_id: str) -> bytes | None:
+    """The seal section that a debate was imported with."""
+    row = connection.exec_driver_sql(dialect.origin, (debate_id,)).first()
+    return bytes(row[0]) if row else None
+
+
+def keep_origin(connection: Connection, dialect: Dialect, debate_id: str, seal: bytes) -> bool:
+    """Whether it was stored: the first of its debate stays."""
+    return connection.exec_driver_sql(dialect.insert_origin, (debate_id, seal, debate_id)).rowcount == 1

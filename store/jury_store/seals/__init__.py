@@ -1,0 +1,1 @@
+"""Seals: signed Merkle roots over the log."""

@@ -1,0 +1,117 @@
+"""Checkpoints: a log's size and root as a signed note, to be kept where the log's keeper cannot reach.
+
+The forms are C2SP signed-note and tlog-checkpoint: three lines (origin, size in decimal, root in base64), maybe more
+that nothing here reads, an empty line, then one line a signature: `— NAME BASE64(key id ‖ signature)`.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Collection
+from typing import NamedTuple
+
+from jury_store.errors import BadNote
+from jury_store.seals.keys import PublicKey, SealKey, is_key_name
+from jury_store.seals.merkle import HASH_BYTES
+
+MAX_BYTES = 64 * 1024
+MAX_SIGNATURES = 100
+_MAX_SIZE = 2**63
+_KEY_ID_BYTES = 4
+_DASH = "\u2014 "
+
+
+class Signature(NamedTuple):
+    """One signature line: whose it says it is, and the signature's bytes."""
+
+    name: str
+    key_id: bytes
+    signature: bytes
+
+
+class Checkpoint(NamedTuple):
+    """What a note says: `origin` (the log's name), how many events, their 32-byte root; and who signed its `text`."""
+
+    origin: str
+    tree_size: int
+    root: bytes
+    text: bytes
+    signatures: tuple[Signature, ...]
+
+    def by(self, key: PublicKey) -> tuple[Signature, ...]:
+        """The signatures that claim to be this key's."""
+        return tuple(one for one in self.signatures if (one.name, one.key_id) == (key.name, key.key_id))
+
+
+def sign_checkpoint(tree_size: int, root: bytes, key: SealKey) -> bytes:
+    """A note over a log's first `tree_size` events; the log goes by the name of the key."""
+    text = f"{key.public.name}\n{tree_size}\n{b64encode(root).decode()}\n".encode()
+    signature = b64encode(key.public.key_id + key.sign(text)).decode()
+    return text + f"\n{_DASH}{key.public.name} {signature}\n".encode()
+
+
+def read_checkpoint(note: bytes) -> Checkpoint:
+    """What a note says, whoever signed it: see `signature_fault`.
+
+    Raises:
+        BadNote: these are not the bytes of a checkpoint.
+    """
+    if len(note) > MAX_BYTES:
+        raise BadNote(f"this is no checkpoint: it has more than {MAX_BYTES // 1024} KiB")
+    try:
+        whole = note.decode()
+    except UnicodeDecodeError:
+        raise BadNote("this is no checkpoint: it is not UTF-8 text") from None
+    if any(character < " " and character != "\n" for character in whole):
+        raise BadNote("this is no checkpoint: it holds a control character; line ends must be LF, not CR LF")
+    text, blank, signed = whole.rpartition("\n\n")
+    if not blank or not signed.endswith("\n"):
+        raise BadNote("this is no checkpoint, or not the whole of it: after an empty line it ends with signature lines")
+    lines = signed[:-1].split("\n")
+    if len(lines) > MAX_SIGNATURES:
+        raise BadNote(f"this is no checkpoint: it has more than {MAX_SIGNATURES} signatures")
+    signatures = tuple(_signature(number, line) for number, line in enumerate(lines, 1))
+    origin, tree_size, root = _body(text.split("\n"))
+    return Checkpoint(origin, tree_size, root, (text + "\n").encode(), signatures)
+
+
+def signature_fault(checkpoint: Checkpoint, keys: Collection[PublicKey]) -> str | None:
+    """What is wrong with the signatures of a note, for somebody who trusts `keys`; None: nothing.
+
+    Signatures of unknown keys mean nothing; one by a known key that does not verify spoils the note.
+    """
+    known = [(key, one) for key in keys for one in checkpoint.by(key)]
+    for key, one in known:
+        if not key.signed(checkpoint.text, one.signature):
+            return f"the signature of {key.name}+{key.key_id.hex()} is not over this text"
+    if not known:
+        names = ", ".join(sorted({f"{one.name}+{one.key_id.hex()}" for one in checkpoint.signatures}))
+        return f"it is signed by {names}, which is none of the keys given"
+    return None
+
+
+def _body(lines: list[str]) -> tuple[str, int, bytes]:
+    if len(lines) < 3 or not all(lines):  # noqa: PLR2004  (origin, size, root)
+        raise BadNote("this is a note, but no checkpoint: those begin with origin, size and root, a line each")
+    origin, size, root = lines[:3]
+    if not (size.isascii() and size.isdigit() and (size == "0" or size[0] != "0") and len(size) <= len(str(_MAX_SIZE))):
+        raise BadNote("this is no checkpoint: its second line is no number of events")
+    raw = _base64(root)
+    if raw is None or len(raw) != HASH_BYTES or int(size) >= _MAX_SIZE:
+        raise BadNote("this is no checkpoint: its third line is not the base64 of a 32-byte root")
+    return origin, int(size), raw
+
+
+def _signature(number: int, line: str) -> Signature:
+    name, blank, encoded = line.removeprefix(_DASH).partition(" ")
+    raw = _base64(encoded)
+    if not line.startswith(_DASH) or not blank or not is_key_name(name) or raw is None or len(raw) <= _KEY_ID_BYTES:
+        raise BadNote(f"this is no checkpoint, or a damaged one: its signature line {number} is none")
+    return Signature(name, raw[:_KEY_ID_BYTES], raw[_KEY_ID_BYTES:])
+
+
+def _base64(text: str) -> bytes | None:
+    """The bytes of standard base64; None for anything but the one spelling that bytes have."""
+    try:
+        raw = b64decode(text, validate=True)
+    except ValueError:
+        return None
+    return raw if b64encode(raw).decode() == text else None

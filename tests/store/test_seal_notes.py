@@ -1,0 +1,221 @@
+"""Signed checkpoints and their keys: the published examples, and everything that is none."""
+
+import stat
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from jury_store.errors import BadNote, BadSealKey, SealKeyFile
+from jury_store.seals.keys import PublicKey, SealKey, make_key_files, read_public_keys, read_seal_key
+from jury_store.seals.note import read_checkpoint, sign_checkpoint, signature_fault
+
+# The example key pair and note of Go's golang.org/x/mod/sumdb/note.
+PRIVATE = "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz"
+PUBLIC = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+OTHER = "EnochRoot+af0cfe78+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop"
+TEXT = b"If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n"
+SIGNATURE = "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM="
+
+ROOT = bytes(range(32))
+KEY = SealKey("example.com/jury", bytes(32))
+NOTE = sign_checkpoint(42, ROOT, KEY)
+BODY, _, SIGNED = NOTE.rpartition(b"\n\n")
+
+
+def test_the_published_key_signs_as_published() -> None:
+    key = SealKey.parse(PRIVATE)
+
+    assert SIGNATURE == b64encode(key.public.key_id + key.sign(TEXT)).decode()
+    assert (PUBLIC, PRIVATE) == (key.public.line, key.secret_line)
+    assert PublicKey.parse(PUBLIC) == key.public
+
+
+def test_a_note_says_name_size_and_root_and_is_signed() -> None:
+    checkpoint = read_checkpoint(NOTE)
+
+    assert f"example.com/jury\n42\n{b64encode(ROOT).decode()}\n".encode() == checkpoint.text
+    assert ("example.com/jury", 42, ROOT) == checkpoint[:3]
+    assert signature_fault(checkpoint, [KEY.public]) is None
+
+
+def test_the_checkpoint_of_the_specification_is_read() -> None:
+    note = (
+        "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n"
+        "\u2014 example.com/behind-the-sofa "
+        "Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n"
+    )
+
+    checkpoint = read_checkpoint(note.encode())
+
+    assert ("example.com/behind-the-sofa", 20852163) == (checkpoint.origin, checkpoint.tree_size)
+    assert "033de0ae" == checkpoint.signatures[0].key_id.hex()
+
+
+def test_signatures_of_strangers_are_passed_over() -> None:
+    witness = SealKey("witness.example/w", bytes([1]) * 32)
+    line = b64encode(witness.public.key_id + witness.sign(BODY + b"\n")).decode()
+    checkpoint = read_checkpoint(NOTE + f"\u2014 witness.example/w {line}\n".encode())
+
+    assert len(checkpoint.signatures) == 2
+    assert signature_fault(checkpoint, [KEY.public]) is None
+    assert signature_fault(checkpoint, [witness.public, KEY.public]) is None
+    assert "none of the keys given" in str(signature_fault(checkpoint, [PublicKey.parse(OTHER)]))
+
+
+def test_a_signature_that_does_not_verify_spoils_the_note() -> None:
+    changed = read_checkpoint(NOTE.replace(b"\n42\n", b"\n43\n"))
+
+    assert "example.com/jury+" in str(signature_fault(changed, [KEY.public]))
+    assert "not over this text" in str(signature_fault(changed, [KEY.public, PublicKey.parse(OTHER)]))
+
+
+def test_every_flipped_bit_of_a_note_is_found() -> None:
+    accepted = []
+    for at in range(len(NOTE) * 8):
+        changed = bytearray(NOTE)
+        changed[at // 8] ^= 1 << at % 8
+        try:
+            fault = signature_fault(read_checkpoint(bytes(changed)), [KEY.public])
+        except BadNote:
+            continue
+        if fault is None:
+            accepted.append(at)
+
+    assert [] == accepted
+
+
+def test_every_cut_note_is_refused() -> None:
+    for length in range(len(NOTE)):
+        with pytest.raises(BadNote):
+            read_checkpoint(NOTE[:length])
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        b"",
+        b"\n\n",
+        b"\xff" + NOTE,
+        b"\xef\xbb\xbf" + NOTE[:-1],
+        NOTE.replace(b"\n", b"\r\n"),
+        NOTE + b"\n",
+        NOTE + b"more\n",
+        NOTE.replace(b"\n42\n", b"\n042\n"),
+        NOTE.replace(b"\n42\n", b"\n-42\n"),
+        NOTE.replace(b"\n42\n", "\n\u0664\u0662\n".encode()),
+        NOTE.replace(b"\n42\n", b"\n9223372036854775808\n"),
+        NOTE.replace(b"\n42\n", b"\n" + b"9" * 5000 + b"\n"),
+        NOTE.replace(b"\n42\n", b"\n\n42\n"),
+        NOTE.replace(b"\n42\n", b"\n"),
+        NOTE.replace(b64encode(ROOT), b64encode(ROOT[:31])),
+        NOTE.replace(b64encode(ROOT), b64encode(ROOT).rstrip(b"=")),
+        NOTE.replace(b64encode(ROOT), b64encode(ROOT)[:-2] + b"9="),
+        BODY + b"\n\n" + SIGNED.replace("\u2014".encode(), b"-"),
+        BODY + b"\n\n" + SIGNED.replace(b"example.com/jury", b"exam ple"),
+        BODY + b"\n\n" + SIGNED.replace(b"example.com/jury", b"a+b"),
+        BODY + b"\n\n" + "\u2014 name AAAA\n".encode(),
+        BODY + b"\n\n" + SIGNED * 101,
+        BODY + b"\n" + b"x" * 70_000 + b"\n\n" + SIGNED,
+        TEXT + f"\n\u2014 PeterNeumann {SIGNATURE}\n".encode(),
+    ],
+)
+def test_what_is_no_checkpoint_says_so(note: bytes) -> None:
+    with pytest.raises(BadNote, match="no checkpoint"):
+        read_checkpoint(note)
+
+
+def test_lines_of_later_versions_are_kept_in_the_signed_text() -> None:
+    text = BODY + b"\nmore to come\n"
+    signed = b64encode(KEY.public.key_id + KEY.sign(text)).decode()
+
+    checkpoint = read_checkpoint(text + f"\n\u2014 example.com/jury {signed}\n".encode())
+
+    assert 42 == checkpoint.tree_size
+    assert signature_fault(checkpoint, [KEY.public]) is None
+
+
+@pytest.mark.parametrize("line", [PUBLIC, PRIVATE], ids=["public", "private"])
+def test_a_mangled_key_is_refused_and_not_repeated(line: str) -> None:
+    parse = PublicKey.parse if line == PUBLIC else SealKey.parse
+    mangled = [line[:at] for at in range(len(line))]
+    mangled += [line[:at] + chr(ord(line[at]) + 1) + line[at + 1 :] for at in range(len(line))]
+    mangled += ["PeterNeumann+173116ae+ZRpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", line + "\n", "\u2028" + line]
+
+    for one in mangled:
+        with pytest.raises(BadSealKey) as caught:
+            parse(one)
+        assert one[30:] not in str(caught.value) or not one[30:]
+
+
+def test_a_private_key_in_the_place_of_a_public_one_is_named_without_showing_it() -> None:
+    with pytest.raises(BadSealKey, match=r"private key.*\.pub") as caught:
+        PublicKey.parse(PRIVATE)
+
+    assert PRIVATE[-20:] not in str(caught.value)
+    assert PRIVATE[-20:] not in repr(SealKey.parse(PRIVATE))
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a+b", "a\n", "a\u00a0b", "a\u200bb", "x" * 201])
+def test_names_that_a_note_could_not_carry_are_refused(name: str) -> None:
+    with pytest.raises(BadSealKey, match="cannot name a key"):
+        SealKey.draw(name)
+
+
+def test_key_files_are_made_once_and_read_back(tmp_path: Path) -> None:
+    key = make_key_files(tmp_path / "seal.key", "example.com/jury")
+
+    assert read_seal_key(tmp_path / "seal.key").public == key.public
+    assert (key.public,) == read_public_keys(tmp_path / "seal.key.pub")
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("seal.key", "seal.key.pub")]
+    assert 0o600 == modes[0]
+    assert 0o600 == modes[1] & 0o600
+    with pytest.raises(SealKeyFile, match="never overwritten"):
+        make_key_files(tmp_path / "seal.key", "example.com/jury")
+    assert read_seal_key(tmp_path / "seal.key").public == key.public
+
+
+def test_no_half_pair_of_files_is_left(tmp_path: Path) -> None:
+    (tmp_path / "seal.key.pub").write_text(PUBLIC)
+
+    with pytest.raises(SealKeyFile, match="never overwritten"):
+        make_key_files(tmp_path / "seal.key", "example.com/jury")
+    with pytest.raises(SealKeyFile, match="cannot be written"):
+        make_key_files(tmp_path / "none" / "seal.key", "example.com/jury")
+
+    assert ["seal.key.pub"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_a_file_of_several_public_keys_serves_after_a_rotation(tmp_path: Path) -> None:
+    (tmp_path / "keys.pub").write_text(f"{PUBLIC}\n\n  {OTHER}\r\n")
+
+    assert [PUBLIC, OTHER] == [key.line for key in read_public_keys(tmp_path / "keys.pub")]
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"", "holds no key"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"x" * 70_000, "larger than 64 KiB"),
+        (PUBLIC.encode() + b"\nnonsense\n", "key 2: this is no key"),
+        (PRIVATE.encode(), "key 1: this is a private key"),
+    ],
+)
+def test_a_file_without_the_keys_says_what_is_in_it(tmp_path: Path, content: bytes, named: str) -> None:
+    (tmp_path / "keys.pub").write_bytes(content)
+
+    with pytest.raises(BadSealKey, match=named) as caught:
+        read_public_keys(tmp_path / "keys.pub")
+
+    assert str(tmp_path / "keys.pub") in str(caught.value)
+
+
+@pytest.mark.parametrize(("content", "named"), [("", "this file has 0"), (PUBLIC, "no private key"), ("a\nb", "has 2")])
+def test_a_file_without_a_private_key_says_so(tmp_path: Path, content: str, named: str) -> None:
+    (tmp_path / "seal.key").write_text(content)
+
+    with pytest.raises(BadSealKey, match=named):
+        read_seal_key(tmp_path / "seal.key")
+    with pytest.raises(SealKeyFile, match="cannot be read"):
+        read_seal_key(tmp_path / "none")

@@ -1,0 +1,82 @@
+"""A store that an older version made, brought forward with everything in it."""
+
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine
+
+import jury_migrations
+from jury_migrations.comparison import check
+from jury_migrations.upgrading import upgrade
+from jury_replay.verify import verify
+from jury_store.errors import StoreOutdated
+from jury_store.event_store import Append
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store, store_url
+from jury_store.schema import REVISION
+from jury_store.seals.seal import Seal
+from support.debates import DebateScript
+from support.postgres import PostgresServer
+
+
+def _at_revision(url: str, revision: str) -> None:
+    """An empty store as the version that ended with `revision` made it."""
+    engine = create_engine(store_url(url))
+    with engine.begin() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(Path(jury_migrations.__path__[0])))
+        config.set_main_option("path_separator", "os")
+        command.upgrade(config, revision)
+    engine.dispose()
+
+
+def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
+    """What `log` holds of a debate, row by row: a store of an older schema is opened by nobody."""
+    (record,) = log.records([debate_id])
+    engine = create_engine(store_url(url))
+    mark = "?" if engine.dialect.name == "sqlite" else "%s"
+    with engine.begin() as connection:
+
+        def insert(table: str, *values: object) -> None:
+            connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({', '.join([mark] * len(values))})", values)
+
+        for event in log.read_all():
+            insert("events", *event)
+        for stream, head in record.heads.items():
+            insert("streams", stream, *head)
+        for part in record.parts.values():
+            insert("parts", debate_id, *part)
+        connection.exec_driver_sql(f"UPDATE counters SET value = {log.last_position()} WHERE name = 'position'")
+    engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind, without a store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'old.db'}"
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    return postgres.url(postgres.create_database())
+
+
+def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_url: str) -> None:
+    script, log = DebateScript("d"), MemoryEventStore()
+    log.append([Append(script.stream, script.whole(), 0, 1), Append(script.calls, (script.exchange(),))])
+    _at_revision(empty_url, "0001")
+    _write(empty_url, log, "d")
+    with pytest.raises(StoreOutdated, match="jury db upgrade"):
+        open_store(empty_url, write=False)
+
+    reached = upgrade(empty_url)
+
+    assert REVISION == reached
+    assert check(empty_url) == []
+    store = open_store(empty_url, write=True)
+    assert log.read_all() == store.read_all()
+    assert log.records(["d"]) == store.records(["d"])
+    assert verify(store).ok
+    assert store.keep_seal(Seal(1, bytes(32), bytes(32), b"note", 1))
+    assert store.keep_origin("d", b"seal")
+    store.close()
