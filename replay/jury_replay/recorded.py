@@ -1,6 +1,7 @@
 """One debate as the log holds it, decoded, and as it would have to be opened today."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from jury_debate.rules import Rules
@@ -107,3 +108,12 @@ def opened_again(
         submission_id=opened.submission_id,
         prompts_version=opened.prompts if prompts is None else prompts,
     )
+
+
+def broken(debate_id: str, error: Exception) -> str:
+    """What is said of a debate over which the rules break: a defect of theirs, with its place."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" ({Path(place.tb_frame.f_code.co_filename).name}, line {place.tb_lineno})"
+    return f"debate {debate_id} breaks the rules that it is told under: {type(error).__name__}: {error}{where}"

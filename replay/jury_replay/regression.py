@@ -22,7 +22,7 @@ from jury_replay.cassettes.reading import read_cassette
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference
 from jury_replay.errors import BadCorpus, ReplayError
-from jury_replay.recorded import opened_again, read_recorded
+from jury_replay.recorded import broken, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_store.inventory import DebateRecord
 
@@ -95,10 +95,15 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     """
     try:
         record = read_cassette(path).record
+    except (EventError, ReplayError) as error:
+        return Regressed(path, Status.UNREADABLE, detail=str(error))
+    try:
         found = regress_record(record, rules)
         accepted = _read_accepted(path)
     except (EventError, DebateError, ReplayError) as error:
         return Regressed(path, Status.UNREADABLE, detail=str(error))
+    except Exception as error:  # noqa: BLE001  (rules that break are what a regression test is for)
+        return Regressed(path, Status.UNREADABLE, detail=broken(record.debate_id, error))
     found = found._replace(path=path)
     if _as_kept(found.differences) == accepted:
         return found._replace(status=Status.SAME, accepted=bool(accepted))

@@ -10,7 +10,7 @@ from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference
 from jury_replay.errors import RecordDamaged
-from jury_replay.recorded import RecordedDebate, opened_again, read_recorded
+from jury_replay.recorded import RecordedDebate, broken, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_replay.selection import Selection, spread
 from jury_store.event_store import EventStore
@@ -92,6 +92,8 @@ def replay_record(record: DebateRecord) -> Replayed:
         return found._replace(status=status, detail=str(error))
     except (EventError, DebateError) as error:
         return found._replace(status=Status.UNREADABLE, detail=str(error))
+    except Exception as error:  # noqa: BLE001  (one debate that breaks the rules keeps no other from its audit)
+        return found._replace(status=Status.UNREADABLE, detail=broken(record.debate_id, error))
     status = Status.DIFFERENT if different else Status.EQUAL
     return found._replace(status=status, differences=tuple(different), finished=retelling.debate.state.ended)
 

@@ -93,6 +93,8 @@ def _all(ids: Sequence[str], *steps: Sequence[Said]) -> dict[str, list[Said]]:
     }
 
 
+CORPUS = Path(__file__).parents[1] / "corpus"
+
 ABC = ("gpt", "claude", "gemini")
 
 PLANS: dict[str, Plan] = {
