@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jury_debate.artifact_tools import ToolAnswer
 from jury_debate.errors import UnknownRules
-from jury_debate.rules_v1 import answers, assignment, conversation, datamark, decision, machine, opening, recall
+from jury_debate.rules_v1 import answers, assignment, conversation, decision, machine, opening, recall, tool_answer
 from jury_debate.rules_v1.assignment import Assignment
 from jury_debate.rules_v1.conversation import Conversation, Reply
 from jury_debate.rules_v1.outcome import Outcome
@@ -17,7 +18,7 @@ from jury_events.parts import PartMaker, PartRef
 
 
 class Rules(NamedTuple):
-    """One frozen version: how a debate opens, folds, goes on, asks, reads answers and marks judged text."""
+    """One frozen version: how a debate opens, folds, goes on, asks, reads answers and answers tools."""
 
     open_debate: Callable[..., DebateOpened]
     evolve: Callable[[DebateState, DebateEvent], DebateState]
@@ -27,8 +28,7 @@ class Rules(NamedTuple):
     converse: Callable[[Assignment, PartMaker], Conversation]
     recall: Callable[[ExchangeRecorded, Callable[[PartRef], bytes]], Reply]
     answer_schema: Callable[..., dict[str, Any]]
-    mark: Callable[[str, str], str]
-    unmark: Callable[[str, str], str]
+    answer_tool: Callable[..., ToolAnswer]
     unopened: DebateState = UNOPENED
 
 
@@ -42,8 +42,7 @@ RULES: Mapping[int, Rules] = {
         converse=conversation.Conversation,
         recall=recall.recall,
         answer_schema=answers.answer_schema,
-        mark=datamark.mark,
-        unmark=datamark.unmark,
+        answer_tool=tool_answer.answer_tool,
     )
 }
 LATEST = RULES[max(RULES)]

@@ -1,0 +1,1 @@
+"""Cassettes: one debate in one file, to keep, to pass on, to verify without the store that it comes from."""

@@ -1,0 +1,148 @@
+"""The lines of a cassette, each one canonical JSON value. docs/cassettes.md has the format for readers elsewhere.
+
+    manifest · every event of debate/ID · every event of calls/ID · every text · the seal, where there is one
+
+Nothing in them belongs to the store that the debate is taken from: no position, no epoch.
+"""
+
+from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from jury_events.canonical import canonical_json
+from jury_events.envelope import StoredEvent
+from jury_events.parts import SALT_BYTES, Part, decode_digest, encode_digest
+from jury_events.value import DebateId, Value
+
+FORMAT = 1
+SUFFIX = ".cassette.jsonl"
+
+MAX_LINE = 256 * 1024 * 1024
+MAX_CASSETTE = 1024 * 1024 * 1024
+"""Bytes of one line, and of a whole cassette."""
+
+Hash = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{43}$")]
+"""32 bytes in unpadded base64url."""
+
+Salt = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{22}$")]
+"""16 bytes in unpadded base64url."""
+
+_Count = Annotated[int, Field(ge=0, lt=2**31)]
+_Number = Annotated[int, Field(ge=1, lt=2**31)]
+_Time = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class StreamEnd(Value):
+    """How many events a stream has, and the hash of the last one."""
+
+    events: _Number
+    head: Hash
+
+
+class Manifest(Value):
+    """What follows: streams by name, the number of texts, whether a seal ends the file, the hash of all that follows.
+
+    `sha256` is over the bytes of every line after this one, in hexadecimal, as `tail -n +2 FILE | sha256sum` gives it.
+    """
+
+    cassette: Literal[1] = 1
+    debate_id: DebateId
+    streams: dict[str, StreamEnd]
+    parts: _Count
+    sealed: bool
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class EventLine(Value):
+    """One event; `body` is the text of its bytes, exactly."""
+
+    stream: str
+    version: _Number
+    event_id: str
+    type: str
+    # The column's name; the base class has an attribute of that name that nothing here uses.
+    schema_: Annotated[int, Field(ge=1, lt=2**31, alias="schema")]
+    recorded_at: _Time
+    body: str
+    hash: Hash
+
+    @classmethod
+    def of(cls, event: StoredEvent) -> "EventLine":
+        """The line of a stored event; UnicodeDecodeError where its body is no text."""
+        fields = event._asdict()
+        del fields["position"]
+        return cls.model_validate({**fields, "body": event.body.decode("utf-8"), "hash": encode_digest(event.hash)})
+
+    def stored(self, position: int) -> StoredEvent:
+        """The event under a position of the reader's choice."""
+        return StoredEvent(
+            position,
+            self.stream,
+            self.version,
+            self.event_id,
+            self.type,
+            self.schema_,
+            self.recorded_at,
+            self.body.encode("utf-8"),
+            decode_digest(self.hash),
+        )
+
+
+class TextLine(Value):
+    """A text that is valid UTF-8, under its digest."""
+
+    part: Hash
+    salt: Salt
+    text: str
+
+
+class BytesLine(Value):
+    """A text that is not: in base64."""
+
+    part: Hash
+    salt: Salt
+    base64: str
+
+
+class Included(Value):
+    """Where the checkpoint's tree holds a stream's event `version`: its leaf from 0, and the way up to the root.
+
+    The chain binds every event before it.
+    """
+
+    version: _Number
+    leaf: Annotated[int, Field(ge=0, lt=2**63)]
+    proof: tuple[Hash, ...]
+
+
+class SealLine(Value):
+    """The checkpoint of the log in which the debate was recorded, and where its streams stand in it."""
+
+    note: str
+    streams: dict[str, Included]
+
+
+def part_line(part: Part) -> TextLine | BytesLine:
+    """The line of a text."""
+    name, salt = encode_digest(part.digest), urlsafe_b64encode(part.salt).rstrip(b"=").decode()
+    try:
+        return TextLine(part=name, salt=salt, text=part.content.decode("utf-8"))
+    except UnicodeDecodeError:
+        return BytesLine(part=name, salt=salt, base64=b64encode(part.content).decode())
+
+
+def part_of(line: TextLine | BytesLine) -> Part:
+    """The text of a line; ValueError where it could have been written more simply, or is no base64."""
+    salt = urlsafe_b64decode(line.salt + "==")
+    assert len(salt) == SALT_BYTES
+    content = line.text.encode("utf-8") if isinstance(line, TextLine) else b64decode(line.base64, validate=True)
+    part = Part(decode_digest(line.part), salt, content)
+    if part_line(part) != line:
+        raise ValueError("this is not the one way in which a text is written")
+    return part
+
+
+def written(line: Value) -> bytes:
+    """The bytes of a line, its end included."""
+    return canonical_json(line.model_dump(mode="json", by_alias=True)) + b"\n"

@@ -1,0 +1,208 @@
+"""Reading a cassette: whatever is wrong with the file is named with its line and the remedy; nothing half read leaves.
+
+A line must be written as this project writes it, so that what is read and written again is the same file.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from jury_events.debate_events import DebateOpened
+from jury_events.envelope import StoredEvent
+from jury_events.ids import calls_stream, debate_stream
+from jury_events.parts import Digest, Part, decode_digest, encode_digest
+from jury_events.value import Value
+from jury_replay.cassettes.cassette import Cassette
+from jury_replay.cassettes.lines import (
+    FORMAT,
+    MAX_CASSETTE,
+    MAX_LINE,
+    BytesLine,
+    EventLine,
+    Manifest,
+    SealLine,
+    TextLine,
+    part_of,
+    written,
+)
+from jury_replay.errors import CassetteDamaged, CassetteError
+from jury_replay.integrity import check_debate
+from jury_store.inventory import DebateRecord, Head
+
+L = TypeVar("L")
+
+_COPY_AGAIN = "copy or export it again"
+_OTHER_FILES = {
+    b"\x1f\x8b": "it is compressed with gzip: unpack it first",
+    b"PK": "it is a ZIP archive: unpack it first",
+    b"\x28\xb5\x2f\xfd": "it is compressed with zstd: unpack it first",
+    b"\xef\xbb\xbf": f"it begins with a byte order mark, so something rewrote it: {_COPY_AGAIN}",
+    b"\xff\xfe": f"it is UTF-16, so something rewrote it: {_COPY_AGAIN}",
+    b"\xfe\xff": f"it is UTF-16, so something rewrote it: {_COPY_AGAIN}",
+    b"SQLite": "it is a database: name it with --store and export from it",
+}
+
+
+def read_cassette(path: Path) -> Cassette:
+    """The debate in a file, verified: the manifest's hash, chains, bodies, texts, references, and the seal's proofs.
+
+    Raises:
+        CassetteDamaged: it does not verify.
+        CassetteError: the file is none that this version can read.
+    """
+    try:
+        with path.open("rb") as file:
+            return _Reading(str(path), file).cassette()
+    except OSError as error:
+        raise CassetteError(f"{path}: cannot be read: {error.strerror}; check the path and its rights") from None
+
+
+class _Reading:
+    """One pass over a file; `number` is the line that was read last."""
+
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        self._name = name
+        self._file = file
+        self._number = 0
+        self._size = 0
+        self._following = hashlib.sha256()
+
+    def cassette(self) -> Cassette:
+        manifest = self._manifest()
+        positions = count(1)
+        events = {name: list(self._events(manifest, name, positions)) for name in manifest.streams}
+        parts = dict(self._parts(manifest.parts))
+        seal = self._line(SealLine, "the seal") if manifest.sealed else None
+        if self._file.read(1):
+            raise self._bad("the manifest tells of no line after this one")
+        if self._following.hexdigest() != manifest.sha256:
+            raise CassetteDamaged(
+                f"{self._name}: the SHA-256 in its first line is not that of the lines after it: something was "
+                f"changed; {_COPY_AGAIN}"
+            )
+        heads = {name: Head(end.events, 0, decode_digest(end.head)) for name, end in manifest.streams.items()}
+        record = DebateRecord(manifest.debate_id, events, heads, parts)
+        self._verify(record)
+        return Cassette(record, seal)
+
+    def _manifest(self) -> Manifest:
+        raw = self._raw("the manifest", counted=False)
+        try:
+            value = json.loads(raw.decode("utf-8"))
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict) or "cassette" not in value:
+            raise CassetteError(f"{self._name}: this is no cassette: {self._kind(raw)}")
+        if value["cassette"] != FORMAT:
+            raise CassetteError(
+                f"{self._name}: this is a cassette of format {json.dumps(value['cassette'])[:40]}, this version of "
+                f"Jury Judge reads format {FORMAT}: upgrade jury-judge"
+            )
+        manifest = self._parsed(Manifest, raw)
+        debate, calls = debate_stream(manifest.debate_id), calls_stream(manifest.debate_id)
+        # Canonical JSON sorts the names; the events of the debate come first.
+        ordered = {name: manifest.streams[name] for name in (debate, calls) if name in manifest.streams}
+        if debate not in ordered or len(ordered) != len(manifest.streams):
+            raise self._bad(f"the streams must be {debate} and, where models were called, {calls}")
+        for end in ordered.values():
+            self._check_spelling(end.head)
+        return manifest.changed(streams=ordered)
+
+    def _kind(self, raw: bytes) -> str:
+        for start, kind in _OTHER_FILES.items():
+            if raw.startswith(start):
+                return kind
+        return "its first line is no manifest; name a file that jury export wrote"
+
+    def _events(self, manifest: Manifest, stream: str, positions: Iterator[int]) -> Iterator[StoredEvent]:
+        ids = set()
+        for version in range(1, manifest.streams[stream].events + 1):
+            what = f"event {version} of {stream}"
+            line = self._line(EventLine, what)
+            if (line.stream, line.version) != (stream, version):
+                raise self._bad(f"{what} must stand here, found is event {line.version} of {line.stream}")
+            if line.event_id in ids:
+                raise self._bad(f"the stream has another event {line.event_id!r}")
+            ids.add(line.event_id)
+            self._check_spelling(line.hash)
+            yield line.stored(next(positions))
+
+    def _parts(self, total: int) -> Iterator[tuple[Digest, Part]]:
+        before = ""
+        for number in range(1, total + 1):
+            line: TextLine | BytesLine = self._line(_PART, f"text {number} of {total}")
+            if line.part <= before:
+                twice = line.part == before
+                raise self._bad(f"the text {line.part} {'stands twice' if twice else 'is not in its place'}")
+            before = line.part
+            try:
+                part = part_of(line)
+            except ValueError as error:
+                raise self._bad(f"the text {line.part} does not decode: {error}") from None
+            yield part.digest, part
+
+    def _line(self, kind: "type[L] | TypeAdapter[L]", what: str) -> L:
+        return self._parsed(kind, self._raw(what))
+
+    def _parsed(self, kind: "type[L] | TypeAdapter[L]", raw: bytes) -> L:
+        adapter: TypeAdapter[L] = kind if isinstance(kind, TypeAdapter) else TypeAdapter(kind)
+        try:
+            value = adapter.validate_json(raw.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise self._bad(f"byte {error.start + 1} of the line is not UTF-8") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            place = ".".join(str(one) for one in first["loc"])
+            raise self._bad(f"{place}: {first['msg']}" if place else first["msg"]) from None
+        assert isinstance(value, Value)
+        if written(value) != raw:
+            raise self._bad("this is not canonical JSON as a cassette is written in; something rewrote it")
+        return value
+
+    def _raw(self, what: str, *, counted: bool = True) -> bytes:
+        """The next line, its end included."""
+        self._number += 1
+        raw = self._file.readline(MAX_LINE + 1)
+        self._size += len(raw)
+        if len(raw) > MAX_LINE or self._size > MAX_CASSETTE:
+            raise CassetteError(
+                f"{self._name}:{self._number}: too large: a line may have {MAX_LINE} bytes, a cassette {MAX_CASSETTE}"
+            )
+        if not raw.endswith(b"\n") and counted:
+            raise self._bad(f"the file ends where {what} should {'go on' if raw else 'begin'}: it was cut short")
+        if raw.endswith(b"\r\n"):
+            raise self._bad(
+                "the lines end with CR LF, so git or an editor rewrote it; add '*.cassette.jsonl -text' to "
+                ".gitattributes"
+            )
+        if counted:
+            self._following.update(raw)
+        return raw
+
+    def _check_spelling(self, digest: str) -> None:
+        """The last character of 43 says less than it could: only one of four spellings is written."""
+        if encode_digest(decode_digest(digest)) != digest:
+            raise self._bad(f"{digest} is not how this hash is written")
+
+    def _verify(self, record: DebateRecord) -> None:
+        failures = check_debate(record).failures
+        if failures:
+            raise CassetteDamaged(f"{self._name}: it does not verify: {failures[0]}; {_COPY_AGAIN}")
+        opened = record.events[debate_stream(record.debate_id)][0]
+        if opened.type != _OPENED or json.loads(opened.body)["debate_id"] != record.debate_id:
+            raise CassetteDamaged(
+                f"{self._name}: the first event does not open the debate {record.debate_id}: the cassette was put "
+                f"together wrongly; {_COPY_AGAIN}"
+            )
+
+    def _bad(self, what: str) -> CassetteDamaged:
+        return CassetteDamaged(f"{self._name}:{self._number}: {what}; {_COPY_AGAIN}")
+
+
+_PART: "TypeAdapter[TextLine | BytesLine]" = TypeAdapter(TextLine | BytesLine)
+_OPENED: str = DebateOpened.model_fields["type"].default

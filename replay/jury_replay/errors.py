@@ -1,0 +1,27 @@
+"""Errors of this component."""
+
+from jury_events.errors import JuryError
+
+
+class ReplayError(JuryError):
+    """A record cannot be worked on; the message names the debate or the file, and what to do."""
+
+
+class DebateMissing(ReplayError):
+    """The store holds no debate of that id."""
+
+
+class RecordDamaged(ReplayError):
+    """What the store holds of a debate does not verify; nothing is made of it."""
+
+
+class CassetteError(ReplayError):
+    """A cassette cannot be read or written; the message begins with its file, and the line where one is to blame."""
+
+
+class CassetteDamaged(CassetteError):
+    """A cassette does not verify: it was cut, changed, or put together wrongly."""
+
+
+class BadCorpus(ReplayError):
+    """A folder of cassettes, or a file beside one, is not what it must be."""

@@ -1,0 +1,110 @@
+"""A debate in one file: the same bytes whoever writes it, and nothing spoilt gets in."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.cassettes.writing import write_cassette
+from jury_replay.errors import CassetteError, DebateMissing, RecordDamaged
+from jury_store.memory import MemoryEventStore
+from support.cassettes import SPOILINGS, Spoiling, a_cassette, exported, record_debate
+
+
+@pytest.fixture
+def store() -> MemoryEventStore:
+    store = MemoryEventStore()
+    record_debate(store, "other", seed=9)
+    record_debate(store)
+    return store
+
+
+def test_what_is_read_is_what_was_stored(store: MemoryEventStore, tmp_path: Path) -> None:
+    (kept,) = store.records(["d"])
+    path = tmp_path / "d.cassette.jsonl"
+    path.write_bytes(exported(store))
+
+    cassette = read_cassette(path)
+
+    assert cassette.record.parts == kept.parts
+    assert {
+        name: [event._replace(position=0) for event in events] for name, events in cassette.record.events.items()
+    } == {name: [event._replace(position=0) for event in events] for name, events in kept.events.items()}
+    assert cassette.seal is None
+
+
+def test_what_is_read_is_written_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "d.cassette.jsonl"
+    path.write_bytes(a_cassette())
+
+    assert write_cassette(read_cassette(path).record) == a_cassette()
+
+
+def test_bytes_do_not_depend_on_what_else_the_store_holds(store: MemoryEventStore) -> None:
+    assert exported(store) == a_cassette()
+
+
+def test_the_first_line_tells_what_follows() -> None:
+    first, rest = a_cassette().split(b"\n", 1)
+
+    manifest = json.loads(first)
+
+    assert (manifest["cassette"], manifest["debate_id"], manifest["parts"], manifest["sealed"]) == (1, "d", 7, False)
+    assert {name: end["events"] for name, end in manifest["streams"].items()} == {"debate/d": 5, "calls/d": 2}
+    assert manifest["sha256"] == hashlib.sha256(rest).hexdigest()
+
+
+@pytest.mark.parametrize("spoiling", SPOILINGS, ids=lambda one: one.name)
+def test_a_spoilt_cassette_is_refused_by_name(spoiling: Spoiling, tmp_path: Path) -> None:
+    path = tmp_path / "d.cassette.jsonl"
+    path.write_bytes(spoiling.bytes())
+
+    with pytest.raises(CassetteError) as refused:
+        read_cassette(path)
+
+    assert str(refused.value).startswith(str(path))
+    assert spoiling.says in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_every_flipped_byte_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "d.cassette.jsonl"
+    whole = a_cassette()
+
+    for index in range(len(whole)):
+        path.write_bytes(whole[:index] + bytes([whole[index] ^ 2]) + whole[index + 1 :])
+        with pytest.raises(CassetteError):
+            read_cassette(path)
+
+
+def test_every_cut_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "d.cassette.jsonl"
+    whole = a_cassette()
+
+    for index in range(0, len(whole), 7):
+        path.write_bytes(whole[:index])
+        with pytest.raises(CassetteError):
+            read_cassette(path)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CassetteError, match="none: cannot be read: No such file"):
+        read_cassette(tmp_path / "none")
+    with pytest.raises(CassetteError, match="Is a directory"):
+        read_cassette(tmp_path)
+
+
+def test_a_debate_that_was_never_opened_has_no_cassette() -> None:
+    with pytest.raises(DebateMissing, match="there is no debate 'd'"):
+        write_cassette(MemoryEventStore().records(["d"])[0])
+
+
+def test_a_damaged_record_has_no_cassette(store: MemoryEventStore) -> None:
+    (kept,) = store.records(["d"])
+    digest = min(kept.parts)
+    parts = {**kept.parts, digest: kept.parts[digest]._replace(content=b"changed")}
+
+    with pytest.raises(RecordDamaged, match="does not verify, so it is not exported"):
+        write_cassette(kept._replace(parts=parts))

@@ -1,0 +1,200 @@
+"""Cassettes to read, and every way to spoil one."""
+
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jury_events.ids import Step, exchange_id
+from jury_replay.cassettes.writing import write_cassette
+from jury_store.event_store import Append, EventStore
+from jury_store.memory import MemoryEventStore
+from support.debates import JUROR, MODEL, DebateScript
+
+EXCHANGE = exchange_id(Step(0, JUROR).id, MODEL, 1, 1)
+
+
+def record_debate(store: EventStore, name: str = "d", seed: int = 1) -> DebateScript:
+    """A debate that ends well, with two exchanges."""
+    script = DebateScript(name, seed=seed)
+    epoch = store.next_epoch()
+    store.append([Append(script.stream, (script.opened(), script.evaluated(exchanges=(EXCHANGE,))), 0, epoch)])
+    store.append([Append(script.calls, (script.exchange(1), script.exchange(2, answer='{"more": "日本\\u2028"}')))])
+    store.append([Append(script.stream, (script.checked(), script.judged(), script.completed()), 2, epoch)])
+    return script
+
+
+def exported(store: EventStore, name: str = "d") -> bytes:
+    """The cassette of one debate, without a seal."""
+    return write_cassette(store.records([name])[0])
+
+
+def a_cassette() -> bytes:
+    """Always the same one."""
+    store = MemoryEventStore()
+    record_debate(store)
+    return exported(store)
+
+
+def with_its_hash(lines: list[bytes]) -> bytes:
+    """The lines under a manifest whose hash is right again."""
+    manifest = json.loads(lines[0])
+    manifest["sha256"] = hashlib.sha256(b"".join(lines[1:])).hexdigest()
+    return _written(manifest) + b"".join(lines[1:])
+
+
+def _written(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def _changed(line: bytes, **fields: Any) -> bytes:
+    return _written({**json.loads(line), **fields})
+
+
+def _without(line: bytes, key: str) -> bytes:
+    value = json.loads(line)
+    del value[key]
+    return _written(value)
+
+
+def _body(line: bytes, old: str, new: str) -> bytes:
+    body = json.loads(line)["body"]
+    assert old in body
+    return _changed(line, body=body.replace(old, new, 1))
+
+
+def _replaced(number: int, change: Callable[[bytes], bytes]) -> Callable[[list[bytes]], list[bytes]]:
+    return lambda lines: [change(line) if at == number else line for at, line in enumerate(lines)]
+
+
+def _without_line(number: int) -> Callable[[list[bytes]], list[bytes]]:
+    return lambda lines: [line for at, line in enumerate(lines) if at != number]
+
+
+def _swapped(one: int, other: int) -> Callable[[list[bytes]], list[bytes]]:
+    def swap(lines: list[bytes]) -> list[bytes]:
+        copy = list(lines)
+        copy[one], copy[other] = copy[other], copy[one]
+        return copy
+
+    return swap
+
+
+def _manifest(**fields: Any) -> Callable[[list[bytes]], list[bytes]]:
+    return _replaced(0, lambda line: _changed(line, **fields))
+
+
+def _stream(name: str, **fields: Any) -> Callable[[list[bytes]], list[bytes]]:
+    def change(line: bytes) -> bytes:
+        manifest = json.loads(line)
+        manifest["streams"][name] |= fields
+        return _written(manifest)
+
+    return _replaced(0, change)
+
+
+_STRAY = _written({"part": "z" * 42 + "w", "salt": "A" * 22, "text": "psst"})
+
+
+def _text(line: bytes) -> bytes:
+    value = json.loads(line)
+    return _written({**value, "text": "x"} if "text" in value else {**value, "base64": "/w=="})
+
+
+def _in_base64(line: bytes) -> bytes:
+    value = json.loads(line)
+    assert "text" in value
+    coded = b64encode(value.pop("text").encode()).decode()
+    return _written({**value, "base64": coded})
+
+
+def _respelled_head(line: bytes) -> bytes:
+    manifest = json.loads(line)
+    head = manifest["streams"]["debate/d"]["head"]
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    manifest["streams"]["debate/d"]["head"] = head[:-1] + alphabet[alphabet.index(head[-1]) + 1]
+    return _written(manifest)
+
+
+def _no_calls(lines: list[bytes]) -> list[bytes]:
+    manifest = json.loads(lines[0])
+    del manifest["streams"]["calls/d"]
+    return [_written(manifest), *lines[1:6], *lines[8:]]
+
+
+class Spoiling(NamedTuple):
+    """`spoil` changes the lines of `a_cassette`; `says` is in the message. The hash is mended unless `bare`."""
+
+    name: str
+    spoil: Callable[[list[bytes]], list[bytes]]
+    says: str
+    bare: bool = False
+
+    def bytes(self) -> bytes:
+        """The spoilt cassette."""
+        lines = self.spoil(a_cassette().splitlines(keepends=True))
+        return b"".join(lines) if self.bare else with_its_hash(lines)
+
+
+# Lines of `a_cassette`: 0 manifest, 1-5 debate/, 6-7 calls/, 8-14 texts.
+SPOILINGS = (
+    Spoiling("nothing", lambda lines: [], "this is no cassette", bare=True),
+    Spoiling("no manifest", lambda lines: lines[1:], "this is no cassette", bare=True),
+    Spoiling("gzip", lambda lines: [b"\x1f\x8b\x08\x00"], "compressed with gzip", bare=True),
+    Spoiling("zip", lambda lines: [b"PK\x03\x04"], "ZIP archive", bare=True),
+    Spoiling("a BOM", lambda lines: [b"\xef\xbb\xbf", *lines], "byte order mark", bare=True),
+    Spoiling("UTF-16", lambda lines: [b"".join(lines).decode().encode("utf-16")], "UTF-16", bare=True),
+    Spoiling("SQLite", lambda lines: [b"SQLite format 3\0"], "a database", bare=True),
+    Spoiling("nested JSON", lambda lines: [b"[" * 100_000], "this is no cassette", bare=True),
+    Spoiling("another format", _manifest(cassette=2), "format 2"),
+    Spoiling("CR LF", lambda lines: [line[:-1] + b"\r\n" for line in lines], ".gitattributes", bare=True),
+    Spoiling("a wrong hash", _manifest(sha256="0" * 64), "SHA-256", bare=True),
+    Spoiling("one letter", _replaced(9, lambda line: line.replace(b'"text":"', b'"text":"x')), "SHA-256", bare=True),
+    Spoiling("the last line", lambda lines: lines[:-1], "cut short", bare=True),
+    Spoiling("half of the file", lambda lines: lines[:4], "cut short", bare=True),
+    Spoiling("half a line", lambda lines: [*lines[:-1], lines[-1][:20]], "cut short", bare=True),
+    Spoiling("the last line feed", lambda lines: [*lines[:-1], lines[-1][:-1]], "cut short", bare=True),
+    Spoiling("a line more", lambda lines: [*lines, lines[-1]], "no line after"),
+    Spoiling("a text less", _manifest(parts=6), "no line after"),
+    Spoiling("a negative count", _manifest(parts=-1), "parts"),
+    Spoiling("an unknown field", _replaced(0, lambda line: _changed(line, more=1)), "more"),
+    Spoiling("a missing field", _replaced(2, lambda line: _without(line, "type")), "type"),
+    Spoiling("a path for an id", _manifest(debate_id="../x"), "debate_id"),
+    Spoiling("another debate's id", _manifest(debate_id="e"), "the streams must be"),
+    Spoiling("a stream more", _replaced(0, lambda line: line.replace(b'"debate/d"', b'"debate/x"')),
+             "the streams must be"),
+    Spoiling("white space", _replaced(3, lambda line: line.replace(b":", b": ", 1)), "canonical"),
+    Spoiling("a key twice", _replaced(3, lambda line: line.replace(b"{", b'{"type":"x",', 1)), "canonical"),
+    Spoiling("an escape", _replaced(3, lambda line: line.replace(b"check", b"\\u0063heck", 1)), "canonical"),
+    Spoiling("not UTF-8", _replaced(8, lambda line: line.replace(b'"text":"', b'"text":"\xff')), "UTF-8"),
+    Spoiling("a lone surrogate", _replaced(8, lambda line: line.replace(b'"text":"', b'"text":"\\ud800')), ""),
+    Spoiling("no JSON", _replaced(4, lambda line: b"}\n"), "JSON"),
+    Spoiling("another body", _replaced(2, lambda line: _body(line, "safe_pass", "unsafe_fail")), "does not follow"),
+    Spoiling("another time", _replaced(2, lambda line: _changed(line, recorded_at=1)), "does not follow"),
+    Spoiling("another schema", _replaced(2, lambda line: _changed(line, schema=2)), "does not follow"),
+    Spoiling("another type", _replaced(2, lambda line: _changed(line, type="completed")), "does not follow"),
+    Spoiling("another id", _replaced(2, lambda line: _changed(line, event_id="x")), "does not follow"),
+    Spoiling("another hash", _replaced(2, lambda line: _changed(line, hash="A" * 43)), "does not follow"),
+    Spoiling("a huge time", _replaced(2, lambda line: _changed(line, recorded_at=10**400)), "recorded_at"),
+    Spoiling("a fraction", _replaced(2, lambda line: _changed(line, version=2.0)), "version"),
+    Spoiling("two events swapped", _swapped(2, 3), "event 2 of debate/d must stand here"),
+    Spoiling("two calls swapped", _swapped(6, 7), "event 1 of calls/d must stand here"),
+    Spoiling("an event lost", _without_line(3), "event 3 of debate/d must stand here"),
+    Spoiling("an event twice", lambda lines: [*lines[:3], *lines[2:]], "event 3 of debate/d must stand here"),
+    Spoiling("a tail cut", lambda lines: _stream("debate/d", events=4)(_without_line(5)(lines)), "head"),
+    Spoiling("another head", _stream("debate/d", head="A" * 43), "the head holds another hash"),
+    Spoiling("a head spelt otherwise", _replaced(0, _respelled_head), "how this hash is written"),
+    Spoiling("a call lost", lambda lines: _stream("calls/d", events=1)(_without_line(6)(lines)), "event 1 of calls"),
+    Spoiling("all calls lost", _no_calls, "the exchange"),
+    Spoiling("a text lost", lambda lines: _manifest(parts=6)(_without_line(10)(lines)), "is missing"),
+    Spoiling("a text changed", _replaced(10, _text), "is not the one that was recorded"),
+    Spoiling("a salt changed", _replaced(10, lambda line: _changed(line, salt="A" * 22)), "is not the one"),
+    Spoiling("a short salt", _replaced(10, lambda line: _changed(line, salt="AAAA")), "salt"),
+    Spoiling("a text twice", lambda lines: _manifest(parts=8)([*lines[:11], *lines[10:]]), "stands twice"),
+    Spoiling("texts swapped", _swapped(10, 11), "is not in its place"),
+    Spoiling("a text that nothing names", lambda lines: _manifest(parts=8)([*lines, _STRAY]), "no event refers"),
+    Spoiling("base64 for text", _replaced(10, _in_base64), "one way"),
+    Spoiling("a seal that is not told of", lambda lines: [*lines, b'{"note":"x","streams":{}}\n'], "no line after"),
+    Spoiling("a seal that is not there", _manifest(sealed=True), "cut short"),
+)  # fmt: skip
