@@ -40,17 +40,27 @@ class Debate:
         """Take the outcome of a step; the first one stands."""
         self._outcomes.setdefault(step_id, outcome)
 
+    def follow(self) -> DebateEvent | None:
+        """The one event that follows now, folded already; None while an answer is waited for, and after the end."""
+        event = self.rules.following(self.state, self._outcomes, self.secret, self._parts)
+        if event is not None:
+            self.state = self.rules.evolve(self.state, event)
+        return event
+
     def advance(self) -> list[DebateEvent]:
         """Every event that follows now, folded already; the caller records them before it does anything else."""
         events: list[DebateEvent] = []
-        while (event := self.rules.following(self.state, self._outcomes, self.secret, self._parts)) is not None:
-            self.state = self.rules.evolve(self.state, event)
+        while (event := self.follow()) is not None:
             events.append(event)
         return events
 
     def asked_for(self) -> tuple[Step, ...]:
         """The steps whose answers are waited for."""
         return self.rules.asked_for(self.state, self._outcomes)
+
+    def is_reused(self, step: Step) -> bool:  # noqa: ARG002
+        """Whether the step's answers were given in the debate that this one branches off."""
+        return False
 
     def assign(self, step: Step) -> Assignment:
         """How to ask one of them."""

@@ -3,8 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jury_debate.artifact_tools import ToolAnswer
 from jury_debate.errors import UnknownRules
-from jury_debate.rules_v1 import answers, assignment, conversation, datamark, decision, machine, opening, recall, recount
+from jury_debate.rules_v1 import (
+    answers,
+    assignment,
+    conversation,
+    decision,
+    machine,
+    opening,
+    recall,
+    recount,
+    tool_answer,
+)
 from jury_debate.rules_v1.assignment import Assignment
 from jury_debate.rules_v1.conversation import Conversation, Reply
 from jury_debate.rules_v1.outcome import Outcome
@@ -18,7 +29,7 @@ from jury_events.parts import PartMaker, PartRef
 
 
 class Rules(NamedTuple):
-    """One frozen version: how a debate opens, folds, goes on, asks, reads answers, marks judged text and recounts."""
+    """One frozen version: how a debate opens, folds, goes on, asks, reads answers, answers tools and recounts."""
 
     open_debate: Callable[..., DebateOpened]
     evolve: Callable[[DebateState, DebateEvent], DebateState]
@@ -29,8 +40,7 @@ class Rules(NamedTuple):
     recall: Callable[[ExchangeRecorded, Callable[[PartRef], bytes]], Reply]
     recount: Callable[..., Recount]
     answer_schema: Callable[..., dict[str, Any]]
-    mark: Callable[[str, str], str]
-    unmark: Callable[[str, str], str]
+    answer_tool: Callable[..., ToolAnswer]
     unopened: DebateState = UNOPENED
 
 
@@ -45,8 +55,7 @@ RULES: Mapping[int, Rules] = {
         recall=recall.recall,
         recount=recount.recount,
         answer_schema=answers.answer_schema,
-        mark=datamark.mark,
-        unmark=datamark.unmark,
+        answer_tool=tool_answer.answer_tool,
     )
 }
 LATEST = RULES[max(RULES)]

@@ -4,7 +4,15 @@ from jury_events.errors import JuryError
 
 
 class ReplayError(JuryError):
-    """What is recorded cannot be done again as it was asked for."""
+    """A record cannot be worked on; the message names the debate and what to do."""
+
+
+class NothingRecorded(ReplayError):
+    """Nothing is stored of the debate; `jury list` shows those that there are."""
+
+
+class Unreplayable(ReplayError):
+    """The streams of the debate do not fit together; `jury verify` says where."""
 
 
 class SettingRefused(ReplayError):
