@@ -1,6 +1,7 @@
 """What a rescoring changes of a recorded panel, and grids of such changes."""
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -66,7 +67,7 @@ class Setting(Value):
         """What it changes, in the order of the fields."""
         return {key: value for key in KEYS if (value := getattr(self, key)) is not None}
 
-    @property
+    @cached_property
     def name(self) -> str:
         """`threshold=0.67 method=median`; `as held` where it changes nothing."""
         return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as held"
