@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from jury_debate.errors import DebateError
 from jury_debate.rules import rules_of
 from jury_debate.rules_v1.state import View
-from jury_events.evaluation import Evaluation
 from jury_events.errors import EventError
+from jury_events.evaluation import Evaluation
 from jury_events.exact import exact
 from jury_events.ids import FINAL, debate_stream
 from jury_events.panel import Panel

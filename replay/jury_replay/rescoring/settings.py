@@ -211,11 +211,13 @@ class Grid(NamedTuple):
         """
         for key in RECOUNT_ONLY if mode == "strict" else STRICT_ONLY:
             if any(getattr(setting, key) is not None for setting in self.settings):
-                raise SettingRefused(
-                    f"{key}: no juror was asked so; only a recount, which holds every position fixed, can answer"
-                    if mode == "strict"
-                    else f"{key}: changes what jurors are shown, and a recount holds every position fixed; ask in strict"
-                )
+                raise SettingRefused(f"{key}: {_ELSEWHERE[mode]}")
+
+
+_ELSEWHERE: Mapping[Mode, str] = {
+    "strict": "no juror was asked so; only a recount, which holds every position fixed, can answer (--recount)",
+    "recount": "it changes what jurors are shown, and a recount holds every position fixed; only strict can answer",
+}
 
 
 def _combinations(values: Mapping[str, tuple[Any, ...]]) -> Iterator[Setting]:
