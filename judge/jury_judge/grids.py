@@ -214,9 +214,7 @@ _FORMS: Mapping[str, _Form] = {
     "bands": _Form(_bands, "SAFE_PASS/NEEDS_REVIEW, the lowest score of each, as 80/50"),
     "quorum": _Form(_whole, "a whole number from 1 to 500"),
     "weights": _Form(_weights, "SEAT:WEIGHT/SEAT:WEIGHT with weights above 0, as gpt:2/claude:1"),
-    "rubric": _Form(
-        _rubric, f"{', '.join(RUBRICS)}, or maxima that add up to 100, as task_completion:50/safety:50"
-    ),
+    "rubric": _Form(_rubric, f"{', '.join(RUBRICS)}, or maxima that add up to 100, as task_completion:50/safety:50"),
     "without": _Form(_without, "SEAT or SEAT+SEAT"),
     "synthetic": _Form(_word, "count or leave_out"),
 }

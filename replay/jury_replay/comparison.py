@@ -1,13 +1,14 @@
 """What was recorded against what was told again, event by event."""
 
-from itertools import zip_longest
+from collections.abc import Iterator
 
-from jury_debate.rules_v1.state import ENDED
 from jury_events.codec import DebateEvent
-from jury_events.debate_events import DebateOpened
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened
 from jury_replay.difference import Difference, FieldChange, Kind, as_told, split_changes
 from jury_replay.recorded import RecordedDebate
 from jury_replay.retelling import INPUTS, Retelling
+
+_ENDINGS = (DebateCompleted, DebateFailed, DebateCancelled)
 
 _CAUSES = {
     "debate_opened": "the debate would open otherwise",
@@ -22,67 +23,79 @@ _CAUSES = {
 
 
 def differences(recorded: RecordedDebate, retelling: Retelling, *, same_versions: bool = True) -> list[Difference]:
-    """Everything that is otherwise: prompts, calls, tools, and the first event that differs in what happened.
+    """Everything that is otherwise: events in the order of the record, then prompts, calls and tools.
 
     Args:
         recorded: what is on record.
-        retelling: of it, held.
+        retelling: of it, held. Beyond the end of an unfinished debate's record nothing is compared.
         same_versions: both are of one version of rules and prompts; else those two numbers may differ.
 
     Raises:
         UnknownPart: a text that is to be compared is not there.
     """
-    return [*_event_differences(recorded, retelling, same_versions=same_versions), *retelling.differences]
+    before, now = list(recorded.events), list(retelling.events)
+    if not any(isinstance(event, _ENDINGS) for event in before):
+        now = now[: len(before)]
+    return [*_event_differences(before, now, retelling, same_versions=same_versions), *retelling.differences]
 
 
-def _event_differences(recorded: RecordedDebate, retelling: Retelling, *, same_versions: bool) -> list[Difference]:
-    found: list[Difference] = []
-    for version, (old, new) in enumerate(zip_longest(recorded.events, retelling.events), 1):
-        if old is None:
-            if new is not None and _ended(recorded):
-                found.append(Difference(Kind.EVENT, new.event_id, (_whole(None, new),), _cause(new, retelling)))
-            break
-        if new is None:
-            cause = _why_nothing(old, retelling)
-            found.append(Difference(Kind.EVENT, old.event_id, (_whole(old, None),), cause, version))
-            break
-        if old == new:
-            continue
-        if old.event_id != new.event_id:
-            found.append(Difference(Kind.EVENT, old.event_id, (_whole(old, new),), _cause(old, retelling), version))
-            break
-        before, now = as_told(old, retelling.text), as_told(new, retelling.text)
-        if isinstance(old, DebateOpened) and not same_versions:
-            before |= {name: now[name] for name in ("rules", "prompts")}
-        happened, said = split_changes(old.type, before, now)
-        if said:
-            prompts = retelling.debate.state.debate.prompts
-            cause = f"prompts say something else (prompts version {prompts}, or what they are made of)"
-            found.append(Difference(Kind.PROMPT, old.event_id, said, cause, version))
-        if happened:
-            found.append(Difference(Kind.EVENT, old.event_id, happened, _cause(old, retelling), version))
-            break
-    return found
+def _event_differences(
+    before: list[DebateEvent], now: list[DebateEvent], retelling: Retelling, *, same_versions: bool
+) -> Iterator[Difference]:
+    yield from _course_difference(before, now, retelling)
+    told = {event.event_id: event for event in now}
+    for version, old in enumerate(before, 1):
+        new = told.pop(old.event_id, None)
+        if new is not None and new != old:
+            yield from _body_differences(version, old, new, retelling, same_versions=same_versions)
+    for event in told.values():
+        change = FieldChange("event", None, as_told(event, retelling.text))
+        yield Difference(Kind.EVENT, event.event_id, (change,), "this happens besides")
 
 
-def _ended(recorded: RecordedDebate) -> bool:
-    return recorded.events[-1].type in {f"debate_{phase.value}" for phase in ENDED} | {"texts_erased"}
+def _course_difference(before: list[DebateEvent], now: list[DebateEvent], retelling: Retelling) -> Iterator[Difference]:
+    """Where the two first take different ways."""
+    old, new = [event.event_id for event in before], [event.event_id for event in now]
+    if old == new:
+        return
+    at = next(
+        (n for n, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(map(len, (old, new)))
+    )
+    place = old[at] if at < len(old) else new[at]
+    yield Difference(
+        Kind.EVENT,
+        place,
+        (FieldChange("events", old[at:] or None, new[at:] or None),),
+        _why_otherwise(before, at, at < len(new), retelling),
+        at + 1,
+    )
 
 
-def _whole(old: DebateEvent | None, new: DebateEvent | None) -> FieldChange:
-    return FieldChange("event", old and old.event_id, new and new.event_id)
+def _why_otherwise(before: list[DebateEvent], at: int, goes_on: bool, retelling: Retelling) -> str:
+    if not goes_on and retelling.missing is not None:
+        step, call = retelling.missing
+        asked = f"{call.model}, turn {call.turn}, try {call.attempt}"
+        return f"{step.id} would be asked once more ({asked}), and no such answer is on record"
+    if at < len(before) and not isinstance(before[at], INPUTS):
+        return _cause(before[at], retelling)
+    return f"the debate takes another course; rules version {retelling.debate.state.debate.rules}"
+
+
+def _body_differences(
+    version: int, old: DebateEvent, new: DebateEvent, retelling: Retelling, *, same_versions: bool
+) -> Iterator[Difference]:
+    before, now = as_told(old, retelling.text), as_told(new, retelling.text)
+    if isinstance(old, DebateOpened) and not same_versions:
+        before |= {name: now[name] for name in ("rules", "prompts")}
+    happened, said = split_changes(old.type, before, now)
+    if happened:
+        yield Difference(Kind.EVENT, old.event_id, happened, _cause(old, retelling), version)
+    if said:
+        prompts = retelling.debate.state.debate.prompts
+        cause = f"prompts say something else (prompts version {prompts}, or what they are made of)"
+        yield Difference(Kind.PROMPT, old.event_id, said, cause, version)
 
 
 def _cause(event: DebateEvent, retelling: Retelling) -> str:
     version = retelling.debate.state.debate.rules
     return f"{_CAUSES.get(event.type, 'it cannot happen here')}; rules version {version}"
-
-
-def _why_nothing(event: DebateEvent, retelling: Retelling) -> str:
-    if retelling.missing is not None:
-        step, call = retelling.missing
-        asked = f"{call.model}, turn {call.turn}, try {call.attempt}"
-        return f"{step.id} would be asked once more ({asked}), and no such answer is on record"
-    if isinstance(event, INPUTS):
-        return "the debate takes another course by then"
-    return f"the debate is over before it; rules version {retelling.debate.state.debate.rules}"

@@ -25,3 +25,7 @@ class NotApplicable(ReplayError):
 
 class JudgeMissing(ReplayError):
     """A setting asks for a final judge where a debate had none, so that nothing can stand for its answer."""
+
+
+class BadCorpus(ReplayError):
+    """A folder of cassettes, or a file beside one, is not what it must be."""

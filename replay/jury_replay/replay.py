@@ -9,7 +9,7 @@ from jury_debate.rules import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference
-from jury_replay.errors import ReplayError
+from jury_replay.errors import Unreplayable
 from jury_replay.recorded import RecordedDebate, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_replay.selection import Selection, spread
@@ -56,6 +56,7 @@ def replay(store: EventStore, selection: Selection, *, url: str = "", processes:
 
     Raises:
         StoreError: the database cannot be read.
+        NothingRecorded: a debate that is named does not exist.
     """
     for replayed in spread(store, selection.chunks(store), replay_chunk, url=url, processes=processes):
         yield from replayed
@@ -67,10 +68,14 @@ def replay_chunk(store: EventStore, debate_ids: Sequence[str]) -> list[Replayed]
 
 
 def replay_record(record: DebateRecord) -> Replayed:
-    """Replay one debate."""
+    """Replay one debate.
+
+    Raises:
+        NothingRecorded: nothing is stored of it.
+    """
     try:
         recorded = read_recorded(record)
-    except (EventError, ReplayError) as error:
+    except (EventError, Unreplayable) as error:
         return Replayed(record.debate_id, Status.UNREADABLE, detail=str(error))
     found = Replayed(
         record.debate_id,

@@ -79,6 +79,9 @@ class Retelling:
         self.missing: Missing | None = None
         self._told: set[str] = set()
         self._case: Case | None = None
+        self._asked: defaultdict[str, list[ExchangeRecorded]] = defaultdict(list)
+        for exchange in recorded.exchanges.values():
+            self._asked[exchange.step].append(exchange)
 
     def hold(self) -> "Retelling":
         """To the end, or to where an answer is missing.
@@ -91,7 +94,7 @@ class Retelling:
         own = 0
         while True:
             self._take_inputs(inputs.pop(own, []))
-            event = self.debate.follow()
+            event = self.debate.advance_once()
             if event is not None:
                 self.events.append(event)
                 own += 1
@@ -129,7 +132,7 @@ class Retelling:
         return learnt
 
     def _answer(self, step: Step) -> Outcome | Call:
-        assignment = self.debate.assign(step)
+        assignment = self.debate.assign(step, self._asked.get(step.id, ()))
         if not self._strict:
             return self._converse(step, assignment)
         found = self._memo.get(assignment)

@@ -28,6 +28,7 @@ from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
     DebateCompleted,
+    DebateForked,
     DebateOpened,
     JudgmentRendered,
     JurorAbstained,
@@ -139,9 +140,9 @@ def _erased(state: DebateState, event: TextsErased) -> Changes:
     return {"erased": event.nth}
 
 
-def _forked(state: DebateState, _event: object) -> Changes:
+def _forked(state: DebateState, event: DebateForked) -> Changes:
     _law(state.version == 1, "a debate says that it is a fork right after it opened, or never")
-    return {}
+    return {"forked": event}
 
 
 def _cancelled(_state: DebateState, _event: object) -> Changes:

@@ -22,6 +22,8 @@ COMMANDS = {
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
     "verify": "Check that no record was altered.",
+    "replay": "Show that verdicts follow from what the models said.",
+    "regress": "Tell recorded debates again under today's rules.",
     "panel": "Print a panel file to start one's own from.",
     "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
     "db": "Create, upgrade and check the store's schema.",
