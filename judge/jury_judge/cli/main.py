@@ -23,6 +23,7 @@ COMMANDS = {
     "show": "Show one debate, whole.",
     "verify": "Check that no record was altered.",
     "replay": "Show that verdicts follow from what the models said.",
+    "rescore": "Tell what recorded debates come to under other settings.",
     "regress": "Tell recorded debates again under today's rules.",
     "panel": "Print a panel file to start one's own from.",
     "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
