@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from jury_replay.cassettes.lines import SUFFIX
-from jury_replay.cassettes.writing import write_cassette
-
 from jury_actors.backoff import Backoff
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import hold
@@ -28,6 +25,8 @@ from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled
 from jury_events.ids import debate_stream
 from jury_events.outcome import CallOutcome
+from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.cassettes.writing import write_cassette
 from jury_store.event_store import Append, EventStore
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

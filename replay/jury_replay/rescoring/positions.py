@@ -16,7 +16,7 @@ from jury_events.debate_events import (
 )
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
-from jury_replay.errors import Unreplayable
+from jury_replay.errors import RecordDamaged
 from jury_replay.rescoring.results import Ended, ended
 
 _ROUND: str = "round_started"
@@ -41,7 +41,7 @@ def read_positions(debate_id: str, stored: Sequence[StoredEvent]) -> Positions:
     """The positions in a stream `debate/`.
 
     Raises:
-        Unreplayable: the events do not make a debate.
+        RecordDamaged: the events do not make a debate.
         EventError: a body does not decode.
     """
     opened = decode(stored[0])
@@ -76,5 +76,5 @@ def _view(said: DebateEvent | ExchangeRecorded) -> View | None:
             return None
 
 
-def _unfit(debate_id: str, what: str) -> Unreplayable:
-    return Unreplayable(f"debate {debate_id}: {what}; see jury verify {debate_id}")
+def _unfit(debate_id: str, what: str) -> RecordDamaged:
+    return RecordDamaged(f"debate {debate_id}: {what}; see jury verify {debate_id}")

@@ -14,7 +14,7 @@ from jury_events.exact import exact
 from jury_events.ids import FINAL, debate_stream
 from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
-from jury_replay.errors import JudgeMissing, NothingRecorded, ReplayError
+from jury_replay.errors import DebateMissing, JudgeMissing, ReplayError
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.positions import Positions, read_positions
 from jury_replay.rescoring.results import Result, RowStatus
@@ -37,7 +37,7 @@ class Recount:
         for debate_id, name in zip(debate_ids, names, strict=True):
             try:
                 if name not in streams:
-                    raise NothingRecorded(
+                    raise DebateMissing(
                         f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are"
                     )
                 found.append(self.rows(read_positions(debate_id, streams[name])))
