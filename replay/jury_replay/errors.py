@@ -21,3 +21,15 @@ class RecordDamaged(ReplayError):
 
 class DebateMissing(ReplayError):
     """The store holds no debate of that id."""
+
+
+class OtherDebate(ReplayError):
+    """The store holds another debate under the id of the cassette; neither is changed."""
+
+
+class ErasureUnasked(ReplayError):
+    """A cassette would make texts go that the store holds, and nobody said that it may."""
+
+
+class ErasureRefused(ReplayError):
+    """What is to be erased is not there, or somebody else was writing."""
