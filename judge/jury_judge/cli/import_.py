@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,13 +57,15 @@ def command(
     """
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import counted, is_live, note
+    from jury_replay.cassettes.shelf import cassettes_in
 
+    files = list(cassettes_in(paths))
     admission = _admission(key_file, note_file, erase=erase)
     url = resolved_store(store_url)
     results = _Results()
     store: EventStore | None = None
     try:
-        for path in _files(paths):
+        for path in files:
             cassette = _read(path, admission, results)
             if cassette is None:
                 continue
@@ -143,12 +144,6 @@ def _admission(key_file: Path | None, note_file: Path | None, *, erase: bool) ->
             return _Admission(keys, read_checkpoint(file.read(MAX_BYTES + 1)), erase or bool(keys))
     except BadNote as error:
         raise BadNote(f"{note_file}: {error}") from None
-
-
-def _files(paths: tuple[Path, ...]) -> Iterator[Path]:
-    from jury_replay.cassettes.shelf import cassettes_in
-
-    return cassettes_in(paths)
 
 
 def _read(path: Path, admission: _Admission, results: _Results) -> "Cassette | None":
