@@ -37,3 +37,15 @@ class JudgeMissing(ReplayError):
 
 class BadCorpus(ReplayError):
     """A folder of cassettes, or a file beside one, is not what it must be."""
+
+
+class OtherDebate(ReplayError):
+    """The store holds another debate under the id of the cassette; neither is changed."""
+
+
+class ErasureUnasked(ReplayError):
+    """A cassette would make texts go that the store holds, and nobody said that it may."""
+
+
+class ErasureRefused(ReplayError):
+    """What is to be erased is not there, or somebody else was writing."""
