@@ -1,4 +1,4 @@
-"""Recounting: every position held fixed, each key of a setting by itself, and an independent count of the raw bodies."""
+"""Recounting: every position held fixed, each key of a setting by itself, and the raw bodies counted anew."""
 
 import json
 from collections import Counter
@@ -189,6 +189,10 @@ def test_stagnation_ends_after_so_many_quiet_rounds_and_0_turns_it_off():
     )  # fmt: skip
 
 
+def test_a_round_that_changed_a_position_is_not_quiet():
+    assert (P, 75, 3, "deadlock") == new(only(held(MOVES, **THREE_ROUNDS), stagnation_rounds=1))
+
+
 def test_methods_and_bands_count_the_same_votes_otherwise():
     recorded = held(MOVES, **THREE_ROUNDS)
     median = only(recorded, method="median")
@@ -276,11 +280,11 @@ class _Unsafe(Says):
 def test_a_recorded_judge_stands_while_the_method_is_its_own():
     recorded = held(MOVES, judge=Says(F, 15.0), discussion={"max_rounds": 3})
     shorter, counted = only(recorded, max_rounds=1), only(recorded, method="majority_vote")
-    scaled = only(recorded, rubric=AISEV_RUBRIC)
+    scaled = only(held(MOVES, judge=_Unsafe(P), discussion={"max_rounds": 3}), rubric=AISEV_RUBRIC)
 
     assert (F, 15, 1, "max_rounds") == new(shorter)
     assert (P, 75, "majority_vote") == (counted.new_verdict, counted.new_score, counted.new_decided_by)
-    assert (F, 15) == (scaled.new_verdict, scaled.new_score)
+    assert (90, P, 50) == (scaled.old_score, scaled.new_verdict, scaled.new_score)
 
 
 def test_a_judge_that_failed_stays_failed():
@@ -369,6 +373,14 @@ def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on():
     assert "run-1~c1" == second.debate_id
     assert second.what.startswith("event 2 of debate/run-1~c1 (juror_evaluated) does not decode")
     assert "debate x: it does not begin with its opening; see jury verify x" == third.what
+
+
+def test_a_statement_outside_of_its_round_is_named():
+    court = held(MOVES, **THREE_ROUNDS)
+    court.events = [event for event in court.events if event.type != "round_started"]
+    (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
+
+    assert Problem("d1", "debate d1: round-1/gpt/statement has no place there; see jury verify d1") == found
 
 
 def test_a_debate_of_an_unknown_rules_version_is_named():
