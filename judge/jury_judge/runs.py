@@ -11,6 +11,7 @@ from jury_actors.errors import Halted
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import described, panel_differences, recorded_panel
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened
@@ -249,34 +250,12 @@ def _compare_panels(run: Run, store: EventStore, debate: str) -> None:
         raise _gone(debate)
     opened = decode(events[0])
     assert isinstance(opened, DebateOpened)
-    before = dict(_flat("", opened.panel.model_dump(mode="json")))
-    now = dict(_flat("", run.resolved.panel.model_dump(mode="json")))
-    before |= _recorded_charges(store, opened)
-    now |= {f"charge/{juror}": text for juror, text in run.resolved.charges.items()}
-    if run.resolved.judge_charge is not None:
-        now["charge/final"] = run.resolved.judge_charge
-    different = [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
+    refs = [piece.text for piece in opened.pieces if piece.name.startswith("charge/")]
+    parts = store.parts(debate, [ref.digest for ref in refs]) if refs else {}
+    texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
+    different = panel_differences(recorded_panel(opened, texts), run.resolved)
     if different:
-        shown = "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in different[:5])
-        more = f"; and {len(different) - 5} more" if len(different) > 5 else ""  # noqa: PLR2004
         raise RunRefused(
-            f"run {run.run_id!r} was begun with another panel: {shown}{more}; "
+            f"run {run.run_id!r} was begun with another panel: {described(different)}; "
             "use the panel that it was begun with, or give the run another --run id"
         )
-
-
-def _recorded_charges(store: EventStore, opened: DebateOpened) -> dict[str, str]:
-    pieces = {piece.name: piece.text.digest for piece in opened.pieces if piece.name.startswith("charge/")}
-    parts = store.parts(opened.debate_id, list(pieces.values())) if pieces else {}
-    return {name: parts[digest].content.decode("utf-8") for name, digest in pieces.items() if digest in parts}
-
-
-def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(f"{prefix}.{key}" if prefix else key, inner)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _flat(f"{prefix}.{index}", inner)
-    else:
-        yield prefix, value
