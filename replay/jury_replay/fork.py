@@ -14,7 +14,6 @@ from jury_debate.recorded_panel import described, panel_differences, recorded_pa
 from jury_debate.rules import LATEST
 from jury_debate.rules_v1.outcome import Outcome
 from jury_events.canonical import canonical_json
-from jury_events.case import Case
 from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import ConsensusChecked, DebateForked, InheritedSteps
 from jury_events.envelope import NewEvent
@@ -37,7 +36,6 @@ class Branch(NamedTuple):
         origin: the debate that it branches off.
         version: the last event of the origin that it keeps.
         resolved: its panel.
-        case: what it judges.
         steps: those whose answers are reused.
         opening: its first two events.
         exchanges: the recorded calls of those steps, as they are in the origin.
@@ -48,7 +46,6 @@ class Branch(NamedTuple):
     origin: str
     version: int
     resolved: ResolvedPanel
-    case: Case
     steps: tuple[str, ...]
     opening: tuple[NewEvent, ...]
     exchanges: tuple[NewEvent, ...]
@@ -104,12 +101,11 @@ def branch_off(
     """
     kept = origin.kept(version)
     asked = {step: origin.exchanges_of(one) for one in kept if (step := one.step) is not None}
-    case = origin.case()
     # Copies keep their salts, and with them their digests: the exchanges are the origin's, byte for byte.
     copies = origin.copies(kept)
     pen = PartPen(draw_salt, (part for copy in copies for part in copy.parts))
     opened = LATEST.open_debate(
-        case,
+        origin.case(),
         resolved.panel,
         debate_id=debate_id,
         run_id=None,
@@ -129,7 +125,6 @@ def branch_off(
         origin=origin.debate_id,
         version=version,
         resolved=resolved,
-        case=case,
         steps=tuple(asked),
         opening=(encode(opened, recorded_at=recorded_at), encode(forked, recorded_at=recorded_at, parts=opening_parts)),
         exchanges=copies,

@@ -58,7 +58,7 @@ async def hold(store: EventStore, branch: Branch, *, script: Script = AS_USUAL, 
     """Hold a stored branch in a court of its own, as one debate."""
     run = Run(store)
     run.resolved = branch.resolved
-    job = Job(branch.debate_id, branch.case.model_dump_json().encode(), Docket("fork", branch.resolved))
+    job = Job(branch.debate_id, b"", Docket("fork", branch.resolved))
     async with run.court(script=script, meter=meter) as port:
         return (await run.through(port, jobs=[job]))[job.debate_id]
 

@@ -21,6 +21,8 @@ COMMANDS = {
     "run": "Judge the cases of files.",
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
+    "compare": "Put two debates, or two runs, side by side.",
+    "fork": "Branch a debate at an event and hold it from there, under other settings.",
     "verify": "Check that no record was altered.",
     "panel": "Print a panel file to start one's own from.",
     "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
