@@ -47,3 +47,7 @@ class DebateNotFound(JudgeError):
 
 class BranchTaken(JudgeError):
     """The id that a branch is to have belongs to another debate, or to a branch with other settings."""
+
+
+class NotComparable(JudgeError):
+    """Two ids do not name two debates, nor two runs."""

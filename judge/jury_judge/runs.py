@@ -11,14 +11,12 @@ from jury_actors.errors import Halted
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import described, panel_differences, recorded_panel
+from jury_debate.recorded_panel import described, panel_differences
 from jury_events.case import Case
-from jury_events.codec import decode
-from jury_events.debate_events import DebateOpened
-from jury_events.errors import EventError
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.parts import part_digest
+from jury_judge.debates import events_gone, panel_of
 from jury_judge.errors import CaseFileError, RunRefused
 from jury_judge.views.result import line_of_stream
 from jury_store.debate_rows import CaseRow
@@ -236,24 +234,12 @@ def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
     streams = store.read_streams([debate_stream(debate) for debate in debates])
     gone = next((debate for debate in debates if debate_stream(debate) not in streams), None)
     if gone is not None:
-        raise _gone(gone)
+        raise events_gone(gone)
     return [line_of_stream(streams[debate_stream(debate)]) for debate in debates]
 
 
-def _gone(debate: str) -> EventError:
-    return EventError(f"the events of debate {debate} are gone from the store; see jury verify {debate}")
-
-
 def _compare_panels(run: Run, store: EventStore, debate: str) -> None:
-    events = store.read_stream(debate_stream(debate))
-    if not events:
-        raise _gone(debate)
-    opened = decode(events[0])
-    assert isinstance(opened, DebateOpened)
-    refs = [piece.text for piece in opened.pieces if piece.name.startswith("charge/")]
-    parts = store.parts(debate, [ref.digest for ref in refs]) if refs else {}
-    texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
-    different = panel_differences(recorded_panel(opened, texts), run.resolved)
+    different = panel_differences(panel_of(store, debate), run.resolved)
     if different:
         raise RunRefused(
             f"run {run.run_id!r} was begun with another panel: {described(different)}; "

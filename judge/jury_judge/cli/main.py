@@ -22,7 +22,7 @@ COMMANDS = {
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
     "compare": "Put two debates, or two runs, side by side.",
-    "fork": "Branch a debate at an event and hold it from there, under other settings.",
+    "fork": "Branch a debate at an event and go on live.",
     "verify": "Check that no record was altered.",
     "panel": "Print a panel file to start one's own from.",
     "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
