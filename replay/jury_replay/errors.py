@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import EventError, JuryError
 
 
 class ReplayError(JuryError):
@@ -49,3 +49,11 @@ class ErasureUnasked(ReplayError):
 
 class ErasureRefused(ReplayError):
     """What is to be erased is not there, or somebody else was writing."""
+
+
+class ForkRefused(ReplayError):
+    """A debate cannot be branched there, or not under those settings; the message says where it can be."""
+
+
+class OriginAltered(ForkRefused, EventError):
+    """The record that a branch would reuse is not as it was written."""
