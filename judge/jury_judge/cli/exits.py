@@ -21,9 +21,9 @@ def code_of(error: JuryError) -> Exit:
     from jury_actors.errors import ClusterLost
     from jury_debate.errors import IllegalEvent
     from jury_judge.errors import OutputClosed
-    from jury_store.errors import StoreFailed
+    from jury_store.errors import SealRefused, StoreFailed
 
-    if isinstance(error, EventError | IllegalEvent):
+    if isinstance(error, EventError | IllegalEvent | SealRefused):
         return Exit.INTEGRITY
     if isinstance(error, StoreFailed | OutputClosed | ClusterLost):
         return Exit.STOPPED

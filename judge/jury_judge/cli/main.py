@@ -22,6 +22,7 @@ COMMANDS = {
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
     "verify": "Check that no record was altered.",
+    "seal": "Seal the log with a signed root, and prove what is in it.",
     "replay": "Show that verdicts follow from what the models said.",
     "regress": "Tell recorded debates again under today's rules.",
     "panel": "Print a panel file to start one's own from.",
