@@ -5,10 +5,21 @@ from typing import Any, NamedTuple
 
 from jury_debate.artifact_tools import ToolAnswer
 from jury_debate.errors import UnknownRules
-from jury_debate.rules_v1 import answers, assignment, conversation, decision, machine, opening, recall, tool_answer
+from jury_debate.rules_v1 import (
+    answers,
+    assignment,
+    conversation,
+    decision,
+    machine,
+    opening,
+    recall,
+    recount,
+    tool_answer,
+)
 from jury_debate.rules_v1.assignment import Assignment
 from jury_debate.rules_v1.conversation import Conversation, Reply
 from jury_debate.rules_v1.outcome import Outcome
+from jury_debate.rules_v1.recount import Recount
 from jury_debate.rules_v1.state import UNOPENED, DebateState
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
@@ -18,7 +29,7 @@ from jury_events.parts import PartMaker, PartRef
 
 
 class Rules(NamedTuple):
-    """One frozen version: how a debate opens, folds, goes on, asks, reads answers and answers tools."""
+    """One frozen version: how a debate opens, folds, goes on, asks, reads answers, answers tools and recounts."""
 
     open_debate: Callable[..., DebateOpened]
     evolve: Callable[[DebateState, DebateEvent], DebateState]
@@ -27,6 +38,7 @@ class Rules(NamedTuple):
     assign: Callable[[DebateState, Step, bytes], Assignment]
     converse: Callable[[Assignment, PartMaker], Conversation]
     recall: Callable[[ExchangeRecorded, Callable[[PartRef], bytes]], Reply]
+    recount: Callable[..., Recount]
     answer_schema: Callable[..., dict[str, Any]]
     answer_tool: Callable[..., ToolAnswer]
     unopened: DebateState = UNOPENED
@@ -41,6 +53,7 @@ RULES: Mapping[int, Rules] = {
         assign=assignment.assign,
         converse=conversation.Conversation,
         recall=recall.recall,
+        recount=recount.recount,
         answer_schema=answers.answer_schema,
         answer_tool=tool_answer.answer_tool,
     )

@@ -6,7 +6,7 @@ from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened
 from jury_replay.difference import Difference, FieldChange, Kind, as_told, split_changes
 from jury_replay.recorded import RecordedDebate
-from jury_replay.retelling import INPUTS, Retelling
+from jury_replay.retelling import Retelling
 
 _ENDINGS = (DebateCompleted, DebateFailed, DebateCancelled)
 
@@ -36,7 +36,8 @@ def differences(recorded: RecordedDebate, retelling: Retelling, *, same_versions
     before, now = list(recorded.events), list(retelling.events)
     if not any(isinstance(event, _ENDINGS) for event in before):
         now = now[: len(before)]
-    return [*_event_differences(before, now, retelling, same_versions=same_versions), *retelling.differences]
+    events = [*_event_differences(before, now, retelling, same_versions=same_versions)]
+    return [*sorted(events, key=lambda one: one.version or len(before)), *retelling.differences]
 
 
 def _event_differences(
@@ -62,23 +63,16 @@ def _course_difference(before: list[DebateEvent], now: list[DebateEvent], retell
         (n for n, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(map(len, (old, new)))
     )
     place = old[at] if at < len(old) else new[at]
-    yield Difference(
-        Kind.EVENT,
-        place,
-        (FieldChange("events", old[at:] or None, new[at:] or None),),
-        _why_otherwise(before, at, at < len(new), retelling),
-        at + 1,
-    )
+    change = FieldChange("events", old[at:] or None, new[at:] or None)
+    yield Difference(Kind.EVENT, place, (change,), _why_otherwise(at < len(new), retelling), at + 1)
 
 
-def _why_otherwise(before: list[DebateEvent], at: int, goes_on: bool, retelling: Retelling) -> str:
+def _why_otherwise(goes_on: bool, retelling: Retelling) -> str:
     if not goes_on and retelling.missing is not None:
         step, call = retelling.missing
         asked = f"{call.model}, turn {call.turn}, try {call.attempt}"
         return f"{step.id} would be asked once more ({asked}), and no such answer is on record"
-    if at < len(before) and not isinstance(before[at], INPUTS):
-        return _cause(before[at], retelling)
-    return f"the debate takes another course; rules version {retelling.debate.state.debate.rules}"
+    return f"from here on the debate takes another course; rules version {retelling.debate.state.debate.rules}"
 
 
 def _body_differences(

@@ -71,6 +71,8 @@ def _change_lines(change: FieldChange) -> Iterator[str]:
 def _shown(value: Any) -> str:
     if value is None:
         return _NOTHING
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return "\n".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 

@@ -23,5 +23,17 @@ class CassetteDamaged(CassetteError):
     """A cassette does not verify: it was cut, changed, or put together wrongly."""
 
 
+class SettingRefused(ReplayError):
+    """A setting of a rescoring cannot be used; the message names its key and what it may be."""
+
+
+class NotApplicable(ReplayError):
+    """A setting asks for what the panel of a debate does not have; other debates may take it."""
+
+
+class JudgeMissing(ReplayError):
+    """A setting asks for a final judge where a debate had none, so that nothing can stand for its answer."""
+
+
 class BadCorpus(ReplayError):
     """A folder of cassettes, or a file beside one, is not what it must be."""

@@ -108,7 +108,8 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     if _as_kept(found.differences) == accepted:
         return found._replace(status=Status.SAME, accepted=bool(accepted))
     if not found.differences:
-        return found._replace(detail="a change was accepted that does not happen any more; accept that to forget it")
+        gone = "the change that was accepted does not happen any more; accept that too, to forget it"
+        return found._replace(status=Status.CHANGED, detail=gone)
     return found
 
 

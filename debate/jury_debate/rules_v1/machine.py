@@ -94,7 +94,7 @@ def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
     return {
         "phase": Phase.DELIBERATED,
         "checks": (*state.checks, event.check),
-        "quiet_rounds": _quiet_rounds(state),
+        "quiet_rounds": quiet_rounds(state),
         "end_reason": event.end_reason,
     }
 
@@ -208,10 +208,10 @@ def checked(state: DebateState) -> ConsensusChecked:
     positions = [view.evaluation.verdict for view in state.views if view.round == state.round]
     check = check_consensus(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
     return ConsensusChecked(
-        round=state.round, check=check, end_reason=discussion.end_reason_after(state, check, _quiet_rounds(state))
+        round=state.round, check=check, end_reason=discussion.end_reason_after(state, check, quiet_rounds(state))
     )
 
 
-def _quiet_rounds(state: DebateState) -> int:
+def quiet_rounds(state: DebateState) -> int:
     """Rounds in a row that changed no position, the one that was just heard included."""
     return 0 if state.changed or not state.round else state.quiet_rounds + 1

@@ -24,6 +24,7 @@ COMMANDS = {
     "verify": "Check that no record was altered.",
     "seal": "Seal the log with a signed root, and prove what is in it.",
     "replay": "Show that verdicts follow from what the models said.",
+    "rescore": "Tell what recorded debates come to under other settings.",
     "regress": "Tell recorded debates again under today's rules.",
     "panel": "Print a panel file to start one's own from.",
     "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
