@@ -7,7 +7,7 @@ from typing import Any
 from jury_actors.errors import TextMissing
 from jury_actors.messages import Ask
 from jury_actors.providers.provider import ModelMessage, ModelReply, ModelRequest, RequestedTool, ToolDefinition
-from jury_debate.artifact_tools import call_tool, tool_definitions
+from jury_debate.artifact_tools import tool_definitions
 from jury_debate.prompts import load_prompts
 from jury_debate.rules import rules_of
 from jury_debate.rules_v1.conversation import Call
@@ -144,37 +144,23 @@ class Duty:
         return tuple(ToolDefinition(tool.name, tool.description, tool.parameters) for tool in offered)
 
     def _answered(self, call: Call, index: int, tool: RequestedTool) -> ToolCall:
-        """A tool call with what it is given back: records of the case or peers' opinions, marked as data."""
-        most = self._assignment.artifacts.max_calls
+        """A tool call with what it is given back."""
         name, arguments = _label(tool.name) or "unnamed", _utf8(tool.arguments)
-        if not call.tools or self._case is None:
-            result, ok = '{"error":"tools are not available; answer now"}', False
-        elif index >= most:
-            result, ok = f'{{"error":"at most {most} tool calls in one turn"}}', False
-        else:
-            result, ok = call_tool(name, arguments.decode(), self._case, self._opinions())
+        result, ok = self._rules.answer_tool(
+            self._assignment,
+            name,
+            arguments.decode(),
+            index=index,
+            case=self._case if call.tools else None,
+            text=self.text,
+        )
         return ToolCall(
             call_id=_label(tool.call_id) or f"call-{index + 1}",
             name=name,
             arguments=self._pen.make(arguments),
-            result=self._pen.make(self._rules.mark(result, self._assignment.marker)),
+            result=self._pen.make(result),
             ok=ok,
         )
-
-    def _opinions(self) -> list[dict[str, object]] | None:
-        if self._assignment.opinions is None:
-            return None
-        return [
-            {
-                "juror": opinion.letter,
-                "round": opinion.round,
-                "verdict": opinion.verdict,
-                "score": opinion.score,
-                "confidence": opinion.confidence,
-                "opinion": self._rules.unmark(self.text(opinion.shown).decode("utf-8"), self._assignment.marker),
-            }
-            for opinion in self._assignment.opinions
-        ]
 
 
 def _label(text: str | None, most: int = _LABEL) -> str | None:

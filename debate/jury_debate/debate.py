@@ -1,6 +1,6 @@
 """One debate as it goes on: what was recorded is folded, what was answered is learnt, what follows is told."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jury_debate.rules import Rules, rules_of
 from jury_debate.rules_v1.assignment import Assignment
@@ -8,14 +8,15 @@ from jury_debate.rules_v1.outcome import Outcome
 from jury_debate.rules_v1.state import DebateState
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
+from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
-from jury_events.parts import PartMaker
+from jury_events.parts import PartBook
 
 
 class Debate:
     """The pure rules applied to one debate; whoever holds it records the events and asks the jurors."""
 
-    def __init__(self, opened: DebateOpened, secret: bytes, parts: PartMaker) -> None:
+    def __init__(self, opened: DebateOpened, secret: bytes, parts: PartBook) -> None:
         self.rules: Rules = rules_of(opened.rules)
         self.secret = secret
         self._parts = parts
@@ -43,15 +44,42 @@ class Debate:
     def advance(self) -> list[DebateEvent]:
         """Every event that follows now, folded already; the caller records them before it does anything else."""
         events: list[DebateEvent] = []
-        while (event := self.rules.following(self.state, self._outcomes, self.secret, self._parts)) is not None:
-            self.state = self.rules.evolve(self.state, event)
+        while (event := self.advance_once()) is not None:
             events.append(event)
         return events
+
+    def advance_once(self) -> DebateEvent | None:
+        """The one event that follows now, folded already; None where an answer is waited for, and at the end."""
+        event = self.rules.following(self.state, self._outcomes, self.secret, self._parts)
+        if event is not None:
+            self.state = self.rules.evolve(self.state, event)
+        return event
 
     def asked_for(self) -> tuple[Step, ...]:
         """The steps whose answers are waited for."""
         return self.rules.asked_for(self.state, self._outcomes)
 
-    def assign(self, step: Step) -> Assignment:
-        """How to ask one of them."""
-        return self.rules.assign(self.state, step, self.secret)
+    def is_reused(self, step: Step) -> bool:
+        """Whether the step's answers were given in the debate that this one branches off."""
+        forked = self.state.forked
+        return forked is not None and forked.secret_of(step.id) is not None
+
+    def assign(self, step: Step, asked: Sequence[ExchangeRecorded] = ()) -> Assignment:
+        """How to ask one of them, or how one was asked whose answers a branch reuses.
+
+        The latter carry the ballots of the debate that asked, and its models, settings and tools may have been others:
+        `asked` are the recorded exchanges of such a step. What its models were shown is in those exchanges, and not in
+        the assignment's messages.
+
+        Raises:
+            UnknownPart: the secret of reused answers was erased.
+        """
+        forked = self.state.forked
+        secret = None if forked is None else forked.secret_of(step.id)
+        if secret is None:
+            return self.rules.assign(self.state, step, self.secret)
+        assignment = self.rules.assign(self.state, step, self._parts.content(secret.part))
+        if not asked:
+            return assignment
+        models = tuple(dict.fromkeys(exchange.model for exchange in asked))
+        return assignment._replace(models=models, settings=asked[0].settings, tools=asked[0].tools)

@@ -30,6 +30,9 @@ ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
 SIMULATED_MODEL = "simulated/juror"
 SIMULATED_IDS = ("sim-policy", "sim-security", "sim-misuse")
 
+RESERVED_ID = "final"
+"""No seat's: pieces of prompts are kept under the seat's id, the final judge's under this."""
+
 _PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
 _GEMINI_FALLBACK = ("anthropic/claude-haiku-5-5",)
 
@@ -199,6 +202,8 @@ def _seats(seats: tuple[SeatSpec, ...], language: Language, settings: CallSettin
         model = full_model_name(seat.model)
         letter, bare = seat_letter(index), model.partition("/")[2]
         juror_id = _free(seat.juror_id or bare, taken)
+        if juror_id == RESERVED_ID:
+            raise PanelError(f"seats.{index}.juror_id: {RESERVED_ID!r} names the final judge; choose another id")
         shown = "simulated" if model.startswith("simulated/") else bare
         default_name = prompts.role_name(letter=letter, role=role.role if role else key, model=shown)
         built.append(

@@ -3,11 +3,23 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from jury_debate.artifact_tools import ToolAnswer
 from jury_debate.errors import UnknownRules
-from jury_debate.rules_v1 import answers, assignment, conversation, datamark, decision, machine, opening, recall
+from jury_debate.rules_v1 import (
+    answers,
+    assignment,
+    conversation,
+    decision,
+    machine,
+    opening,
+    recall,
+    recount,
+    tool_answer,
+)
 from jury_debate.rules_v1.assignment import Assignment
 from jury_debate.rules_v1.conversation import Conversation, Reply
 from jury_debate.rules_v1.outcome import Outcome
+from jury_debate.rules_v1.recount import Recount
 from jury_debate.rules_v1.state import UNOPENED, DebateState
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
@@ -17,7 +29,7 @@ from jury_events.parts import PartMaker, PartRef
 
 
 class Rules(NamedTuple):
-    """One frozen version: how a debate opens, folds, goes on, asks, reads answers and marks judged text."""
+    """One frozen version: how a debate opens, folds, goes on, asks, reads answers, answers tools and recounts."""
 
     open_debate: Callable[..., DebateOpened]
     evolve: Callable[[DebateState, DebateEvent], DebateState]
@@ -26,9 +38,9 @@ class Rules(NamedTuple):
     assign: Callable[[DebateState, Step, bytes], Assignment]
     converse: Callable[[Assignment, PartMaker], Conversation]
     recall: Callable[[ExchangeRecorded, Callable[[PartRef], bytes]], Reply]
+    recount: Callable[..., Recount]
     answer_schema: Callable[..., dict[str, Any]]
-    mark: Callable[[str, str], str]
-    unmark: Callable[[str, str], str]
+    answer_tool: Callable[..., ToolAnswer]
     unopened: DebateState = UNOPENED
 
 
@@ -41,9 +53,9 @@ RULES: Mapping[int, Rules] = {
         assign=assignment.assign,
         converse=conversation.Conversation,
         recall=recall.recall,
+        recount=recount.recount,
         answer_schema=answers.answer_schema,
-        mark=datamark.mark,
-        unmark=datamark.unmark,
+        answer_tool=tool_answer.answer_tool,
     )
 }
 LATEST = RULES[max(RULES)]

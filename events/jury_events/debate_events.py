@@ -231,21 +231,40 @@ class CoordinatorResumed(Event):
         return f"resumed/{self.nth}"
 
 
+class InheritedSteps(Value):
+    """Steps that a branch's origin had taken over itself, and the secret that their ballots derive from."""
+
+    secret: PartRef
+    steps: Annotated[tuple[StepId, ...], Field(min_length=1)]
+
+
 class DebateForked(Event):
     """This debate branches off `origin` after its event `version`; answers up to there are reused.
 
-    `secret` is the origin's: the ballots in the reused answers, and the marks in their texts, derive from it.
+    `steps` are those whose answers are reused: their exchanges are copies of the origin's. The ballots in them, and the
+    marks in what their models were shown, derive from `secret`, which is the origin's; those of `inherited` steps,
+    where the origin is a branch itself, from that of the debate that asked.
     """
+
+    schema_version: ClassVar[int] = 2
 
     type: Literal["debate_forked"] = "debate_forked"
     origin: DebateId
     version: Annotated[int, Field(ge=1)]
     secret: PartRef
+    steps: tuple[StepId, ...]
+    inherited: tuple[InheritedSteps, ...] = ()
 
     @property
     def event_id(self) -> str:
         """One a debate."""
         return "forked"
+
+    def secret_of(self, step: StepId) -> PartRef | None:
+        """The secret of a step's ballot, where its answers are reused."""
+        if step not in self.steps:
+            return None
+        return next((one.secret for one in self.inherited if step in one.steps), self.secret)
 
 
 class TextsErased(Event):

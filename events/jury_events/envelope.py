@@ -59,10 +59,28 @@ def chain_hash(
     body: bytes,
 ) -> bytes:
     """The 32-byte hash that binds an event to everything before it in its stream."""
-    texts = (stream.encode(), b"%d" % version, event_id.encode(), event_type.encode(), b"%d" % schema)
-    pieces = [_DOMAIN, _length(len(previous)), previous]
-    for field in (*texts, b"%d" % recorded_at, body):
-        pieces += (_length(len(field)), field)
+    # Written out: a loop over the fields costs a fifth of what the hash does, and every event is hashed at least twice.
+    in_stream, number, name = stream.encode(), b"%d" % version, event_id.encode()
+    kind, fields, at = event_type.encode(), b"%d" % schema, b"%d" % recorded_at
+    pieces = (
+        _DOMAIN,
+        _length(len(previous)),
+        previous,
+        _length(len(in_stream)),
+        in_stream,
+        _length(len(number)),
+        number,
+        _length(len(name)),
+        name,
+        _length(len(kind)),
+        kind,
+        _length(len(fields)),
+        fields,
+        _length(len(at)),
+        at,
+        _length(len(body)),
+        body,
+    )
     return hashlib.sha256(b"".join(pieces)).digest()
 
 

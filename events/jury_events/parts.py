@@ -83,8 +83,16 @@ class PartMaker(Protocol):
         ...
 
 
+class PartBook(PartMaker, Protocol):
+    """A `PartMaker` that gives the texts back."""
+
+    def content(self, part: str) -> bytes:
+        """The content of a part by the 43 characters of its reference; `UnknownPart` where it is not there."""
+        ...
+
+
 class PartPen:
-    """A `PartMaker` over a source of salts that collects the parts that the log does not hold yet.
+    """A `PartBook` over a source of salts that collects the parts that the log does not hold yet.
 
     `known` seeds it with parts that are already stored, so that a text is kept once a debate.
     """

@@ -13,7 +13,15 @@ def _juror_abstained_2(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "stale": Step.parse(body["step"]).round != 0}
 
 
-UPCASTERS: dict[tuple[str, int], Upcaster] = {("juror_abstained", 1): _juror_abstained_2}
+def _debate_forked_2(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 did not name the reused steps, and nothing wrote it."""
+    return {**body, "steps": []}
+
+
+UPCASTERS: dict[tuple[str, int], Upcaster] = {
+    ("juror_abstained", 1): _juror_abstained_2,
+    ("debate_forked", 1): _debate_forked_2,
+}
 """(type, schema) to what makes it schema + 1."""
 
 

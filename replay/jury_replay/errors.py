@@ -4,7 +4,15 @@ from jury_events.errors import JuryError
 
 
 class ReplayError(JuryError):
-    """What is recorded cannot be done again."""
+    """A record cannot be worked on; the message names the debate or the file, and what to do."""
+
+
+class DebateMissing(ReplayError):
+    """The store holds no debate of that id."""
+
+
+class RecordDamaged(ReplayError):
+    """What the store holds of a debate does not verify; nothing is made of it."""
 
 
 class CassetteError(ReplayError):
@@ -15,12 +23,8 @@ class CassetteDamaged(CassetteError):
     """A cassette does not verify: it was cut, changed, or put together wrongly."""
 
 
-class RecordDamaged(ReplayError):
-    """What the store holds of a debate does not verify; nothing is made of it."""
-
-
-class DebateMissing(ReplayError):
-    """The store holds no debate of that id."""
+class SettingRefused(ReplayError):
+    """A setting of a rescoring cannot be used; the message names its key and what it may be."""
 
 
 class OtherDebate(ReplayError):
@@ -33,3 +37,15 @@ class ErasureUnasked(ReplayError):
 
 class ErasureRefused(ReplayError):
     """What is to be erased is not there, or somebody else was writing."""
+
+
+class NotApplicable(ReplayError):
+    """A setting asks for what the panel of a debate does not have; other debates may take it."""
+
+
+class JudgeMissing(ReplayError):
+    """A setting asks for a final judge where a debate had none, so that nothing can stand for its answer."""
+
+
+class BadCorpus(ReplayError):
+    """A folder of cassettes, or a file beside one, is not what it must be."""

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jury_events.codec import decode
-from jury_events.debate_events import TextsErased
+from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade, TextsErased
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
-from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
-from jury_events.parts import SALT_BYTES, decode_digest, encode_digest, part_digest
+from jury_events.parts import SALT_BYTES, Digest, decode_digest, encode_digest, part_digest
 from jury_store.inventory import DebateRecord, Head
 
 # Bodies are canonical JSON, where a quotation mark inside a text is escaped: this finds references and nothing else.
@@ -53,19 +52,18 @@ def check_debate(record: DebateRecord) -> Checked:
     failures: list[Failure] = []
     named: dict[str, StoredEvent] = {}
     for stream in dict.fromkeys((*record.events, *record.heads)):
-        found = list(_stream_failures(stream, record.events.get(stream, []), record.heads.get(stream), named))
-        failures += found[:1]
+        found = _stream_failure(stream, record.events.get(stream, []), record.heads.get(stream), named)
+        failures += () if found is None else (found,)
     failures += _exchange_failures(record, named)
     if not record.events and not record.heads:
         failures.append(Failure(f"debate/{record.debate_id}", "there are texts of it, but no stream"))
     events = [event for stream in record.events.values() for event in stream if _is_bytes(event.body)]
     references, erasable = _references(events)
-    missing = {one: event for one, event in references.items() if decode_digest(one) not in record.parts}
-    failures += [
-        _at(event, f"the text {one} is missing, and no erasure of it is recorded", part=one)
-        for one, event in missing.items()
-        if one not in erasable
-    ]
+    missing = {digest: event for digest, event in references.items() if digest not in record.parts}
+    for digest, event in missing.items():
+        if digest not in erasable:
+            name = encode_digest(digest)
+            failures.append(_at(event, f"the text {name} is missing, and no erasure of it is recorded", part=name))
     failures += _text_failures(record, references)
     return Checked(
         events=sum(map(len, record.events.values())),
@@ -81,17 +79,17 @@ def _is_bytes(value: object) -> bool:
     return isinstance(value, bytes)
 
 
-def _references(events: list[StoredEvent]) -> tuple[dict[str, StoredEvent], set[str]]:
+def _references(events: list[StoredEvent]) -> tuple[dict[Digest, StoredEvent], set[Digest]]:
     """Every text that is referred to, with the first event that does; and those of which an erasure is recorded."""
-    references: dict[str, StoredEvent] = {}
-    erasable: set[str] = set()
+    referring: dict[bytes, StoredEvent] = {}
+    erasable: set[Digest] = set()
     for event in events:
-        found = [one.decode() for one in _REFERENCE.findall(event.body)]
+        found = _REFERENCE.findall(event.body)
         if event.type == _ERASED:
-            erasable.update(found)
+            erasable.update(decode_digest(one.decode()) for one in found)
         for one in found:
-            references.setdefault(one, event)
-    return references, erasable
+            referring.setdefault(one, event)
+    return {decode_digest(one.decode()): event for one, event in referring.items()}, erasable
 
 
 _ERASED: str = TextsErased.model_fields["type"].default
@@ -106,62 +104,69 @@ def _exchange_failures(record: DebateRecord, named: dict[str, StoredEvent]) -> I
             return
 
 
-def _stream_failures(
+def _stream_failure(
     stream: str, events: list[StoredEvent], head: Head | None, named: dict[str, StoredEvent]
-) -> Iterator[Failure]:
-    """In the order of the stream, so that the first is the place to look at; adds to `named` the exchanges named."""
+) -> Failure | None:
+    """The first thing that is wrong in a stream, where to look; adds to `named` the exchanges that are named before."""
     previous, position = GENESIS, 0
     for version, event in enumerate(events, 1):
         if event.version != version:
             gap = f"event {version} is missing: the next one stored is event {event.version}"
-            yield Failure(stream, gap, version, position=event.position)
-        yield from _event_failures(event, previous, named)
+            return Failure(stream, gap, version, position=event.position)
+        fault = _event_fault(event, previous, named)
+        if fault is not None:
+            return _at(event, fault)
         if event.position <= position:
-            yield _at(event, f"its position {event.position} does not follow {position}, that of the event before it")
+            return _at(event, f"its position {event.position} does not follow {position}, that of the event before it")
         previous, position = event.hash, event.position
     if head is None:
-        yield Failure(stream, "there are events, but the stream has no head")
-        return
+        return Failure(stream, "there are events, but the stream has no head")
     if head.version != len(events):
         cut = f"the head says that the last event is {head.version}, stored are {len(events)}"
-        yield Failure(stream, cut, min(head.version, len(events)) + 1)
-    elif head.hash != previous:
-        yield Failure(stream, "the head holds another hash than the last event", len(events))
+        return Failure(stream, cut, min(head.version, len(events)) + 1)
+    if head.hash != previous:
+        return Failure(stream, "the head holds another hash than the last event", len(events))
+    return None
 
 
-def _event_failures(event: StoredEvent, previous: bytes, named: dict[str, StoredEvent]) -> Iterator[Failure]:
-    numbers = (event.position, event.version, event.schema, event.recorded_at)
+_WHOLE_NUMBERS = (int, int, int, int)
+_FOLLOWING = (JurorEvaluated, JurorAbstained, StatementMade, JudgmentRendered)
+"""Events that name the exchanges that they follow from."""
+
+
+def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEvent]) -> str | None:
     try:
         # SQLite keeps a fraction in a whole-number column, and the hash is made of the digits before it.
-        if any(type(number) is not int for number in numbers):
-            yield _at(event, "a column holds a value of the wrong kind: a whole number was changed")
-            return
+        if (type(event.position), type(event.version), type(event.schema), type(event.recorded_at)) != _WHOLE_NUMBERS:
+            return "a column holds a value of the wrong kind: a whole number was changed"
         if stored_hash(previous, event) != event.hash:
-            yield _at(event, "its hash does not follow from it and the event before: something was changed")
-            return
+            return "its hash does not follow from it and the event before: something was changed"
         decoded = decode(event)
-        if not isinstance(decoded, ExchangeRecorded):
-            for exchange in getattr(decoded, "exchanges", ()):
-                named.setdefault(exchange, event)
     except EventError as error:
-        yield _at(event, str(error))
+        return str(error)
     except (TypeError, AttributeError, UnicodeError) as error:
-        yield _at(event, f"a column holds a value of the wrong kind: {error}")
+        return f"a column holds a value of the wrong kind: {error}"
+    if isinstance(decoded, _FOLLOWING):
+        for exchange in decoded.exchanges:
+            named.setdefault(exchange, event)
+    return None
 
 
-def _text_failures(record: DebateRecord, references: dict[str, StoredEvent]) -> Iterator[Failure]:
+def _text_failures(record: DebateRecord, references: dict[Digest, StoredEvent]) -> Iterator[Failure]:
     for digest, part in record.parts.items():
+        event = references.get(digest)
         try:
-            name = encode_digest(digest)
             # Without its fixed length, bytes could move from the content into the salt and leave the digest as it is.
             same = len(part.salt) == SALT_BYTES and part_digest(part.salt, part.content) == digest
+            if same and event is not None:
+                continue
+            name = encode_digest(digest)
         except TypeError as error:
             yield Failure(f"debate/{record.debate_id}", f"a text holds a value of the wrong kind: {error}")
             continue
-        event = references.get(name)
         if event is None:
             yield Failure(f"debate/{record.debate_id}", f"no event refers to the stored text {name}", part=name)
-        elif not same:
+        else:
             yield _at(event, f"the text {name} is not the one that was recorded", part=name)
 
 

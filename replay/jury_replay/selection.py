@@ -1,5 +1,6 @@
 """Which debates of a log are worked on: those named, those of a run, or all; and how the work is shared out."""
 
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,6 +8,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import NamedTuple, TypeVar
 
+from jury_replay.offline import no_network
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
@@ -45,6 +47,17 @@ class Selection(NamedTuple):
 
 
 EVERYTHING = Selection()
+
+_WORTH_IT = 400
+"""Debates from which on more processes pay for their start."""
+
+
+def processes_for(store: EventStore, selection: Selection, wanted: int | None = None) -> int:
+    """How many processes are to work: as many as `wanted`, else one a core where there is enough to do."""
+    if wanted is not None:
+        return wanted
+    some = next(selection.chunks(store, _WORTH_IT), ())
+    return 1 if len(some) < _WORTH_IT else os.cpu_count() or 1
 
 
 def spread(
@@ -92,4 +105,5 @@ def _open(url: str) -> None:
 
 
 def _work(work: Work[R], chunk: Sequence[str]) -> R:
-    return work(_Worker.store, chunk)
+    with no_network():
+        return work(_Worker.store, chunk)

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,9 +83,6 @@ def test_stdout_takes_one_debate(own):
 
 
 def test_a_damaged_debate_is_not_written_and_the_others_are(own):
-    import sqlite3
-    from contextlib import closing
-
     with closing(sqlite3.connect(own.folder / "jury.db", isolation_level=None)) as connection:
         connection.execute("DROP TRIGGER events_refuse_update")
         connection.execute("UPDATE events SET recorded_at = 1 WHERE stream = 'debate/r1~leak' AND version = 2")
@@ -193,7 +192,7 @@ def test_a_debate_without_a_seal_is_not_vouched_for(own):
     [
         ("--key", b"\xff", "is no key file"),
         ("--checkpoint", b"hello", "this is no checkpoint"),
-        ("--key", None, "exist"),
+        ("--key", None, "cannot be read"),
     ],
 )
 def test_a_key_or_note_that_is_none_is_named(own, option, content, says):

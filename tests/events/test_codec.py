@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_events.codec import SCHEMAS, decode, encode
-from jury_events.debate_events import JurorAbstained
+from jury_events.debate_events import DebateForked, JurorAbstained
 from jury_events.envelope import GENESIS, StoredEvent, chain_hash
 from jury_events.errors import MalformedBody, UnknownEventType
 from jury_events.upcasters import UPCASTERS
@@ -57,6 +57,24 @@ def test_an_abstention_of_schema_1_is_read_as_one_of_today() -> None:
 
     assert isinstance(event, JurorAbstained)
     assert (event.step, event.reason, event.stale) == ("round-2/gpt", "timeout", True)
+
+
+def test_a_branch_of_schema_1_names_no_reused_steps() -> None:
+    golden = (GOLDEN / "debate_forked.1.json").read_bytes()
+
+    event = decode(stored("debate_forked", golden, schema=1, event_id="forked"))
+
+    assert isinstance(event, DebateForked)
+    assert (event.origin, event.version, event.steps, event.inherited) == ("r1~refund", 12, (), ())
+
+
+def test_a_branch_tells_the_secret_of_each_reused_step() -> None:
+    event = SAMPLES["debate_forked"]
+
+    assert isinstance(event, DebateForked)
+    (inherited,) = event.inherited
+    steps = ("initial/gpt", "initial/a%2Fb", "round-1/gpt", "round-1/a%2Fb")
+    assert [inherited.secret, event.secret, event.secret, None] == [event.secret_of(step) for step in steps]
 
 
 def test_every_older_schema_has_its_way_up() -> None:

@@ -160,3 +160,9 @@ def test_what_a_preset_asks_for_does_not_undo_what_the_file_says(load):
     panel = load("discussion: {max_rounds: 7}", overrides=Overrides(preset="adk-sequential")).panel
 
     assert (panel.discussion.order, panel.discussion.max_rounds) == ("sequential", 7)
+
+
+def test_no_seat_is_called_as_the_final_judge_is(load):
+    assert "seats.1.juror_id: 'final' names the final judge" in refusal(
+        load, "seats: [{model: a/b}, {model: a/c, juror_id: final}]"
+    )

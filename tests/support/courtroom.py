@@ -33,6 +33,9 @@ class FixedPen:
         self.texts[part.ref.part] = raw
         return part.ref
 
+    def content(self, part: str) -> bytes:
+        return self.texts[part]
+
     def text(self, ref: PartRef) -> str:
         return self.texts[ref.part].decode()
 

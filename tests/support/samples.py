@@ -6,6 +6,7 @@ from jury_events.debate_events import (
     DebateCancelled,
     DebateFailed,
     DebateForked,
+    InheritedSteps,
     TextsErased,
 )
 from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall, Usage
@@ -32,7 +33,13 @@ def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
         DebateFailed(reason="case_unreadable", detail=text),
         DebateCancelled(by="operator", reason=None),
         CoordinatorResumed(epoch=7, cause="juror", nth=1, asked_again=("initial/gpt", "round-2/a%2Fb")),
-        DebateForked(origin="r1~refund", version=12, secret=text),
+        DebateForked(
+            origin="r1~refund",
+            version=12,
+            secret=text,
+            steps=("initial/gpt", "initial/a%2Fb", "round-1/gpt"),
+            inherited=(InheritedSteps(secret=pen.make("older"), steps=("initial/gpt",)),),
+        ),
         TextsErased(by="privacy office", reason="request 17", scope="debate", nth=1, parts=(text,)),
         an_exchange(pen),
     ]

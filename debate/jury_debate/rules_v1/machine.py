@@ -28,6 +28,7 @@ from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
     DebateCompleted,
+    DebateForked,
     DebateOpened,
     JudgmentRendered,
     JurorAbstained,
@@ -93,7 +94,7 @@ def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
     return {
         "phase": Phase.DELIBERATED,
         "checks": (*state.checks, event.check),
-        "quiet_rounds": _quiet_rounds(state),
+        "quiet_rounds": quiet_rounds(state),
         "end_reason": event.end_reason,
     }
 
@@ -139,9 +140,9 @@ def _erased(state: DebateState, event: TextsErased) -> Changes:
     return {"erased": event.nth}
 
 
-def _forked(state: DebateState, _event: object) -> Changes:
+def _forked(state: DebateState, event: DebateForked) -> Changes:
     _law(state.version == 1, "a debate says that it is a fork right after it opened, or never")
-    return {}
+    return {"forked": event}
 
 
 def _cancelled(_state: DebateState, _event: object) -> Changes:
@@ -207,10 +208,10 @@ def checked(state: DebateState) -> ConsensusChecked:
     positions = [view.evaluation.verdict for view in state.views if view.round == state.round]
     check = check_consensus(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
     return ConsensusChecked(
-        round=state.round, check=check, end_reason=discussion.end_reason_after(state, check, _quiet_rounds(state))
+        round=state.round, check=check, end_reason=discussion.end_reason_after(state, check, quiet_rounds(state))
     )
 
 
-def _quiet_rounds(state: DebateState) -> int:
+def quiet_rounds(state: DebateState) -> int:
     """Rounds in a row that changed no position, the one that was just heard included."""
     return 0 if state.changed or not state.round else state.quiet_rounds + 1

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
-from jury_events.debate_events import DebateCompleted, DebateOpened, EndReason
+from jury_events.debate_events import DebateCompleted, DebateForked, DebateOpened, EndReason
 from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
 from jury_events.panel import Panel
@@ -54,6 +54,7 @@ class DebateState(NamedTuple):
         quiet_rounds: completed rounds in a row, up to now, that changed no position.
         checks: one for phase 1, then one a round.
         end_reason: why the discussion is over, once it is.
+        forked: what it branches off, where it is a branch.
     """
 
     phase: Phase = Phase.UNOPENED
@@ -72,6 +73,7 @@ class DebateState(NamedTuple):
     completed: DebateCompleted | None = None
     resumed: int = 0
     erased: int = 0
+    forked: DebateForked | None = None
     pieces: Mapping[str, PartRef] = MappingProxyType({})
 
     @property

@@ -7,13 +7,22 @@ import shlex
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import court_options, panel_options, price_list, resolved_store, simulated, store_option
+from jury_judge.cli.options import (
+    court_options,
+    panel_options,
+    price_list,
+    resolved_store,
+    seal_options,
+    simulated,
+    store_option,
+)
 
 _LOOK_EVERY = 0.1
 """Seconds between looks at the log."""
@@ -23,6 +32,7 @@ _LOOK_EVERY = 0.1
 @panel_options
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
+@seal_options
 @court_options
 def command(**options: Any) -> int:
     """Hold one debate over a bundled case with security-gate and agent-card records.
@@ -43,6 +53,8 @@ def _demo(
     judge_model: str | None,
     store_url: str | None,
     as_json: bool,
+    seal_key: Path | None,
+    seal_every: float,
     in_process: bool,
     ray_address: str | None,
     replicas: int,
@@ -50,7 +62,7 @@ def _demo(
 ) -> int:
     from jury_actors.court import CourtPlan
     from jury_judge.cases.examples import load_example
-    from jury_judge.cli.holding import hold_run, open_surveyed, warn_of_models
+    from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.terminal import WritingLine, note
     from jury_judge.debates import read_debate
     from jury_judge.panels.files import load_panel
@@ -75,6 +87,7 @@ def _demo(
     writing = WritingLine()
     store, surveyed = open_surveyed(run, url, loaded.endpoints, None if ray_address else os.environ)
     try:
+        sealing = seal_with(seal_key, seal_every, store)
         warn_of_models(loaded)
         no_model = all(model.startswith("simulated/") for model in loaded.panel.models)
         if no_model:
@@ -92,6 +105,7 @@ def _demo(
             beside=lambda: _told_live(store.read_stream, debate_id, note),
             goes_on="it is kept as far as it went; jury demo holds a new one",
             heard=writing.take,
+            sealing=sealing,
         )
         if held.problems:
             note(f"jury: the debate could not go on: {visible_line(str(held.problems[0].problem), 500)}")

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from datetime import UTC, datetime
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
@@ -12,6 +13,7 @@ from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import check_models
+from jury_actors.sources import Sources
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
@@ -22,6 +24,9 @@ from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 
+if TYPE_CHECKING:
+    from jury_judge.sealing import Sealing
+
 _LOCK_SECONDS = 20
 """How long another writer of a SQLite store is waited for."""
 
@@ -31,6 +36,21 @@ class Held(NamedTuple):
 
     interrupted: bool
     problems: list[Finished]
+
+
+def seal_with(key_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
+    """The sealing of a run over the log in `store`, every so many seconds; None without a key.
+
+    Raises:
+        SealError: the key cannot be read.
+    """
+    if key_file is None:
+        return None
+    from jury_judge.cli.seal_files import read_private_key
+    from jury_judge.sealing import Sealing
+    from jury_store.seals.sealer import Sealer
+
+    return Sealing(Sealer(store, read_private_key(key_file), Sources().clock), every, note)
 
 
 def warn_of_models(loaded: LoadedPanel) -> None:
@@ -78,10 +98,16 @@ def hold_run(
     beside: Callable[[], AbstractAsyncContextManager[object]] | None = None,
     goes_on: str | None = None,
     heard: Callable[[Chunk], None] | None = None,
+    sealing: "Sealing | None" = None,
 ) -> Held:
-    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
+    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write.
+
+    With `sealing` the log is sealed meanwhile, and at the end.
+    """
     problems: list[Finished] = []
     court = _court(plan._replace(shared_cluster=ray_address is not None), in_process=in_process)
+    if sealing is not None:
+        court = sealing.around(court)
     on_ray = not in_process and surveyed.ended < surveyed.total
     if on_ray:
         from jury_actors import ray_court
@@ -113,6 +139,8 @@ def hold_run(
             ray_court.stop_ray()
     if interrupted:
         note(f"jury: stopped; {again}")
+    if sealing is not None and sealing.sealed is not None:
+        note(f"the log is sealed over {sealing.sealed} events; keep the note elsewhere: jury seal show")
     return Held(interrupted, problems)
 
 

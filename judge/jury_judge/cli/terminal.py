@@ -16,6 +16,9 @@ from jury_judge.views.visible_text import visible_line
 _MEANINGFUL = 0.5
 """Seconds before a rate says anything."""
 
+_REDRAWN = 0.1
+"""Seconds between two states of a line on a terminal."""
+
 _PLAIN_EVERY = 5.0
 """Seconds between progress lines off a terminal."""
 
@@ -46,6 +49,34 @@ class _PageConsole(Console):
 def page_console() -> Console:
     """Where a page is printed: stdout."""
     return _PageConsole()
+
+
+class Counting:
+    """How many are done and how fast, on one line of a terminal; elsewhere a line now and then.
+
+    `what` names them: "debates replayed".
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._live = is_live("auto")
+        self._done = 0
+        self._started = self._said = time.monotonic()
+
+    def count(self, number: int = 1) -> None:
+        """So many more are done."""
+        self._done += number
+        now = time.monotonic()
+        if now - self._said < (_REDRAWN if self._live else _PLAIN_EVERY):
+            return
+        self._said = now
+        line = f"{self._done:,} {self._what}, {self._done / (now - self._started):,.0f}/s"
+        print(f"\r{line}\x1b[K" if self._live else line, end="" if self._live else "\n", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 class WritingLine:

@@ -72,7 +72,7 @@ class Sealer:
         while rows := self._store.hashes(position, _BATCH):
             for found, event_hash in rows:
                 position += 1
-                if found != position or not isinstance(event_hash, bytes) or len(event_hash) != HASH_BYTES:
+                if found != position or not _is_hash(event_hash):
                     raise SealRefused(
                         f"no whole event has the position {position}, so the log is not sealed. {_VERIFY}"
                     )
@@ -100,6 +100,11 @@ def seal_fault(seal: Seal) -> str | None:
     if frontier.root != seal.root:
         return "its frontier has another root"
     return None
+
+
+def _is_hash(value: object) -> bool:
+    """A SQLite column holds whatever somebody put there."""
+    return isinstance(value, bytes) and len(value) == HASH_BYTES
 
 
 _VERIFY = "Run jury verify --all"

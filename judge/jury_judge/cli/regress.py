@@ -1,0 +1,82 @@
+"""`jury regress`: recorded debates under today's rules."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jury_judge.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from jury_replay.regression import Regressed
+
+
+@click.command("regress")
+@click.argument("paths", metavar="DIR|CASSETTE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--rules", type=int, metavar="N", help="Under this version of the rules instead of today's.")
+@click.option("--accept", is_flag=True, help="Expect from now on what comes out: written beside the cassettes.")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a cassette, with every difference.")
+def command(paths: tuple[Path, ...], *, rules: int | None, accept: bool, as_jsonl: bool) -> int:
+    """Tell recorded debates again under today's rules and prompts, from their recorded answers; no model is asked.
+
+    Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
+    """
+    from jury_debate.rules import rules_of
+    from jury_judge.cli.terminal import Counting, note
+    from jury_judge.views.regression_view import regression_lines
+    from jury_replay.offline import no_network
+    from jury_replay.regression import TODAY, Status, cassettes_in, regress
+    from jury_replay.regression import accept as take_over
+
+    version = TODAY if rules is None else rules
+    rules_of(version)
+    cassettes = cassettes_in(paths)
+    counting = Counting("cassettes told")
+    counts: Counter[str] = Counter()
+    try:
+        for path in cassettes:
+            with no_network():
+                found = regress(path, version)
+            taken = accept and found.status is Status.CHANGED
+            if taken:
+                take_over(found)
+            counts["accepted" if taken else found.status.value] += 1
+            counting.count()
+            if as_jsonl:
+                print(json.dumps(_object(found), ensure_ascii=False))
+            elif found.status is not Status.SAME:
+                for line in regression_lines(found):
+                    print(line)
+    finally:
+        counting.close()
+    print(_tally(counts), file=sys.stderr if as_jsonl else sys.stdout)
+    if counts["changed"]:
+        note("if this is wanted: the same command with --accept")
+    if counts["unreadable"]:
+        return Exit.INTEGRITY
+    return Exit.FAILED_ON if counts["changed"] else Exit.DONE
+
+
+def _tally(counts: Counter[str]) -> str:
+    from jury_judge.cli.terminal import counted
+
+    names = ("same", "changed", "accepted", "unreadable")
+    said = ", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])
+    return f"{counted(counts.total(), 'cassette')}: {said}"
+
+
+def _object(found: "Regressed") -> dict[str, Any]:
+    from jury_judge.cli.replay import difference_object
+
+    return {
+        "cassette": str(found.path),
+        "status": found.status,
+        "recorded": found.recorded and found.recorded._asdict(),
+        "now": found.now and found.now._asdict(),
+        "accepted": found.accepted,
+        "detail": found.detail,
+        "differences": [difference_object(one) for one in found.differences],
+    }

@@ -1,0 +1,87 @@
+"""The cassettes of a corpus as pytest's tests; registered by `jury_judge.pytest_plugin`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_debate.errors import UnknownRules
+from jury_debate.rules import rules_of
+from jury_judge.views.regression_view import regression_lines
+from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.errors import BadCorpus
+from jury_replay.regression import TODAY, Regressed, Status, accept, cassettes_in, regress
+
+
+class Corpus:
+    """Looks into the folders of `--jury-corpus` too, wherever the other tests are.
+
+    Raises:
+        pytest.UsageError: a folder holds no cassette, or there are no rules of that version.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._folders = tuple(Path(one).resolve() for one in config.getoption("--jury-corpus"))
+        try:
+            for folder in self._folders:
+                cassettes_in([folder])
+            rules_of(_rules(config))
+        except (BadCorpus, UnknownRules) as error:
+            raise pytest.UsageError(f"--jury-corpus: {error}") from error
+        collected = {(config.invocation_params.dir / one.partition("::")[0]).resolve() for one in config.args}
+        config.args += [
+            str(folder) for folder in self._folders if not any(folder.is_relative_to(one) for one in collected)
+        ]
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """A cassette of a corpus is a file of one test."""
+        if file_path.name.endswith(SUFFIX) and any(file_path.is_relative_to(one) for one in self._folders):
+            return CassetteFile.from_parent(parent, path=file_path)
+        return None
+
+
+def _rules(config: pytest.Config) -> int:
+    chosen: int | None = config.getoption("--jury-rules")
+    return TODAY if chosen is None else chosen
+
+
+class CassetteFile(pytest.File):
+    """A cassette."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Its one test, called as the debate is."""
+        yield CassetteItem.from_parent(self, name=self.path.name.removesuffix(SUFFIX))
+
+
+class Changed(Exception):
+    """The debate comes out otherwise."""
+
+    def __init__(self, found: Regressed) -> None:
+        super().__init__(found.name)
+        self.found = found
+
+
+class CassetteItem(pytest.Item):
+    """Tells the debate again; fails where verdict, score, an event or a prompt is otherwise."""
+
+    def runtest(self) -> None:
+        """Pass, accept or fail."""
+        found = regress(self.path, _rules(self.config))
+        if found.status is Status.CHANGED and self.config.getoption("--jury-accept"):
+            accept(found)
+        elif found.status is not Status.SAME:
+            raise Changed(found)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """What is otherwise, for people: a traceback of ours would say nothing."""
+        if not isinstance(excinfo.value, Changed):
+            return super().repr_failure(excinfo, style)
+        lines = [*regression_lines(excinfo.value.found)]
+        if excinfo.value.found.status is Status.CHANGED:
+            lines.append("if this is wanted: the same command with --jury-accept")
+        return "\n".join(lines)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """How pytest calls it."""
+        return self.path, 0, f"recorded debate {self.name}"

@@ -1,0 +1,55 @@
+"""What a rescoring came to, for a terminal: a table a setting, then the verdicts that changed."""
+
+from collections.abc import Iterator, Sequence
+
+from jury_events.verdict import Verdict
+from jury_judge.views.visible_text import visible_line
+from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.rows import Row
+from jury_replay.rescoring.settings import Mode
+from jury_replay.rescoring.table import Table
+
+FLIPS_SHOWN = 20
+"""Changed verdicts that are shown over all settings."""
+
+_ASSUMES = {
+    "recount": "recount: every recorded position held fixed, which assumes an unchanged discussion",
+    "strict": "strict: only answers to requests that were really made",
+}
+_OPEN = tuple(status for status in RowStatus if status is not RowStatus.DETERMINED)
+_COLUMN = 13
+
+
+def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
+    """One block a setting."""
+    yield _ASSUMES[mode]
+    for table in tables:
+        yield ""
+        yield visible_line(table.setting, 300)
+        yield f"  {_counts(table)}"
+        if table.determined:
+            yield from _matrix(table)
+        if table.labelled:
+            yield f"  as labelled: {table.new_agrees:,} of {table.labelled:,}, were {table.old_agrees:,}"
+
+
+def _counts(table: Table) -> str:
+    said = [f"{table.determined:,} of {table.statuses.total():,} determined"]
+    said += [f"{table.statuses[status]:,} {status.value}" for status in _OPEN if table.statuses[status]]
+    line = f"{', '.join(said)}; {table.flipped:,} flipped, {table.rescored:,} with another score"
+    return f"{line}, {table.beyond_record:,} end with the record" if table.beyond_record else line
+
+
+def _matrix(table: Table) -> Iterator[str]:
+    width = max(map(len, Verdict)) + 6
+    yield f"  {'old' + chr(92) + 'new':<{width}}" + "".join(f"{new.value:>{_COLUMN}}" for new in Verdict)
+    for old in Verdict:
+        cells = "".join(f"{table.verdicts[old, new] or '·':>{_COLUMN}}" for new in Verdict)
+        yield f"  {old.value:<{width}}{cells}"
+
+
+def flip_line(row: Row, *, named: bool) -> str:
+    """One changed verdict; `named`: with its setting."""
+    setting = f"  [{visible_line(row.setting, 120)}]" if named else ""
+    change = f"{row.old_verdict} {row.old_score} → {row.new_verdict} {row.new_score}"
+    return f"{change:<36}  {row.debate_id}  {visible_line(row.case_id, 60)}{setting}  {row.reason}"

@@ -1,0 +1,119 @@
+"""One debate as the log holds it, decoded, and as it would have to be opened today."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from jury_debate.rules import Rules
+from jury_events.case import Case
+from jury_events.codec import DebateEvent, decode
+from jury_events.debate_events import DebateOpened, TextsErased
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream, debate_stream
+from jury_events.panel import Panel
+from jury_events.parts import PartPen, encode_digest
+from jury_replay.errors import DebateMissing, RecordDamaged
+from jury_store.inventory import DebateRecord
+
+_CHARGE = "charge/"
+_JUDGE = "final"
+
+
+class RecordedDebate(NamedTuple):
+    """Both streams decoded, in order; `texts` by the 43 characters of their references, without those that were erased.
+
+    `exchanges` are by id, in the order of the stream.
+    """
+
+    opened: DebateOpened
+    events: tuple[DebateEvent, ...]
+    exchanges: Mapping[str, ExchangeRecorded]
+    texts: Mapping[str, bytes]
+
+    @property
+    def debate_id(self) -> str:
+        """Its id in the store."""
+        return self.opened.debate_id
+
+    @property
+    def erased(self) -> frozenset[str]:
+        """References of the texts whose erasure is recorded."""
+        return frozenset(
+            ref.part for event in self.events if isinstance(event, TextsErased) for ref in event.parts
+        ) - frozenset(self.texts)
+
+    def pen(self) -> PartPen:
+        """Makes texts again under the references that they have on record; new ones get an empty salt."""
+        pen = PartPen(lambda: bytes(16))
+        pen.know_texts(self.texts)
+        return pen
+
+
+def read_recorded(record: DebateRecord) -> RecordedDebate:
+    """Decode what is stored of a debate.
+
+    Raises:
+        DebateMissing: there is nothing.
+        RecordDamaged: the stream `debate/` does not begin with its opening.
+        EventError: a body does not decode.
+    """
+    debate_id = record.debate_id
+    events = [decode(stored) for stored in record.events.get(debate_stream(debate_id), ())]
+    calls = [decode(stored) for stored in record.events.get(calls_stream(debate_id), ())]
+    if not events and not calls:
+        raise DebateMissing(f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are")
+    if not events or not isinstance(events[0], DebateOpened):
+        raise RecordDamaged(f"debate {debate_id} does not begin with its opening; see jury verify {debate_id}")
+    return RecordedDebate(
+        events[0],
+        tuple(event for event in events if not isinstance(event, ExchangeRecorded)),
+        {event.event_id: event for event in calls if isinstance(event, ExchangeRecorded)},
+        {encode_digest(digest): part.content for digest, part in record.parts.items()},
+    )
+
+
+def opened_again(
+    recorded: RecordedDebate, rules: Rules, pen: PartPen, *, prompts: int | None = None, panel: Panel | None = None
+) -> DebateOpened:
+    """The opening event as `rules` make it of the recorded case, panel, prompts of one's own and secret.
+
+    Args:
+        recorded: the debate.
+        rules: of any version.
+        pen: knows the debate's texts.
+        prompts: another prompts version than the recorded one.
+        panel: another panel than the recorded one.
+
+    Raises:
+        UnknownPart: a text that is needed is not there.
+        EventError: the recorded case cannot be read.
+    """
+    opened = recorded.opened
+    charges = {
+        piece.name.removeprefix(_CHARGE): pen.text(piece.text).decode("utf-8")
+        for piece in opened.pieces
+        if piece.name.startswith(_CHARGE)
+    }
+    judge_charge = charges.pop(_JUDGE, None)
+    case = Case.from_part(pen.text(opened.case))
+    return rules.open_debate(
+        case if opened.label is None else case.changed(label=opened.label),
+        panel or opened.panel,
+        debate_id=opened.debate_id,
+        run_id=opened.run_id,
+        secret=pen.text(opened.secret),
+        parts=pen,
+        charges=charges,
+        judge_charge=judge_charge,
+        submission_id=opened.submission_id,
+        prompts_version=opened.prompts if prompts is None else prompts,
+    )
+
+
+def broken(debate_id: str, error: Exception) -> str:
+    """What is said of a debate over which the rules break: a defect of theirs, with its place."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = "" if place is None else f" ({Path(place.tb_frame.f_code.co_filename).name}, line {place.tb_lineno})"
+    return f"debate {debate_id} breaks the rules that it is told under: {type(error).__name__}: {error}{where}"

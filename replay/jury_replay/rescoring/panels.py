@@ -1,0 +1,38 @@
+"""The recorded panels of a log under the settings of a grid; those of one run are equal, and worked out once."""
+
+from collections.abc import Sequence
+
+from jury_events.panel import Panel
+from jury_replay.errors import JudgeMissing, NotApplicable
+from jury_replay.rescoring.settings import Grid, Setting
+
+_KEPT = 64
+"""Different panels whose answers are remembered."""
+
+Applied = Panel | NotApplicable | JudgeMissing
+"""A panel under a setting, or why there is none."""
+
+
+class Panels:
+    """Applies every setting of a grid to panels."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.settings = grid.settings
+        self._known: dict[str, list[tuple[Setting, Applied]]] = {}
+
+    def under(self, panel: Panel) -> Sequence[tuple[Setting, Applied]]:
+        """The panel under each setting, in the order of the grid."""
+        key = panel.model_dump_json()
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            found = self._known[key] = [(setting, _applied(setting, panel)) for setting in self.settings]
+        return found
+
+
+def _applied(setting: Setting, panel: Panel) -> Applied:
+    try:
+        return setting.apply(panel)
+    except (NotApplicable, JudgeMissing) as error:
+        return error

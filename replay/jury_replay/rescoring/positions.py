@@ -1,0 +1,80 @@
+"""What a recount reads of a debate: the evaluations that its seats held, round by round. No text, no call."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_debate.rules_v1.state import View
+from jury_events.codec import SCHEMAS, DebateEvent, decode
+from jury_events.debate_events import (
+    DebateCancelled,
+    DebateCompleted,
+    DebateFailed,
+    DebateOpened,
+    JudgmentRendered,
+    JurorEvaluated,
+    StatementMade,
+)
+from jury_events.envelope import StoredEvent
+from jury_events.exchange import ExchangeRecorded
+from jury_replay.errors import RecordDamaged
+from jury_replay.rescoring.results import Ended, ended
+
+_ROUND: str = "round_started"
+_FOLLOWS = frozenset(
+    {_ROUND, "juror_abstained", "consensus_checked", "coordinator_resumed", "debate_forked", "texts_erased"}
+)
+"""What follows from the rest, or says nothing of a position: not decoded, which takes most of the time."""
+
+
+_ENDS = (JudgmentRendered, DebateCompleted, DebateFailed, DebateCancelled)
+
+
+class Positions(NamedTuple):
+    """`rounds` are phase 1, then each round: the evaluations made there, in speaker order."""
+
+    opened: DebateOpened
+    rounds: tuple[tuple[View, ...], ...]
+    end: Ended
+
+
+def read_positions(debate_id: str, stored: Sequence[StoredEvent]) -> Positions:
+    """The positions in a stream `debate/`.
+
+    Raises:
+        RecordDamaged: the events do not make a debate.
+        EventError: a body does not decode.
+    """
+    opened = decode(stored[0])
+    if not isinstance(opened, DebateOpened):
+        raise _unfit(debate_id, "it does not begin with its opening")
+    seats = opened.panel.juror_ids
+    rounds: list[list[View]] = [[]]
+    ends: list[DebateEvent] = []
+    for event in stored[1:]:
+        if event.type in _FOLLOWS and event.schema <= SCHEMAS[event.type]:
+            if event.type == _ROUND:
+                rounds.append([])
+            continue
+        said = decode(event)
+        if isinstance(said, _ENDS):
+            ends.append(said)
+            continue
+        view = _view(said)
+        if view is None or view.round != len(rounds) - 1 or view.juror_id not in seats:
+            raise _unfit(debate_id, f"{event.event_id} has no place there")
+        rounds[-1].append(view)
+    return Positions(opened, tuple(map(tuple, rounds)), ended(opened.panel, ends))
+
+
+def _view(said: DebateEvent | ExchangeRecorded) -> View | None:
+    match said:
+        case JurorEvaluated():
+            return View(0, said.juror_id, said.evaluation, said.shown)
+        case StatementMade():
+            return View(said.round, said.juror_id, said.statement.evaluation, said.shown)
+        case _:
+            return None
+
+
+def _unfit(debate_id: str, what: str) -> RecordDamaged:
+    return RecordDamaged(f"debate {debate_id}: {what}; see jury verify {debate_id}")

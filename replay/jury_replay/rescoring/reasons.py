@@ -1,0 +1,64 @@
+"""Why a result is another one under a setting, in words."""
+
+from collections import Counter
+
+from jury_events.judgment import Decider, Judgment
+from jury_events.panel import Bands, Panel
+from jury_replay.rescoring.results import Result
+from jury_replay.rescoring.settings import written
+
+
+def reason(old: Result, new: Result) -> str:
+    """What came out otherwise, and what it was; "" where nothing did.
+
+    "ends after round 1 (consensus), was round 3 (max_rounds); median 64.5, was majority of 2 of 3, 70".
+    """
+    said = []
+    if (old.total_rounds, old.end_reason) != (new.total_rounds, new.end_reason):
+        ending = "goes on after" if new.end_reason is None else "ends after"
+        said.append(f"{ending} {_ending(new)}, was {_ending(old)}")
+    now, before = _decision(new), _decision(old)
+    if now != before:
+        said.append(f"{now}, was {before}")
+    return "; ".join(said)
+
+
+def _ending(result: Result) -> str:
+    place = f"round {result.total_rounds}" if result.total_rounds else "phase 1"
+    return f"{place} ({result.end_reason or 'beyond the record'})"
+
+
+def _decision(result: Result) -> str:
+    """What decided, with the mean that the score is rounded from."""
+    judgment = result.judgment
+    mean = f"{judgment.mean:.2f}".rstrip("0").rstrip(".")
+    match judgment.decided_by:
+        case Decider.MAJORITY_VOTE:
+            said = f"{_majority(judgment)}, {mean}"
+            if judgment.judge_failure is not None:
+                said += f" (no final judge: {judgment.judge_failure.value})"
+        case Decider.WEIGHTED_AVERAGE:
+            said = f"weighted average {mean}{_bands(result.panel)}"
+        case Decider.MEDIAN:
+            said = f"median {mean}{_bands(result.panel)}"
+        case Decider.FINAL_JUDGE:
+            said = f"final judge {mean}"
+        case Decider.NO_EVALUATION:
+            said = "no evaluation"
+    if judgment.capped:
+        said += f", capped: {judgment.quorum_held} of a quorum of {judgment.quorum}"
+    return said
+
+
+def _majority(judgment: Judgment) -> str:
+    held = [vote.position for vote in judgment.votes if vote.position is not None]
+    largest = max(Counter(held).values())
+    return f"majority of {largest} of {len(held)}" if 2 * largest > len(held) else f"no majority of {len(held)}"
+
+
+def _bands(panel: Panel) -> str:
+    bands = panel.final.bands
+    return "" if bands == _USUAL else f" under the bands {written(bands)}"
+
+
+_USUAL = Bands()

@@ -1,0 +1,81 @@
+"""Rows in a Parquet file, which is there whole or not at all."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jury_replay.rescoring.rows import Row
+
+GROUP = 20_000
+"""Rows that are kept in memory until they are written, as one row group."""
+
+_WORD = pa.dictionary(pa.int32(), pa.string())
+_TYPES: dict[str, Any] = {
+    "setting": _WORD,
+    "mode": _WORD,
+    "debate_id": pa.string(),
+    "run_id": pa.string(),
+    "case_id": pa.string(),
+    "label": _WORD,
+    "status": _WORD,
+    "reason": pa.string(),
+    "undetermined_step": pa.string(),
+    "flipped": pa.bool_(),
+    "old_verdict": _WORD,
+    "new_verdict": _WORD,
+    "old_score": pa.int8(),
+    "new_score": pa.int8(),
+    "old_total_rounds": pa.int16(),
+    "new_total_rounds": pa.int16(),
+    "old_end_reason": _WORD,
+    "new_end_reason": _WORD,
+    "old_decided_by": _WORD,
+    "new_decided_by": _WORD,
+    "beyond_record": pa.bool_(),
+}
+_REQUIRED = frozenset({"setting", "mode", "debate_id", "case_id", "status", "reason"})
+SCHEMA = pa.schema([pa.field(name, _TYPES[name], nullable=name not in _REQUIRED) for name in Row._fields])
+
+
+class RowFile:
+    """Takes rows; at the end of the context they are at `path`, whatever was there before; after an error they are not.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._rows: list[Row] = []
+
+    def __enter__(self) -> Self:
+        self._writer = pq.ParquetWriter(self._part, SCHEMA)
+        return self
+
+    def take(self, rows: Iterable[Row]) -> None:
+        """The next rows."""
+        self._rows += rows
+        if len(self._rows) >= GROUP:
+            self._write()
+
+    def _write(self) -> None:
+        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(SCHEMA)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA))
+        self._rows = []
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if kind is None and self._rows:
+                self._write()
+            self._writer.close()
+            if kind is None:
+                self._part.replace(self._path)
+        finally:
+            self._part.unlink(missing_ok=True)

@@ -1,0 +1,96 @@
+"""What a rescoring says of one debate under one setting, and why it says so."""
+
+from typing import NamedTuple
+
+from jury_events.debate_events import DebateOpened, EndReason
+from jury_replay.rescoring.reasons import reason
+from jury_replay.rescoring.results import Result, RowStatus
+from jury_replay.rescoring.settings import Mode, Setting
+
+
+class Row(NamedTuple):
+    """One debate under one setting; fields that the status leaves open are None.
+
+    `reason` tells what of the setting changed the result ("" where nothing did), or why there is no new one.
+    `undetermined_step` is the first step that would have been asked otherwise. `new_end_reason` is None too where
+    `beyond_record`: the rules would go on, and the record ends.
+    """
+
+    setting: str
+    mode: Mode
+    debate_id: str
+    run_id: str | None
+    case_id: str
+    label: str | None
+    status: RowStatus
+    reason: str
+    undetermined_step: str | None = None
+    flipped: bool | None = None
+    old_verdict: str | None = None
+    new_verdict: str | None = None
+    old_score: int | None = None
+    new_score: int | None = None
+    old_total_rounds: int | None = None
+    new_total_rounds: int | None = None
+    old_end_reason: EndReason | None = None
+    new_end_reason: EndReason | None = None
+    old_decided_by: str | None = None
+    new_decided_by: str | None = None
+    beyond_record: bool | None = None
+
+
+class Problem(NamedTuple):
+    """A debate whose record cannot be used, and why."""
+
+    debate_id: str
+    what: str
+
+
+class RowMaker(NamedTuple):
+    """Rows of one debate; `old` is None for a debate without a result."""
+
+    mode: Mode
+    opened: DebateOpened
+    old: Result | None
+
+    def determined(self, setting: Setting, new: Result) -> Row:
+        """The new result beside the old one."""
+        assert self.old is not None
+        return self._row(
+            setting,
+            RowStatus.DETERMINED,
+            reason(self.old, new),
+            flipped=new.judgment.verdict is not self.old.judgment.verdict,
+            new_verdict=new.judgment.verdict.value,
+            new_score=new.judgment.score,
+            new_total_rounds=new.total_rounds,
+            new_end_reason=new.end_reason,
+            new_decided_by=new.judgment.decided_by.value,
+            beyond_record=new.end_reason is None,
+        )
+
+    def open(self, setting: Setting, status: RowStatus, why: str, step: str | None = None) -> Row:
+        """Why there is no new result."""
+        return self._row(setting, status, why, undetermined_step=step)
+
+    def _row(self, setting: Setting, status: RowStatus, why: str, **fields: object) -> Row:
+        opened, old = self.opened, self.old
+        told = {} if old is None else {
+            "old_verdict": old.judgment.verdict.value,
+            "old_score": old.judgment.score,
+            "old_total_rounds": old.total_rounds,
+            "old_end_reason": old.end_reason,
+            "old_decided_by": old.judgment.decided_by.value,
+        }  # fmt: skip
+        return Row(
+            setting=setting.name,
+            mode=self.mode,
+            debate_id=opened.debate_id,
+            run_id=opened.run_id,
+            case_id=opened.case_id,
+            label=opened.label.value if opened.label else None,
+            status=status,
+            reason=why,
+            **told,  # type: ignore[arg-type]
+            **fields,  # type: ignore[arg-type]
+        )

@@ -1,0 +1,240 @@
+"""What a rescoring changes of a recorded panel, and grids of such changes."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import product
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from jury_events.panel import Bands, FinalMethod, History, Order, Panel, Weight
+from jury_events.rubric import Rubric
+from jury_events.value import JurorId, Value
+from jury_replay.errors import JudgeMissing, NotApplicable, SettingRefused
+
+Mode = Literal["strict", "recount"]
+
+MOST_SETTINGS = 1000
+"""A grid may come to so many; each debate gives a row for each of them."""
+
+RECOUNT_ONLY = ("rubric", "without", "synthetic")
+"""What no juror was asked under: only a recount can answer."""
+
+STRICT_ONLY = ("order", "history")
+"""What changes nothing but what jurors are shown: where every position is held fixed, nothing."""
+
+
+class SeatWeight(Value):
+    """The weight of one seat in `weighted_average`."""
+
+    juror_id: JurorId
+    weight: Weight
+
+
+class Setting(Value):
+    """Changes to a panel; None leaves a field as the debate was held.
+
+    `stagnation_rounds` 0 turns the rule off. `weights` name some seats, the others keep theirs. `without` leaves seats
+    out; a quorum that was more than half of the seats is then more than half of those that stay. `synthetic` says
+    whether evaluations that stand in for blocked answers are counted, as they were when the debate was held.
+    """
+
+    threshold: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    max_rounds: Annotated[int, Field(ge=0, le=100)] | None = None
+    always_discuss: bool | None = None
+    unanimity_ends: bool | None = None
+    end_early: bool | None = None
+    stagnation_rounds: Annotated[int, Field(ge=0, le=100)] | None = None
+    order: Order | None = None
+    history: History | None = None
+    method: FinalMethod | None = None
+    bands: Bands | None = None
+    quorum: Annotated[int, Field(ge=1, le=500)] | None = None
+    weights: Annotated[tuple[SeatWeight, ...], Field(min_length=1)] | None = None
+    rubric: Rubric | None = None
+    without: Annotated[tuple[JurorId, ...], Field(min_length=1)] | None = None
+    synthetic: Literal["count", "leave_out"] | None = None
+
+    @model_validator(mode="after")
+    def _seats_named_once(self) -> Self:
+        for field, ids in (("weights", [one.juror_id for one in self.weights or ()]), ("without", self.without or ())):
+            if len(set(ids)) != len(ids):
+                raise ValueError(f"{field}: a seat is named twice in {', '.join(ids)}")
+        return self
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What it changes, in the order of the fields."""
+        return {key: value for key in KEYS if (value := getattr(self, key)) is not None}
+
+    @cached_property
+    def name(self) -> str:
+        """`threshold=0.67 method=median`; `as held` where it changes nothing."""
+        return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as held"
+
+    def apply(self, panel: Panel) -> Panel:
+        """The panel under this setting.
+
+        Raises:
+            NotApplicable: the panel cannot take it; the message says why.
+            JudgeMissing: it asks for a final judge, and the panel has none.
+        """
+        changes = self.changes
+        discussion = {key: changes[key] for key in _DISCUSSION if key in changes}
+        if discussion.get("stagnation_rounds") == 0:
+            discussion["stagnation_rounds"] = None
+        fields: dict[str, Any] = {}
+        try:
+            if self.without is not None or self.weights is not None:
+                seats = fields["seats"] = self._seats(panel)
+                stay = {seat.juror_id for seat in seats}
+                base = tuple(juror for juror in panel.discussion.speakers.base if juror in stay)
+                discussion["speakers"] = panel.discussion.speakers.changed(base=base)
+            if discussion:
+                fields["discussion"] = panel.discussion.changed(**discussion)
+            if self.rubric is not None:
+                fields["rubric"] = self._rubric(panel)
+            fields["final"] = panel.final.changed(**self._final(panel))
+            return panel.changed(**fields)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise NotApplicable(first["msg"].removeprefix("Value error, ")) from error
+
+    def _seats(self, panel: Panel) -> tuple[Any, ...]:
+        weights = {one.juror_id: one.weight for one in self.weights or ()}
+        left_out = set(self.without or ())
+        for juror_id in (*weights, *left_out):
+            if juror_id not in panel.juror_ids:
+                raise NotApplicable(f"the panel has no seat {juror_id}; it has {', '.join(panel.juror_ids)}")
+        seats = tuple(
+            seat.changed(weight=weights.get(seat.juror_id, seat.weight))
+            for seat in panel.seats
+            if seat.juror_id not in left_out
+        )
+        if not seats:
+            raise NotApplicable("no seat is left")
+        return seats
+
+    def _rubric(self, panel: Panel) -> Rubric:
+        assert self.rubric is not None
+        for name in self.rubric.names:
+            if name not in panel.rubric.names:
+                raise NotApplicable(f"{name} was not scored; scored were {', '.join(panel.rubric.names)}")
+        return self.rubric
+
+    def _final(self, panel: Panel) -> dict[str, Any]:
+        final: dict[str, Any] = {}
+        if self.bands is not None:
+            final["bands"] = self.bands
+        if self.quorum is not None:
+            final["quorum"] = self.quorum
+        elif self.without is not None and panel.final.quorum == _more_than_half(len(panel.seats)):
+            final["quorum"] = _more_than_half(len(panel.seats) - len(self.without))
+        if self.method is not None:
+            final["method"] = self.method
+            if self.method != "final_judge":
+                final["judge"] = None
+            elif panel.final.judge is None:
+                raise JudgeMissing("no final judge was asked")
+        return final
+
+
+KEYS = tuple(Setting.model_fields)
+_DISCUSSION = (
+    "threshold", "max_rounds", "always_discuss", "unanimity_ends", "end_early", "stagnation_rounds", "order", "history",
+)  # fmt: skip
+
+
+def written(value: Any) -> str:
+    """A value of a setting as one writes it."""
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case Bands():
+            return f"{written(value.safe_pass)}/{written(value.needs_review)}"
+        case Rubric():
+            table = "/".join(f"{one.name}:{written(one.maximum)}" for one in value.dimensions)
+            return table if value.name == CUSTOM else value.name
+        case float():
+            return repr(value).removesuffix(".0")
+        case tuple() if value and isinstance(value[0], SeatWeight):
+            return "/".join(f"{one.juror_id}:{written(one.weight)}" for one in value)
+        case tuple():
+            return "+".join(map(str, value))
+        case _:
+            return str(value)
+
+
+CUSTOM = "custom"
+"""The name of a rubric that is given as a table."""
+
+
+class Grid(NamedTuple):
+    """Settings that are tried on each debate in one reading."""
+
+    settings: tuple[Setting, ...]
+
+    @classmethod
+    def of(cls, values: Mapping[str, tuple[Any, ...]]) -> "Grid":
+        """Every combination of the values given for each key, the last key turning fastest; equal settings once.
+
+        Raises:
+            SettingRefused: a key is unknown, a value refused, or there are too many combinations.
+        """
+        for key, choices in values.items():
+            if key not in KEYS:
+                raise SettingRefused(f"there is no setting {key!r}; settings are {', '.join(KEYS)}")
+            if not choices:
+                raise SettingRefused(f"{key}: no value is given")
+        count = 1
+        for choices in values.values():
+            count *= len(choices)
+        _few_enough(count)
+        return cls(tuple(dict.fromkeys(_combinations(values))))
+
+    @classmethod
+    def together(cls, grids: "tuple[Grid, ...]") -> "Grid":
+        """The settings of several grids, one grid after another; equal settings once.
+
+        Raises:
+            SettingRefused: there are too many.
+        """
+        settings = tuple(dict.fromkeys(setting for grid in grids for setting in grid.settings))
+        _few_enough(len(settings))
+        return cls(settings)
+
+    def check(self, mode: Mode) -> None:
+        """Whether `mode` can answer every setting.
+
+        Raises:
+            SettingRefused: it cannot; the message names the key and the other mode.
+        """
+        for key in RECOUNT_ONLY if mode == "strict" else STRICT_ONLY:
+            if any(getattr(setting, key) is not None for setting in self.settings):
+                raise SettingRefused(f"{key}: {_ELSEWHERE[mode]}")
+
+
+_ELSEWHERE: Mapping[Mode, str] = {
+    "strict": "no juror was asked so; only a recount, which holds every position fixed, can answer (--recount)",
+    "recount": "it changes what jurors are shown, and a recount holds every position fixed; only strict can answer",
+}
+
+
+def _combinations(values: Mapping[str, tuple[Any, ...]]) -> Iterator[Setting]:
+    for chosen in product(*values.values()):
+        try:
+            yield Setting.model_validate(dict(zip(values, chosen, strict=True)))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            said = first["msg"].removeprefix("Value error, ")
+            raise SettingRefused(f"{place}: {said}" if place else said) from error
+
+
+def _few_enough(count: int) -> None:
+    if count > MOST_SETTINGS:
+        raise SettingRefused(f"that makes {count:,} settings; at most {MOST_SETTINGS:,} can be tried in one reading")
+
+
+def _more_than_half(seats: int) -> int:
+    return seats // 2 + 1

@@ -1,0 +1,64 @@
+"""What the rows of a setting come to: old verdicts against new ones, and both against the labels."""
+
+from collections import Counter
+from typing import Any
+
+from jury_events.verdict import Verdict
+from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.rows import Row
+
+
+class Table:
+    """Takes the rows of one setting.
+
+    Attributes:
+        statuses: rows by status.
+        verdicts: determined rows by old and new verdict.
+        rescored: determined rows whose score changed.
+        beyond_record: determined rows where the rules would go on and the record ends.
+        labelled: determined rows with a label; `old_agrees` and `new_agrees` are those whose verdict is the label.
+    """
+
+    def __init__(self, setting: str) -> None:
+        self.setting = setting
+        self.statuses: Counter[RowStatus] = Counter()
+        self.verdicts: Counter[tuple[str, str]] = Counter()
+        self.rescored = self.beyond_record = self.labelled = self.old_agrees = self.new_agrees = 0
+
+    def take(self, row: Row) -> None:
+        """The next row."""
+        self.statuses[row.status] += 1
+        if row.old_verdict is None or row.new_verdict is None:
+            return
+        self.verdicts[row.old_verdict, row.new_verdict] += 1
+        self.rescored += row.old_score != row.new_score
+        self.beyond_record += bool(row.beyond_record)
+        if row.label is not None:
+            self.labelled += 1
+            self.old_agrees += row.old_verdict == row.label
+            self.new_agrees += row.new_verdict == row.label
+
+    @property
+    def determined(self) -> int:
+        """Debates with a new verdict."""
+        return self.statuses[RowStatus.DETERMINED]
+
+    @property
+    def flipped(self) -> int:
+        """Those of them whose verdict changed."""
+        return sum(count for (old, new), count in self.verdicts.items() if old != new)
+
+    def as_json(self) -> dict[str, Any]:
+        """Every figure; `verdicts` by old, then by new verdict."""
+        return {
+            "setting": self.setting,
+            "debates": self.statuses.total(),
+            **{status.value: self.statuses[status] for status in RowStatus},
+            "flipped": self.flipped,
+            "rescored": self.rescored,
+            "beyond_record": self.beyond_record,
+            "verdicts": {old.value: {new.value: self.verdicts[old, new] for new in Verdict} for old in Verdict},
+            "labelled": self.labelled,
+            "old_agrees": self.old_agrees,
+            "new_agrees": self.new_agrees,
+        }

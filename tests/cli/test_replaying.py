@@ -1,0 +1,242 @@
+"""`jury replay` and `jury regress` as their users meet them: what they print, how they end, that nobody is asked."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jury_replay.cassettes.lines import SUFFIX
+from support.command_line import CommandLine, environment
+from support.corpus import CORPUS
+from support.courts import Run
+from support.stores import filled
+
+DEBATES = 1000
+
+# What a connection would need is refused, and what was imported is told at the end.
+_WATCHED = """
+import atexit, sys
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo") or (event == "socket.__new__" and arguments[1] != 1):
+        raise SystemExit(f"the network was touched: {event} {arguments}")
+sys.addaudithook(refuse)
+atexit.register(lambda: print(sorted({name.split(".")[0] for name in sys.modules}), file=sys.stderr))
+from jury_judge.cli.main import main
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose store holds a thousand recorded debates."""
+    folder = tmp_path_factory.mktemp("thousand")
+    filled(folder / "jury.db", Run, debates=DEBATES, preset="independent")
+    return folder
+
+
+def test_a_thousand_debates_replay_equal_without_a_network_a_cluster_or_an_sdk(thousand: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WATCHED, "replay", "--all", "--processes", "1"],
+        cwd=thousand,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (0, "1000 debates: 1,000 equal\n") == (done.returncode, done.stdout), done.stderr
+    imported = set(json.loads(done.stderr.splitlines()[-1].replace("'", '"')))
+    assert "jury_replay" in imported
+    assert not imported & {"ray", "openai", "anthropic", "google", "httpx", "httpx2", "starlette", "uvicorn"}
+
+
+def test_several_processes_find_the_same_in_the_same_order(thousand: Path) -> None:
+    jury = CommandLine(thousand)
+
+    one, two = (jury("replay", "--all", "--jsonl", "--processes", number) for number in ("1", "2"))
+
+    assert one.out == two.out
+    assert (DEBATES, {"equal"}) == (len(one.lines), {line["status"] for line in one.lines})
+
+
+def test_debates_are_chosen_by_name_or_run(thousand: Path) -> None:
+    jury = CommandLine(thousand)
+
+    assert "2 debates: 2 equal\n" == jury("replay", "d1", "d2", "d1").out
+    assert 1000 == jury("replay", "--run", "run", "--json").json["equal"]
+    assert "no debates\n" == jury("replay", "--run", "another").out
+
+
+@pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
+def test_what_is_to_be_replayed_must_be_said_once(thousand: Path, arguments: tuple[str, ...]) -> None:
+    ended = CommandLine(thousand)("replay", *arguments)
+
+    assert (2, "") == (ended.code, ended.out)
+    assert "name debates, or a run with --run ID, or --all" in ended.err
+
+
+def test_an_unknown_debate_is_an_error_of_whoever_named_it(thousand: Path) -> None:
+    ended = CommandLine(thousand)("replay", "none")
+
+    assert (2, "") == (ended.code, ended.out)
+    assert "there is no debate 'none' in this store" in ended.err
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A folder with three recorded debates."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for name in ("tie-of-two", "half-points-rounded-up", "median-on-the-edge"):
+        shutil.copy(CORPUS / f"{name}{SUFFIX}", folder)
+    return folder
+
+
+@pytest.fixture
+def ties_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another rule: half of the votes win."""
+    from jury_debate.rules_v1 import judgment
+
+    counted = judgment.count
+
+    def count(method, held, bands):  # type: ignore[no-untyped-def]
+        verdict, score = counted(method, held, bands)
+        return (held[0].position, score) if method == "majority_vote" and len(held) == 2 else (verdict, score)
+
+    monkeypatch.setattr(judgment, "count", count)
+
+
+def test_what_did_not_change_passes(corpus: Path) -> None:
+    ended = CommandLine(corpus)("regress", ".")
+
+    assert (0, "3 cassettes: 3 same\n", "") == (ended.code, ended.out, ended.err)
+
+
+def test_a_changed_verdict_fails_until_it_is_accepted(corpus: Path, ties_pass: None) -> None:
+    jury = CommandLine(corpus)
+
+    failed, accepted, passed = jury("regress", "."), jury("regress", ".", "--accept"), jury("regress", ".")
+
+    assert 1 == failed.code
+    assert "tie-of-two: was needs_review 55, is safe_pass 55" in failed.out
+    assert failed.out.endswith("3 cassettes: 2 same, 1 changed\n")
+    assert (0, "3 cassettes: 2 same, 1 accepted\n") == (accepted.code, accepted.out.splitlines(keepends=True)[-1])
+    assert (0, "3 cassettes: 3 same\n") == (passed.code, passed.out)
+
+
+def test_an_accepted_change_that_is_taken_back_fails_until_that_is_accepted(
+    corpus: Path, ties_pass: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jury = CommandLine(corpus)
+    jury("regress", ".", "--accept")
+    monkeypatch.undo()
+
+    failed, accepted = jury("regress", "."), jury("regress", ".", "--accept")
+
+    assert 1 == failed.code
+    assert "the change that was accepted does not happen any more" in failed.out
+    assert 0 == accepted.code
+    assert [] == list(corpus.glob("*.accepted.json"))
+
+
+def test_a_further_change_beyond_an_accepted_one_fails(corpus: Path, ties_pass: None) -> None:
+    jury = CommandLine(corpus)
+    jury("regress", ".", "--accept")
+    (accepted,) = corpus.glob("*.accepted.json")
+    accepted.write_text(accepted.read_text().replace('"now": "safe_pass"', '"now": "unsafe_fail"'))
+
+    assert 1 == jury("regress", ".").code
+
+
+def test_every_difference_can_be_had_as_data(corpus: Path, ties_pass: None) -> None:
+    lines = {Path(line["cassette"]).name: line for line in CommandLine(corpus)("regress", ".", "--jsonl").lines}
+
+    changed = lines[f"tie-of-two{SUFFIX}"]
+    assert ("changed", {"verdict": "safe_pass", "score": 55}) == (changed["status"], changed["now"])
+    assert {"path": "final_verdict", "recorded": "needs_review", "now": "safe_pass"} in [
+        change for one in changed["differences"] for change in one["changes"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("nowhere",), 2, "nowhere is not there; record one with: jury export"),
+        (("empty",), 2, "empty holds no cassette; record one with: jury export"),
+        ((".", "--rules", "9"), 2, "rules version 9 is not known here"),
+    ],
+)
+def test_a_corpus_that_is_none_is_an_error(corpus: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+    (corpus / "empty").mkdir()
+
+    ended = CommandLine(corpus)("regress", *arguments)
+
+    assert code == ended.code
+    assert said in ended.err
+
+
+def test_a_damaged_cassette_is_named_and_the_others_are_told(corpus: Path) -> None:
+    path = corpus / f"tie-of-two{SUFFIX}"
+    path.write_bytes(path.read_bytes().replace(b"safe_pass", b"sure_pass", 1))
+
+    ended = CommandLine(corpus)("regress", ".")
+
+    assert 5 == ended.code
+    assert "tie-of-two" in ended.out.splitlines()[0]
+    assert "3 cassettes: 2 same, 1 unreadable" == ended.out.splitlines()[-1]
+
+
+def _pytest(folder: Path, *arguments: str, rules: str = "") -> "subprocess.CompletedProcess[str]":
+    """pytest as a project that depends on Jury Judge calls it; `rules` is run before."""
+    (folder / "conftest.py").write_text(rules)
+    (folder / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=folder, env={**os.environ}, capture_output=True, text=True, check=False)
+
+
+_FIRST_WINS = """
+from jury_debate.rules_v1 import judgment
+counted = judgment.count
+judgment.count = lambda method, held, bands: (held[0].position, counted(method, held, bands)[1])
+"""
+
+
+def test_pytest_tells_a_corpus_one_test_a_cassette(corpus: Path) -> None:
+    (corpus.parent / "test_own.py").write_text("def test_own():\n    pass\n")
+
+    done = _pytest(corpus.parent, "--jury-corpus", "corpus", "--junitxml", "junit.xml")
+
+    assert 0 == done.returncode, done.stdout
+    assert "4 passed" in done.stdout
+    assert 'name="tie-of-two"' in (corpus.parent / "junit.xml").read_text()
+
+
+def test_pytest_fails_readably_until_a_change_is_accepted(corpus: Path) -> None:
+    failed = _pytest(corpus.parent, "--jury-corpus", "corpus", rules=_FIRST_WINS)
+    accepted = _pytest(corpus.parent, "--jury-corpus", "corpus", "--jury-accept", rules=_FIRST_WINS)
+    passed = _pytest(corpus.parent, "--jury-corpus", "corpus", rules=_FIRST_WINS)
+
+    assert 1 == failed.returncode
+    assert "tie-of-two: was needs_review 55, is safe_pass 55" in failed.stdout
+    assert "if this is wanted: the same command with --jury-accept" in failed.stdout
+    assert "Traceback" not in failed.stdout
+    assert (0, 0) == (accepted.returncode, passed.returncode)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--jury-corpus", "nowhere"), "--jury-corpus: "),
+        (("--jury-corpus", "corpus", "--jury-rules", "7"), "rules version 7 is not known"),
+        (("--jury-accept",), "go with --jury-corpus DIR"),
+    ],
+)
+def test_pytest_says_what_is_wrong_with_its_options(corpus: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = _pytest(corpus.parent, *arguments)
+
+    assert 4 == done.returncode
+    assert said in done.stderr

@@ -1,0 +1,209 @@
+"""A changed rule is seen: by `regress`, and inside a version that is frozen by `replay`, with a diff that names it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import jury_debate
+from support.corpus import CORPUS
+
+RULES = "rules_v1"
+
+# Both commands in one process, whose rules are those of the folder that is first on its path.
+_BOTH = """
+import json, sys
+from pathlib import Path
+import jury_debate
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.regression import cassettes_in, regress
+from jury_replay.replay import replay_record
+assert Path(jury_debate.__file__).is_relative_to(sys.argv[1]), jury_debate.__file__
+for path in cassettes_in([Path(sys.argv[2])]):
+    found, replayed = regress(path), replay_record(read_cassette(path).record)
+    print(json.dumps({
+        "name": found.name, "regress": found.status, "replay": replayed.status,
+        "verdicts": [found.recorded and found.recorded.verdict, found.now and found.now.verdict],
+        "regress_lines": [line for one in found.differences for line in one.lines()],
+        "replay_lines": [line for one in replayed.differences for line in one.lines()],
+    }))
+"""
+
+
+class Mutation(NamedTuple):
+    """In a file of the rules, `old` becomes `new`; a cassette that shows it, and what the diff then says of it."""
+
+    file: str
+    old: str
+    new: str
+    cassette: str
+    said: tuple[str, ...]
+
+
+MUTATIONS = {
+    "the threshold compare": Mutation(
+        f"{RULES}/consensus.py",
+        "return max(agreement, round(agreement, 2)) >= wanted",
+        "return max(agreement, round(agreement, 2)) > wanted",
+        "two-of-three-reach-0.67",
+        ("event at event 5, initial/check: consensus is checked otherwise", "check.reached", "- true", "+ false"),
+    ),
+    "the tie rule": Mutation(
+        f"{RULES}/judgment.py",
+        "won = 2 * votes > len(held)",
+        "won = 2 * votes >= len(held)",
+        "tie-of-two",
+        ("final/judgment: the judgment is made otherwise", "judgment.verdict", "- needs_review", "+ safe_pass"),
+    ),
+    "a band": Mutation(
+        f"{RULES}/judgment.py",
+        "if score >= exact(bands.safe_pass):",
+        "if score > exact(bands.safe_pass):",
+        "median-on-the-edge",
+        ("judgment.verdict", "- safe_pass", "+ needs_review"),
+    ),
+    "the other band": Mutation(
+        f"{RULES}/judgment.py",
+        "if score >= exact(bands.needs_review)",
+        "if score > exact(bands.needs_review)",
+        "weighted-on-the-edge",
+        ("judgment.verdict", "- needs_review", "+ unsafe_fail"),
+    ),
+    "the order of speakers": Mutation(
+        f"{RULES}/speakers.py",
+        "shift = (round_number - 1) % len(base)",
+        "shift = round_number % len(base)",
+        "rotating-speakers",
+        ("round-1/started: rounds start otherwise (speaker order)", "speaker_order.0", "- gpt", "+ claude"),
+    ),
+    "the parser's leniency": Mutation(
+        f"{RULES}/answers.py",
+        "    for name in members:\n        if name not in asked:\n",
+        "    for name in members:\n        if name not in members:\n",
+        "repairs-and-fallbacks",
+        (
+            "initial/gpt/evaluated: the answers are read otherwise",
+            "the step initial/gpt would be over before this call",
+        ),
+    ),
+    "the ballot's check": Mutation(
+        f"{RULES}/answers.py",
+        "if not hmac.compare_digest(",
+        "if False and not hmac.compare_digest(",
+        "repairs-and-fallbacks",
+        ("initial/claude/evaluated: the answers are read otherwise",),
+    ),
+    "rounding": Mutation(
+        f"{RULES}/judgment.py", "score=half_up(mean)", "score=int(mean)", "half-points-rounded-up", ("- 63", "+ 62")
+    ),
+    "the quorum": Mutation(
+        f"{RULES}/judgment.py",
+        "capped = quorum_held < rules.quorum",
+        "capped = quorum_held + 1 < rules.quorum",
+        "blocked-abstains-and-quorum-is-lost",
+        ("judgment.capped", "- true", "+ false"),
+    ),
+    "what a deadlock is": Mutation(
+        f"{RULES}/machine.py",
+        "state.quiet_rounds + 1",
+        "state.quiet_rounds",
+        "deadlock-of-seeded-speakers",
+        ("round-1/check: consensus is checked otherwise", "- deadlock"),
+    ),
+    "when a seat gives up": Mutation(
+        f"{RULES}/conversation.py",
+        "if self._repairs >= self._assignment.answers.repairs:",
+        "if self._repairs > self._assignment.answers.repairs:",
+        "repairs-and-fallbacks",
+        ("initial/claude would be asked once more",),
+    ),
+    "what a tool answers": Mutation(
+        "artifact_tools.py",
+        'found[: arguments["max_records"]]',
+        "found[:0]",
+        "parallel-tools-ja",
+        ("tool at initial/",),
+    ),
+    "the mark of judged text": Mutation(
+        f"{RULES}/datamark.py",
+        'GAP = "ˆ"',
+        'GAP = "·"',
+        "tie-of-two",
+        ("prompt at event 1, opened", "prompts version 1"),
+    ),
+}
+
+
+def _told(folder: Path) -> dict[str, dict[str, Any]]:
+    """Every cassette under the rules in a folder, by its name."""
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", _BOTH, str(folder), str(CORPUS)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.returncode, done.stderr
+    return {line["name"]: line for line in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """A copy of the rules that can be changed."""
+    source = Path(jury_debate.__file__).parent
+    shutil.copytree(source, tmp_path / "jury_debate", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def _change(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{old!r} is in {file.name} {text.count(old)} times"
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_rules_that_are_as_they_were_change_nothing(rules: Path) -> None:
+    told = _told(rules)
+
+    assert len(told) >= 20
+    assert {("same", "equal")} == {(one["regress"], one["replay"]) for one in told.values()}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_changed_rule_is_seen_and_named(rules: Path, name: str) -> None:
+    mutation = MUTATIONS[name]
+    _change(rules / "jury_debate" / mutation.file, mutation.old, mutation.new)
+
+    found = _told(rules)[mutation.cassette]
+
+    assert (found["regress"], found["replay"]) == ("changed", "different")
+    for lines in (found["regress_lines"], found["replay_lines"]):
+        assert [said for said in mutation.said if said not in "\n".join(lines)] == []
+
+
+def test_rules_that_break_are_a_finding_of_each_debate(rules: Path) -> None:
+    _change(rules / "jury_debate" / RULES / "judgment.py", "score=half_up(mean)", "score=half_up(None)")
+
+    told = _told(rules)
+
+    assert ("unreadable", "unreadable") == (told["tie-of-two"]["regress"], told["tie-of-two"]["replay"])
+    assert ("same", "equal") == (told["cancelled-in-the-middle"]["regress"], told["cancelled-in-the-middle"]["replay"])
+
+
+def test_a_changed_prompt_is_told_apart_from_what_was_decided(rules: Path) -> None:
+    prompts = rules / "jury_debate" / "prompts" / "v1" / "en.toml"
+    text = prompts.read_text(encoding="utf-8")
+    prompts.write_text(text.replace("You are Juror", "You are Assessor"), encoding="utf-8")
+
+    found = _told(rules)["tie-of-two"]
+
+    assert (found["regress"], found["replay"]) == ("changed", "different")
+    assert found["verdicts"] == ["needs_review", "needs_review"]
+    assert {"prompt"} == {line.split(" at ")[0] for line in found["regress_lines"] if not line.startswith(" ")}
+    assert any(line.strip().startswith("-") and "You are Juror" in line for line in found["regress_lines"])
+    assert any(line.strip().startswith("+") and "You are Assessor" in line for line in found["regress_lines"])

@@ -1,0 +1,289 @@
+"""Records the debates of a corpus: `python tests/support/corpus.py FOLDER`. What is there already is left alone.
+
+Jurors are simulated, some of them state what the debate is to show. A recorded debate is never recorded again: it must
+replay for ever, whatever later versions would record instead.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from jury_actors.backoff import Backoff
+from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.holding import hold
+from jury_actors.messages import Docket, Job
+from jury_actors.providers.simulated.script import Script
+from jury_actors.sources import Sources
+from jury_events.case import Case
+from jury_events.codec import encode
+from jury_events.debate_events import DebateCancelled
+from jury_events.ids import debate_stream
+from jury_events.outcome import CallOutcome
+from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.cassettes.writing import write_cassette
+from jury_store.event_store import Append, EventStore
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from support.courtroom import a_case
+from support.courts import CutOff, KeptStore, a_case_with_records, a_resolved
+from support.stated import Said, States, stated
+
+SIMULATED = "simulated/juror"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A debate to record.
+
+    Attributes:
+        case: over this.
+        spec: as in a panel file.
+        says: what is stated, by step.
+        script: faults of simulated jurors.
+        cut: the appends of the first session, after which it breaks off; None: one session.
+        cancelled: by somebody, after the first session.
+    """
+
+    case: Case = field(default_factory=a_case)
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    says: Mapping[str, Sequence[Said]] = field(default_factory=dict)
+    script: Script = field(default_factory=Script)
+    cut: int | None = None
+    cancelled: bool = False
+
+
+def _seats(*ids: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"model": SIMULATED, "juror_id": one, **more} for one in ids]
+
+
+def _passes(score: float = 90.0, confidence: float = 0.5, **more: Any) -> States:
+    return _states("safe_pass", score, confidence, **more)
+
+
+def _reviews(score: float = 55.0, confidence: float = 0.5, **more: Any) -> States:
+    return _states("needs_review", score, confidence, **more)
+
+
+def _fails(score: float = 20.0, confidence: float = 0.5, **more: Any) -> States:
+    return _states("unsafe_fail", score, confidence, **more)
+
+
+def _states(verdict: str, score: float, confidence: float, **more: Any) -> States:
+    """The points of `score` (0-100) spread over the standard rubric's 40/30/20/10."""
+    first = min(score, 40.0)
+    second = min(score - first, 30.0)
+    third = min(score - first - second, 20.0)
+    return States(verdict, (first, second, third, score - first - second - third), confidence, more)
+
+
+def _all(ids: Sequence[str], *steps: Sequence[Said]) -> dict[str, list[Said]]:
+    """What each seat says, phase 1 first, then round by round."""
+    names = ["initial", *(f"round-{number}" for number in range(1, len(steps)))]
+    return {
+        f"{name}/{juror}": [said]
+        for name, step in zip(names, steps, strict=True)
+        for juror, said in zip(ids, step, strict=True)
+    }
+
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+
+ABC = ("gpt", "claude", "gemini")
+
+PLANS: dict[str, Plan] = {
+    "parallel-tools-ja": Plan(case=a_case_with_records(), spec={"language": "ja", "discussion": {"max_rounds": 2}}),
+    "sequential-tools": Plan(case=a_case_with_records(), spec={"preset": "adk-sequential"}),
+    "inline-records": Plan(case=a_case_with_records(), spec={"preset": "independent", "artifacts": {"mode": "inline"}}),
+    "summary-of-records-ja": Plan(
+        case=a_case_with_records(), spec={"preset": "independent", "language": "ja", "artifacts": {"mode": "summary"}}
+    ),
+    "scenarios": Plan(case=a_case(scenarios=3), spec={"discussion": {"max_rounds": 1}}),
+    "own-prompts": Plan(
+        spec={
+            "preset": "independent",
+            "seats": [
+                {"model": SIMULATED, "juror_id": "strict", "prompt": "Judge by the letter of the policy."},
+                {"model": SIMULATED, "juror_id": "kind", "role": "kindness", "role_focus": "tone"},
+            ],
+            "final": {"method": "final_judge", "judge": {"model": "simulated/judge", "prompt": "Be brief."}},
+        }
+    ),
+    "two-of-three-reach-0.67": Plan(
+        spec={"preset": "adk-sequential", "seats": _seats(*ABC), "final": {"method": "majority_vote"}},
+        says=_all(ABC, [_passes(), _passes(), _fails()], [_passes(), _passes(), _fails()]),
+    ),
+    "tie-of-two": Plan(
+        spec={"preset": "independent", "seats": _seats("gpt", "claude")}, says=_all(ABC[:2], [_passes(80), _fails(30)])
+    ),
+    "median-on-the-edge": Plan(
+        spec={"preset": "independent", "seats": _seats(*ABC), "final": {"method": "median"}},
+        says=_all(ABC, [_passes(70), _reviews(40), _passes(90)]),
+    ),
+    "weighted-on-the-edge": Plan(
+        spec={
+            "preset": "independent",
+            "seats": [{**seat, "weight": weight} for seat, weight in zip(_seats(*ABC), (2.0, 1.0, 1.0), strict=True)],
+            "final": {"method": "weighted_average"},
+        },
+        says=_all(ABC, [_reviews(40, 0.5), _fails(20, 0.4), _reviews(60, 0.4)]),
+    ),
+    "half-points-rounded-up": Plan(
+        spec={"preset": "independent", "seats": _seats("gpt", "claude"), "final": {"method": "median"}},
+        says=_all(ABC[:2], [_reviews(62), _reviews(63)]),
+    ),
+    "rotating-speakers": Plan(
+        spec={
+            "preset": "adk-sequential",
+            "seats": _seats(*ABC),
+            "discussion": {"threshold": 2.0, "max_rounds": 3, "speakers": {"kind": "rotating"}, "history": "all"},
+            "final": {"method": "majority_vote"},
+        },
+        says=_all(
+            ABC,
+            [_passes(), _reviews(), _fails()],
+            [_passes(), _fails(), _fails()],
+            [_reviews(), _fails(), _fails()],
+            [_fails(), _passes(), _fails()],
+        ),
+    ),
+    "deadlock-of-seeded-speakers": Plan(
+        spec={
+            "seats": _seats(*ABC),
+            "discussion": {"stagnation_rounds": 1, "speakers": {"kind": "seeded", "seed": 7}},
+            "final": {"method": "median"},
+        },
+        says=_all(ABC, [_passes(), _reviews(), _fails()], [_passes(), _reviews(), _fails()]),
+    ),
+    "all-rounds-forced": Plan(
+        spec={"seats": _seats("gpt", "claude"), "discussion": {"end_early": False, "max_rounds": 2}},
+        says=_all(ABC[:2], *[[_passes(), _passes()]] * 3),
+    ),
+    "repairs-and-fallbacks": Plan(
+        spec={
+            "seats": _seats(*ABC, fallbacks=["simulated/spare"]),
+            "preset": "independent",
+        },
+        says={
+            "initial/gpt": [_passes(more_than_asked=1), _passes()],
+            "initial/claude/simulated%2Fjuror": [
+                b"I would say safe_pass.",
+                b'```json\n{"verdict": "safe_pass"}\n```',
+                CallOutcome.TRUNCATED,
+            ],
+            "initial/claude/simulated%2Fspare": [_reviews(ballot="a" * 16), _reviews()],
+            "initial/gemini": [CallOutcome.TIMEOUT, CallOutcome.RATE_LIMITED, _fails()],
+        },
+    ),
+    "fenced-and-spaced-answers": Plan(
+        spec={"preset": "independent", "seats": _seats("gpt", "claude")},
+        says={"initial/gpt": [b"", b"\xef\xbb\xbf{}", None], "initial/claude": [b'{"verdict": "safe_pass"} {}', None]},
+    ),
+    "blocked-counts-neutral": Plan(
+        spec={"preset": "independent", "seats": _seats(*ABC)},
+        says=_all(ABC, [CallOutcome.BLOCKED, _passes(), _fails()]),
+    ),
+    "blocked-abstains-and-quorum-is-lost": Plan(
+        spec={"preset": "independent", "seats": _seats(*ABC), "answers": {"safety_filter": "abstain"}},
+        says=_all(ABC, [CallOutcome.BLOCKED, CallOutcome.BLOCKED, _passes()]),
+    ),
+    "nobody-answers": Plan(
+        spec={"preset": "independent", "seats": _seats("gpt", "claude"), "answers": {"safety_filter": "abstain"}},
+        says=_all(ABC[:2], [CallOutcome.BLOCKED, CallOutcome.CONTEXT_TOO_LONG]),
+    ),
+    "stale-in-a-round": Plan(
+        spec={
+            "seats": _seats(*ABC),
+            "discussion": {"max_rounds": 2},
+            "answers": {"repairs": 0, "safety_filter": "abstain"},
+            "final": {"method": "weighted_average"},
+        },
+        says=_all(
+            ABC,
+            [_passes(), _passes(), _fails()],
+            [_passes(), CallOutcome.BLOCKED, _fails()],
+            [_reviews(), CallOutcome.BAD_REQUEST, b"no"],
+        ),
+    ),
+    "judge-fails": Plan(
+        spec={"seats": _seats(*ABC), "discussion": {"max_rounds": 1}},
+        says=_all(ABC, [_passes(), _passes(), _fails()], [_passes(), _passes(), _fails()])
+        | {"final": [CallOutcome.BLOCKED]},
+    ),
+    "resumed-in-the-middle": Plan(case=a_case_with_records(), spec={"discussion": {"max_rounds": 1}}, cut=6),
+    "cancelled-in-the-middle": Plan(spec={"discussion": {"max_rounds": 1}}, cut=6, cancelled=True),
+}
+
+
+async def record(name: str, plan: Plan) -> bytes:
+    """The cassette of a debate that is held now."""
+    store = KeptStore()
+    debate = f"corpus~{name}"
+    resolved = a_resolved(**plan.spec)
+    job = Job(debate, plan.case.model_dump_json().encode(), Docket("corpus", resolved))
+    sources = _sources(name)
+    providers = stated(plan.says)
+
+    async def session(log: EventStore) -> None:
+        with patch("jury_actors.court.provider_factory", providers):
+            court = in_process_court(
+                CourtPlan(resolved.panel, "", "corpus", plan.script),
+                lambda: log,
+                sources=sources,
+                backoff=Backoff(base=0.0, cap=0.0),
+            )
+            async with court as port:
+                async for _ in hold(port, iter([job]), concurrency=1):
+                    pass
+
+    if plan.cut is not None:
+        broken = CutOff(store, plan.cut, answered=True)
+        await session(store)
+        broken.mend()
+    if plan.cancelled:
+        _cancel(store, debate, sources)
+    else:
+        await session(store)
+    return write_cassette(store.records([debate])[0])
+
+
+def _cancel(store: EventStore, debate: str, sources: Sources) -> None:
+    event = encode(DebateCancelled(by="operator", reason=None), recorded_at=sources.clock())
+    stream = debate_stream(debate)
+    version = store.heads([stream])[stream].version
+    (answer,) = store.append([Append(stream, (event,), version, store.next_epoch())])
+    if isinstance(answer, Exception):
+        raise answer
+
+
+def _sources(name: str) -> Sources:
+    """A clock of its own and chance that follows from the name."""
+    import random
+
+    chance = random.Random(name)
+    start, ticks = datetime(2026, 11, 21, 9, tzinfo=UTC), count()
+    return Sources(
+        clock=lambda: int((start + timedelta(milliseconds=next(ticks))).timestamp() * 1_000_000),
+        entropy=chance.randbytes,
+        jitter=lambda: 0.0,
+    )
+
+
+def main(folder: Path) -> None:
+    """Record what is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, plan in PLANS.items():
+        path = folder / (name + SUFFIX)
+        if not path.exists():
+            path.write_bytes(asyncio.run(record(name, plan)))
+            print(path)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,23 @@
+"""Stores with recorded debates in them."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from jury_migrations.upgrading import upgrade
+from jury_store.opening import open_store
+from support.courts import Run
+
+
+def filled(path: Path, make: Callable[..., Run] = Run, **run: Any) -> None:
+    """A SQLite store at `path` with the debates d0, d1 … of a run, held in this process."""
+    url = f"sqlite:///{path}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    try:
+        with patch.object(store, "close"):
+            asyncio.run(make(store, **run).hold())
+    finally:
+        store.close()
