@@ -1,7 +1,10 @@
 """`jury erase`: texts go for good and on record; nothing of them is left in any file of the store."""
 
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -79,6 +82,30 @@ def test_a_reader_that_holds_the_texts_in_place_is_told_of_and_the_same_command_
     assert (stopped.code, again.code) == (4, 0)
     assert "another process is reading the store" in stopped.err
     assert found(own.folder) == []
+
+
+_KILLED = """
+import os, signal, sys
+from jury_judge.cli.main import main
+from jury_store.sql_store import SqlEventStore
+setattr(SqlEventStore, sys.argv.pop(1), lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+main()
+"""
+
+
+@pytest.mark.parametrize("at", ["delete_parts", "scrub"])
+def test_what_a_killed_process_left_the_same_command_finishes(own, at):
+    command = ["erase", "r1~leak", *BY, "--yes"]
+    killed = subprocess.run([sys.executable, "-c", _KILLED, at, *command], cwd=own.folder, check=False)
+    left = found(own.folder)
+
+    again = own(*command)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert left
+    assert again.code == 0
+    assert found(own.folder) == []
+    assert own("verify", "--all").code == 0
 
 
 def test_a_case_goes_from_all_runs(own):

@@ -59,6 +59,7 @@ def command(
     Who, when and why is recorded first; ids, labels, verdicts and scores stay, and the log still verifies. Calling it
     again finishes what was interrupted. What no erasure reaches is in docs/erasure.md.
     """
+    from jury_judge.cli.terminal import note
     from jury_replay.erasure import Order
     from jury_store.opening import open_store
 
@@ -76,8 +77,9 @@ def command(
         _tell(store, ids, scope)
         if dry_run:
             return Exit.DONE
-        if not yes:
-            click.confirm("Erase these texts for good?", abort=True, err=True)
+        if not yes and not click.confirm("Erase these texts for good?", err=True):
+            note("nothing was erased")
+            return Exit.INTERRUPTED
         return _erase(store, ids, Order(str(by), str(reason), scope), as_json=as_json)
     finally:
         store.close()
