@@ -1,6 +1,6 @@
 """Doing recorded debates again: each reader of the log beside the plain reading of the same rows, in the same run.
 
-    uv run python benchmarks/replay.py [--debates 500] [--rounds 5] [--section verify] [--folder PATH]
+    uv run python benchmarks/replay.py [--debates 500] [--rounds 5] [--section NAME] [--folder PATH]
 
 The log is made first: debates of 13 calls, held by simulated jurors without latency, in a SQLite file. The sides of a
 section then work in turn, `--rounds` times, on the same store; printed are medians, and each side's rate as a share of
@@ -24,8 +24,11 @@ from jury_actors.holding import hold
 from jury_actors.messages import Docket
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.codec import decode
+from jury_events.ids import debate_stream
 from jury_migrations.upgrading import upgrade
 from jury_replay.integrity import check_debate
+from jury_replay.rescoring.rescore import rescore
+from jury_replay.rescoring.settings import Grid, Mode
 from jury_replay.selection import EVERYTHING
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
@@ -80,6 +83,39 @@ class _Unsealed:
         self.latest_seal = lambda: None
 
 
+def read_debates(store: EventStore) -> None:
+    """The streams `debate/` alone."""
+    for chunk in EVERYTHING.chunks(store):
+        store.read_streams([debate_stream(one) for one in chunk])
+
+
+def read_and_decode_debates(store: EventStore) -> None:
+    """The same, and every body decoded."""
+    for chunk in EVERYTHING.chunks(store):
+        for events in store.read_streams([debate_stream(one) for one in chunk]).values():
+            for event in events:
+                decode(event)
+
+
+def rescored(mode: Mode, grid: Grid) -> Side:
+    """Every debate under every setting."""
+
+    def side(store: EventStore) -> None:
+        for found in rescore(store, EVERYTHING, grid, mode=mode):
+            assert len(found) == len(grid.settings), found
+
+    return side
+
+
+ONE = Grid.of({"threshold": (0.67,)})
+LONG = Grid.of({"quorum": (1,)})
+TWENTY = Grid.of(
+    {
+        "threshold": (0.5, 0.67, 0.9, 1.0, 2.0),
+        "method": ("majority_vote", "weighted_average", "median", "final_judge"),
+    }
+)
+
 SECTIONS: dict[str, dict[str, Side]] = {
     "verify": {
         "read and decode": read_and_decode,
@@ -87,7 +123,21 @@ SECTIONS: dict[str, dict[str, Side]] = {
         "check each debate": check,
         "verify with seals": verify_log,
         "seal from the start": seal,
-    }
+    },
+    "recount": {
+        "read debate/": read_debates,
+        "read and decode": read_and_decode_debates,
+        "1 setting, 0 rounds": rescored("recount", ONE),
+        "1 setting, all rounds": rescored("recount", LONG),
+        "20 settings": rescored("recount", TWENTY),
+    },
+    "strict": {
+        "read": read,
+        "read and decode": read_and_decode,
+        "1 setting, 0 rounds": rescored("strict", ONE),
+        "1 setting, all rounds": rescored("strict", LONG),
+        "20 settings": rescored("strict", TWENTY),
+    },
 }
 """Sides by section; the first of a section is what the others are compared with."""
 

@@ -1,6 +1,7 @@
 """Validation names the field and the limit; values are frozen, and ids cannot be forged."""
 
 import pickle
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -109,6 +110,11 @@ def test_the_overall_score_is_the_sum_as_people_write_it() -> None:
             rationale=FixedPen().make("x"),
             model="simulated/a",
         )
+
+
+@given(st.lists(st.floats(0, 100) | st.integers(0, 102_400).map(lambda parts: parts / 1024), max_size=20))
+def test_a_sum_is_the_float_nearest_to_that_of_the_decimals(numbers: list[float]) -> None:
+    assert float(sum((Fraction(repr(number)) for number in numbers), Fraction())) == exact_sum(numbers)
 
 
 def test_sums_far_apart_are_exact_too() -> None:

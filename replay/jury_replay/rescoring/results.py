@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, EndReason, JudgmentRendered
+from jury_events.exchange import ExchangeRecorded
 from jury_events.judgment import Judgment
 from jury_events.panel import Panel
 
@@ -42,7 +43,7 @@ class Ended(NamedTuple):
     why: str = ""
 
 
-def ended(panel: Panel, events: Iterable[DebateEvent]) -> Ended:
+def ended(panel: Panel, events: Iterable[DebateEvent | ExchangeRecorded]) -> Ended:
     """What the events of a debate held before `panel` came to; only the last ones count."""
     judgment: Judgment | None = None
     for event in events:
