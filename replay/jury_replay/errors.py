@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import EventError, JuryError
 
 
 class ReplayError(JuryError):
@@ -37,3 +37,23 @@ class JudgeMissing(ReplayError):
 
 class BadCorpus(ReplayError):
     """A folder of cassettes, or a file beside one, is not what it must be."""
+
+
+class OtherDebate(ReplayError):
+    """The store holds another debate under the id of the cassette; neither is changed."""
+
+
+class ErasureUnasked(ReplayError):
+    """A cassette would make texts go that the store holds, and nobody said that it may."""
+
+
+class ErasureRefused(ReplayError):
+    """What is to be erased is not there, or somebody else was writing."""
+
+
+class ForkRefused(ReplayError):
+    """A debate cannot be branched there, or not under those settings; the message says where it can be."""
+
+
+class OriginAltered(ForkRefused, EventError):
+    """The record that a branch would reuse is not as it was written."""

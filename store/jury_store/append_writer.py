@@ -14,7 +14,7 @@ from jury_store.dialects import Dialect
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
 from jury_store.inventory import Head
-from jury_store.ledger import Kept, Ledger, NeedsCare
+from jury_store.ledger import Kept, Ledger, NeedsCare, first_refusal
 from jury_store.schema import POSITION
 
 _ATTEMPTS = 20
@@ -22,8 +22,8 @@ _ATTEMPTS = 20
 Answers = list[Appended | StoreError]
 
 
-def write(connection: Connection, dialect: Dialect, requests: Sequence[Append]) -> Answers:
-    """Append the group and commit.
+def write(connection: Connection, dialect: Dialect, requests: Sequence[Append], *, together: bool = False) -> Answers:
+    """Append the group and commit; see `EventStore.append`.
 
     The first attempt takes every event to be new, which costs one query; the unique keys say when that was wrong, and
     the group is worked out again against the stored events. On PostgreSQL another writer may come in between: then
@@ -36,7 +36,7 @@ def write(connection: Connection, dialect: Dialect, requests: Sequence[Append]) 
     for attempt in range(_ATTEMPTS):
         try:
             with connection.begin():
-                return _attempt(connection, dialect, requests, careful=careful)
+                return _attempt(connection, dialect, requests, careful=careful, together=together)
         except NeedsCare:
             careful = True
             if attempt == _ATTEMPTS - 1:
@@ -51,12 +51,16 @@ def write(connection: Connection, dialect: Dialect, requests: Sequence[Append]) 
     raise AssertionError("unreachable")
 
 
-def _attempt(connection: Connection, dialect: Dialect, requests: Sequence[Append], *, careful: bool) -> Answers:
+def _attempt(
+    connection: Connection, dialect: Dialect, requests: Sequence[Append], *, careful: bool, together: bool
+) -> Answers:
     streams = dialect.texts({request.stream for request in requests})
     heads = {row[0]: Head(row[1], row[2], row[3]) for row in connection.exec_driver_sql(dialect.lock_heads, (streams,))}
     kept = _KeptRows(connection, dialect, requests) if careful else None
     ledger = Ledger(heads, kept)
     answers = [ledger.admit(request) for request in requests]
+    if together and (refusal := first_refusal(answers)) is not None:
+        return [refusal] * len(answers)
     _write_ledger(connection, dialect, ledger, heads)
     return answers
 

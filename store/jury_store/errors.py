@@ -93,3 +93,11 @@ class BadNote(SealError):
 
 class SealRefused(SealError):
     """The log or its latest seal is not what was sealed before, so it is not sealed again: verify it."""
+
+
+class TextsRemain(StoreError):
+    """Texts are deleted, but a reader keeps their bytes in the database's files."""
+
+
+class ScrubRefused(StoreError):
+    """Texts are deleted, but the user may not rewrite the table whose free space holds their bytes."""

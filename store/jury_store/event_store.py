@@ -21,7 +21,8 @@ class Append(NamedTuple):
 
     `debate/{id}`: `expected_version` is the version that the writer has seen (0: a new stream) and `epoch` its own.
     Without events it only raises the epoch of a stream that exists, whatever its version: older writers are fenced.
-    `calls/{id}`: both None.
+    `calls/{id}`: both None; but who stores recorded calls under the versions that they had names the one that it has
+    seen.
     """
 
     stream: str
@@ -48,7 +49,7 @@ class EventStore(ABC):
     """
 
     @abstractmethod
-    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+    def append(self, requests: Sequence[Append], *, together: bool = False) -> list[Appended | StoreError]:
         """Store a group of requests in one transaction, in order; durable when this returns.
 
         Gives one answer a request. A refused request (`WrongVersion`, `Fenced`, `Mismatch`, `InvalidAppend`) has its
@@ -56,6 +57,8 @@ class EventStore(ABC):
         succeeds without effect when its type, schema, fields and texts are the same (the first writer's salts and times
         stay), else the request is a `Mismatch`. A debate append of nothing but repeats succeeds at any expected
         version. Texts that were erased are taken to be the same.
+
+        Where the requests are `together`, the refusal of one refuses all: each has its error, and nothing is stored.
 
         Raises:
             StoreFailed: the database failed. Nothing of the group is stored, unless the connection was lost during the
@@ -148,6 +151,21 @@ class EventStore(ABC):
 
         Raises:
             ErasureNotRecorded: the debate has no `texts_erased` event, which comes first.
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
+    def scrub(self, wait: float = 30.0) -> None:
+        """See to it that nothing of deleted texts is left in the files of the database itself.
+
+        What is out of reach: backups, exports, PostgreSQL's own write-ahead log, and what a disk keeps of files.
+
+        Args:
+            wait: seconds to wait for readers that still see the texts.
+
+        Raises:
+            TextsRemain: a reader kept them in place; the same call later finishes it.
+            ScrubRefused: the user of this PostgreSQL database may not rewrite the table.
             ReadOnlyStore: the store was opened for reading.
         """
 

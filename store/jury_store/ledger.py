@@ -4,7 +4,7 @@ Every implementation of the store decides here; it only fetches what is asked fo
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
@@ -177,6 +177,11 @@ class Ledger:
             self.parts.append(PartRow(debate_id, *part))
 
 
+def first_refusal(answers: Sequence[Appended | StoreError]) -> StoreError | None:
+    """Why a group whose requests belong together is not stored; None where none of them was refused."""
+    return next((answer for answer in answers if isinstance(answer, StoreError)), None)
+
+
 def _check(request: Append) -> None:
     stream = request.stream
     if stream.startswith(DEBATE_PREFIX):
@@ -184,8 +189,8 @@ def _check(request: Append) -> None:
             raise InvalidAppend(f"{stream}: an append to a debate needs an expected version and an epoch")
     elif not stream.startswith(CALLS_PREFIX):
         raise InvalidAppend(f"{stream!r} is no stream; streams are debate/ID and calls/ID")
-    elif request.expected_version is not None or request.epoch is not None:
-        raise InvalidAppend(f"{stream}: the store assigns the versions of calls; pass no expected version and no epoch")
+    elif request.epoch is not None:
+        raise InvalidAppend(f"{stream}: calls are not fenced; pass no epoch")
     for event in request.events:
         if "\0" in event.event_id or not 0 <= event.recorded_at < _MAX_INTEGER:
             raise InvalidAppend(

@@ -10,7 +10,7 @@ from jury_store.debate_rows import CaseRow, DebateRow, RunRow
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory
-from jury_store.ledger import Ledger
+from jury_store.ledger import Ledger, first_refusal
 from jury_store.projection import View
 from jury_store.seals.seal import Seal
 
@@ -32,12 +32,14 @@ class MemoryEventStore(EventStore):
         self._projected = 0
         self._closed = False
 
-    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+    def append(self, requests: Sequence[Append], *, together: bool = False) -> list[Appended | StoreError]:
         with self._lock:
             if self._closed:
                 raise StoreClosed("the store was closed; open it again")
             ledger = Ledger(self._heads, self)
             answers = [ledger.admit(request) for request in requests]
+            if together and (refusal := first_refusal(answers)) is not None:
+                return [refusal] * len(answers)
             for row in ledger.events:
                 event = row._replace(position=len(self._log) + 1)
                 self._log.append(event)
@@ -148,6 +150,9 @@ class MemoryEventStore(EventStore):
                 )
             there = self._parts.get(debate_id, {})
             return sum(there.pop(digest, None) is not None for digest in digests)
+
+    def scrub(self, wait: float = 30.0) -> None:
+        """What was dropped from memory is in no file."""
 
     def debate(self, debate_id: str) -> DebateRow | None:
         with self._lock:

@@ -20,6 +20,7 @@ from jury_store.errors import ErasureNotRecorded, InvalidAppend, ReadOnlyStore, 
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory
 from jury_store.schema import EPOCH
+from jury_store.scrubbing import scrub
 from jury_store.seals.seal import Seal
 
 _T = TypeVar("_T")
@@ -53,19 +54,25 @@ class SqlEventStore(EventStore):
         self._closed = False
 
     @property
+    def kind(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._dialect.name
+
+    @property
     def writer_role(self) -> str | None:
         """The PostgreSQL role that this store works under, which cannot change events; None when it has none."""
         return self._role
 
-    def append(self, requests: Sequence[Append]) -> list[Appended | StoreError]:
+    def append(self, requests: Sequence[Append], *, together: bool = False) -> list[Appended | StoreError]:
         try:
             with self._writing() as connection:
-                return write(connection, self._dialect, requests)
+                return write(connection, self._dialect, requests, together=together)
         except (DataError, UnicodeError, OverflowError, StatementError) as error:
             # The database will not take a value: find out whose it is.
-            if len(requests) > 1:
+            if len(requests) > 1 and not together:
                 return [answer for request in requests for answer in self.append([request])]
-            return [InvalidAppend(f"{requests[0].stream}: {self.name} cannot store this: {_first_line(error)}")]
+            refusal = InvalidAppend(f"{requests[0].stream}: {self.name} cannot store this: {_first_line(error)}")
+            return [refusal] * len(requests)
 
     def next_epoch(self) -> int:
         with self._writing() as connection, connection.begin():
@@ -155,6 +162,10 @@ class SqlEventStore(EventStore):
                 execute(f"SET LOCAL ROLE {self._eraser}")
             rows = [(debate_id, digest) for digest in set(digests)]
             return execute(self._dialect.delete_part, rows).rowcount if rows else 0
+
+    def scrub(self, wait: float = 30.0) -> None:
+        with self._writing() as connection:
+            scrub(connection, self.name, wait)
 
     def debate(self, debate_id: str) -> DebateRow | None:
         self._catch_up()

@@ -10,7 +10,7 @@ from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.writing import write_cassette
 from jury_replay.errors import CassetteError, DebateMissing, RecordDamaged
 from jury_store.memory import MemoryEventStore
-from support.cassettes import SPOILINGS, Spoiling, a_cassette, exported, record_debate
+from support.cassettes import SEAL_SPOILINGS, SPOILINGS, Spoiling, a_cassette, exported, record_debate
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_the_first_line_tells_what_follows() -> None:
     assert manifest["sha256"] == hashlib.sha256(rest).hexdigest()
 
 
-@pytest.mark.parametrize("spoiling", SPOILINGS, ids=lambda one: one.name)
+@pytest.mark.parametrize("spoiling", [*SPOILINGS, *SEAL_SPOILINGS], ids=lambda one: one.name)
 def test_a_spoilt_cassette_is_refused_by_name(spoiling: Spoiling, tmp_path: Path) -> None:
     path = tmp_path / "d.cassette.jsonl"
     path.write_bytes(spoiling.bytes())

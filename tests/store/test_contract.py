@@ -7,6 +7,7 @@ from jury_events.envelope import GENESIS, NewEvent, stored_hash
 from jury_events.parts import make_part
 from jury_store.errors import ErasureNotRecorded, Fenced, InvalidAppend, Mismatch, StoreClosed, WrongVersion
 from jury_store.event_store import Append, Appended, EventStore
+from jury_store.memory import MemoryEventStore
 from jury_store.seals.seal import Seal
 from support.debates import DebateScript
 
@@ -263,7 +264,7 @@ def test_a_repeat_by_a_new_writer_fences_the_old_one(store: EventStore) -> None:
     [
         Append("debate/d", (), None, 1),
         Append("debate/d", (), 0, None),
-        Append("calls/d", (), 0, None),
+        Append("calls/d", (), None, 1),
         Append("elsewhere", (), None, None),
     ],
 )
@@ -271,6 +272,36 @@ def test_a_request_that_no_log_could_take_is_refused(store: EventStore, request_
     (answer,) = store.append([request_])
 
     assert isinstance(answer, InvalidAppend)
+
+
+def test_requests_that_belong_together_are_refused_together(store: EventStore) -> None:
+    script = DebateScript("d")
+    opened, exchange = script.opened(), script.exchange()
+
+    refused = store.append(
+        [Append(script.stream, (opened,), 0, 1), Append(script.calls, (exchange,), 7)], together=True
+    )
+    nothing = store.last_position()
+    kept = store.append([Append(script.stream, (opened,), 0, 1), Append(script.calls, (exchange,), 0)], together=True)
+
+    assert [type(answer) for answer in refused] == [WrongVersion, WrongVersion]
+    assert nothing == 0
+    assert kept == [Appended(script.stream, 1, 0), Appended(script.calls, 1, 0)]
+
+
+def test_a_value_that_the_database_cannot_hold_refuses_what_belongs_together(store: EventStore) -> None:
+    script = DebateScript("d")
+    odd = NewEvent("e", "x", 2**70, 1, b"{}")
+
+    answers = store.append(
+        [Append(script.stream, (script.opened(),), 0, 1), Append(script.calls, (odd,))], together=True
+    )
+
+    if isinstance(store, MemoryEventStore):  # which holds any number
+        assert store.last_position() == 2
+    else:
+        assert [type(answer) for answer in answers] == [InvalidAppend, InvalidAppend]
+        assert store.last_position() == 0
 
 
 def test_an_id_that_the_database_cannot_hold_is_refused_alone(store: EventStore) -> None:
@@ -324,6 +355,20 @@ def test_texts_go_only_after_their_erasure_is_recorded(store: EventStore) -> Non
     assert store.delete_parts("d", [digest, bytes(32)]) == 1
     assert digest not in store.parts("d")
     assert len(store.parts("d")) == 2
+
+
+def test_scrubbing_leaves_what_was_not_deleted(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened("private"), script.erased("private")), 0, 1)])
+    store.delete_parts("d", [script.pen.make("private").digest])
+    before = store.records(["d"])
+
+    store.scrub()
+    store.scrub(0)
+
+    assert store.records(["d"]) == before
+    (answer,) = store.append([Append(script.stream, (script.checked(),), 2, 1)])
+    assert answer == Appended(script.stream, 3, 0)
 
 
 def test_epochs_count_up(store: EventStore) -> None:

@@ -6,10 +6,17 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from jury_events.codec import encode
+from jury_events.debate_events import TextsErased
+from jury_events.envelope import chain_hash
 from jury_events.ids import Step, exchange_id
+from jury_events.parts import PartRef, decode_digest, encode_digest
+from jury_replay.cassettes.provenance import Provenance
 from jury_replay.cassettes.writing import write_cassette
-from jury_store.event_store import Append, EventStore
+from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
+from jury_store.seals.keys import SealKey
+from jury_store.seals.sealer import Sealer
 from support.debates import JUROR, MODEL, DebateScript
 
 EXCHANGE = exchange_id(Step(0, JUROR).id, MODEL, 1, 1)
@@ -37,25 +44,63 @@ def a_cassette() -> bytes:
     return exported(store)
 
 
+def erase_text(store: EventStore, name: str, *texts: bytes, delete: bool = True) -> None:
+    """Erase texts of a debate on record, or only record it."""
+    gone = [digest for digest, part in store.parts(name).items() if part.content in texts]
+    assert len(gone) == len(texts)
+    refs = tuple(PartRef(part=encode_digest(digest)) for digest in gone)
+    version = store.heads([f"debate/{name}"])[f"debate/{name}"].version
+    event = encode(TextsErased(by="dpo", reason="asked", scope="debate", nth=1, parts=refs), recorded_at=1)
+    (answer,) = store.append([Append(f"debate/{name}", (event,), version, store.next_epoch())])
+    assert isinstance(answer, Appended)
+    if delete:
+        store.delete_parts(name, gone)
+
+
+KEY = SealKey("example.com/jury", bytes(32))
+
+
+def seal(store: EventStore) -> None:
+    """Seal what the store holds, by `KEY`."""
+    made = Sealer(store, KEY, lambda: 1).next()
+    assert made is not None
+    store.keep_seal(made)
+
+
+def sealed_store() -> EventStore:
+    """A sealed log of three debates: other, d, last."""
+    store = MemoryEventStore()
+    for number, name in enumerate(("other", "d", "last"), 1):
+        record_debate(store, name, seed=number)
+    seal(store)
+    return store
+
+
+def out_of(store: EventStore, name: str = "d") -> bytes:
+    """The cassette of a debate, with the seal that there is."""
+    (record,) = store.records([name])
+    return write_cassette(record, Provenance(store).seal_of(record))
+
+
 def with_its_hash(lines: list[bytes]) -> bytes:
     """The lines under a manifest whose hash is right again."""
     manifest = json.loads(lines[0])
     manifest["sha256"] = hashlib.sha256(b"".join(lines[1:])).hexdigest()
-    return _written(manifest) + b"".join(lines[1:])
+    return canonical_line(manifest) + b"".join(lines[1:])
 
 
-def _written(value: Any) -> bytes:
+def canonical_line(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
 def _changed(line: bytes, **fields: Any) -> bytes:
-    return _written({**json.loads(line), **fields})
+    return canonical_line({**json.loads(line), **fields})
 
 
 def _without(line: bytes, key: str) -> bytes:
     value = json.loads(line)
     del value[key]
-    return _written(value)
+    return canonical_line(value)
 
 
 def _body(line: bytes, old: str, new: str) -> bytes:
@@ -89,24 +134,24 @@ def _stream(name: str, **fields: Any) -> Callable[[list[bytes]], list[bytes]]:
     def change(line: bytes) -> bytes:
         manifest = json.loads(line)
         manifest["streams"][name] |= fields
-        return _written(manifest)
+        return canonical_line(manifest)
 
     return _replaced(0, change)
 
 
-_STRAY = _written({"part": "z" * 42 + "w", "salt": "A" * 22, "text": "psst"})
+_STRAY = canonical_line({"part": "z" * 42 + "w", "salt": "A" * 22, "text": "psst"})
 
 
 def _text(line: bytes) -> bytes:
     value = json.loads(line)
-    return _written({**value, "text": "x"} if "text" in value else {**value, "base64": "/w=="})
+    return canonical_line({**value, "text": "x"} if "text" in value else {**value, "base64": "/w=="})
 
 
 def _in_base64(line: bytes) -> bytes:
     value = json.loads(line)
     assert "text" in value
     coded = b64encode(value.pop("text").encode()).decode()
-    return _written({**value, "base64": coded})
+    return canonical_line({**value, "base64": coded})
 
 
 def _respelled_head(line: bytes) -> bytes:
@@ -114,13 +159,32 @@ def _respelled_head(line: bytes) -> bytes:
     head = manifest["streams"]["debate/d"]["head"]
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     manifest["streams"]["debate/d"]["head"] = head[:-1] + alphabet[alphabet.index(head[-1]) + 1]
-    return _written(manifest)
+    return canonical_line(manifest)
 
 
 def _no_calls(lines: list[bytes]) -> list[bytes]:
     manifest = json.loads(lines[0])
     del manifest["streams"]["calls/d"]
-    return [_written(manifest), *lines[1:6], *lines[8:]]
+    return [canonical_line(manifest), *lines[1:6], *lines[8:]]
+
+
+def _renamed_call(lines: list[bytes]) -> list[bytes]:
+    """The second call under the id of the first, with every hash made anew."""
+    first, second = (json.loads(line) for line in lines[6:8])
+    second["event_id"] = first["event_id"]
+    second["hash"] = encode_digest(
+        chain_hash(
+            decode_digest(first["hash"]),
+            stream=second["stream"],
+            version=second["version"],
+            event_id=second["event_id"],
+            event_type=second["type"],
+            schema=second["schema"],
+            recorded_at=second["recorded_at"],
+            body=second["body"].encode(),
+        )
+    )
+    return _stream("calls/d", head=second["hash"])([*lines[:7], canonical_line(second), *lines[8:]])
 
 
 class Spoiling(NamedTuple):
@@ -130,10 +194,12 @@ class Spoiling(NamedTuple):
     spoil: Callable[[list[bytes]], list[bytes]]
     says: str
     bare: bool = False
+    sealed: bool = False
 
     def bytes(self) -> bytes:
         """The spoilt cassette."""
-        lines = self.spoil(a_cassette().splitlines(keepends=True))
+        whole = out_of(sealed_store()) if self.sealed else a_cassette()
+        lines = self.spoil(whole.splitlines(keepends=True))
         return b"".join(lines) if self.bare else with_its_hash(lines)
 
 
@@ -178,6 +244,9 @@ SPOILINGS = (
     Spoiling("another hash", _replaced(2, lambda line: _changed(line, hash="A" * 43)), "does not follow"),
     Spoiling("a huge time", _replaced(2, lambda line: _changed(line, recorded_at=10**400)), "recorded_at"),
     Spoiling("a fraction", _replaced(2, lambda line: _changed(line, version=2.0)), "version"),
+    Spoiling("true for a number", _manifest(cassette=True), "canonical"),
+    Spoiling("a number for an id", _replaced(2, lambda line: _changed(line, event_id=5)), "event_id"),
+    Spoiling("an event id twice", _renamed_call, "another event"),
     Spoiling("two events swapped", _swapped(2, 3), "event 2 of debate/d must stand here"),
     Spoiling("two calls swapped", _swapped(6, 7), "event 1 of calls/d must stand here"),
     Spoiling("an event lost", _without_line(3), "event 3 of debate/d must stand here"),
@@ -197,4 +266,65 @@ SPOILINGS = (
     Spoiling("base64 for text", _replaced(10, _in_base64), "one way"),
     Spoiling("a seal that is not told of", lambda lines: [*lines, b'{"note":"x","streams":{}}\n'], "no line after"),
     Spoiling("a seal that is not there", _manifest(sealed=True), "cut short"),
+)  # fmt: skip
+
+
+def _seal(change: Callable[[Any], Any]) -> Callable[[list[bytes]], list[bytes]]:
+    def changed(lines: list[bytes]) -> list[bytes]:
+        value = json.loads(lines[-1])
+        change(value)
+        return [*lines[:-1], canonical_line(value)]
+
+    return changed
+
+
+def _place(**fields: Any) -> Callable[[list[bytes]], list[bytes]]:
+    return _seal(lambda value: value["streams"]["debate/d"].update(fields))
+
+
+def _other_root(value: Any) -> None:
+    lines = value["note"].split("\n")
+    lines[2] = b64encode(bytes(32)).decode()
+    value["note"] = "\n".join(lines)
+
+
+def _unsigned(value: Any) -> None:
+    value["note"] = value["note"].rpartition("\n\n")[0]
+
+
+def _other_stream(value: Any) -> None:
+    value["streams"]["debate/e"] = value["streams"]["debate/d"]
+
+
+def _cut_proof(value: Any) -> None:
+    value["streams"]["calls/d"]["proof"].pop()
+
+
+def _long_proof(value: Any) -> None:
+    value["streams"]["calls/d"]["proof"].append("A" * 43)
+
+
+def _spelt_proof(value: Any) -> None:
+    proof = value["streams"]["calls/d"]["proof"]
+    proof[0] = proof[0][:-1] + chr(ord(proof[0][-1]) + 1)
+
+
+SEAL_SPOILINGS = tuple(
+    one._replace(sealed=True)
+    for one in (
+        Spoiling("a note of nothing", _seal(lambda value: value.update(note="hello")), "no checkpoint"),
+        Spoiling("a note without a signature", _seal(_unsigned), "no checkpoint"),
+        Spoiling("another root", _seal(_other_root), "does not show"),
+        Spoiling("another leaf", _place(leaf=0), "does not show"),
+        Spoiling("a leaf beyond", _place(leaf=10**9), "does not show"),
+        Spoiling("a negative leaf", _place(leaf=-1), "leaf"),
+        Spoiling("another version", _place(version=2), "does not show"),
+        Spoiling("a version beyond", _place(version=9), "which has 5"),
+        Spoiling("a short proof", _seal(_cut_proof), "does not show"),
+        Spoiling("a long proof", _seal(_long_proof), "does not show"),
+        Spoiling("a proof spelt otherwise", _seal(_spelt_proof), "as it should be"),
+        Spoiling("no stream", _seal(lambda value: value.update(streams={})), "not about the streams"),
+        Spoiling("another stream", _seal(_other_stream), "not about the streams"),
+        Spoiling("a field more", _place(more=1), "more"),
+    )
 )  # fmt: skip

@@ -21,10 +21,11 @@ def code_of(error: JuryError) -> Exit:
     from jury_actors.errors import ClusterLost
     from jury_debate.errors import IllegalEvent
     from jury_judge.errors import OutputClosed
-    from jury_store.errors import SealRefused, StoreFailed
+    from jury_replay.errors import CassetteDamaged, OtherDebate, RecordDamaged
+    from jury_store.errors import SealRefused, StoreFailed, TextsRemain
 
-    if isinstance(error, EventError | IllegalEvent | SealRefused):
+    if isinstance(error, EventError | IllegalEvent | CassetteDamaged | OtherDebate | RecordDamaged | SealRefused):
         return Exit.INTEGRITY
-    if isinstance(error, StoreFailed | OutputClosed | ClusterLost):
+    if isinstance(error, StoreFailed | TextsRemain | OutputClosed | ClusterLost):
         return Exit.STOPPED
     return Exit.USAGE

@@ -30,6 +30,7 @@ from jury_replay.cassettes.lines import (
     part_of,
     written,
 )
+from jury_replay.cassettes.provenance import seal_fault
 from jury_replay.errors import CassetteDamaged, CassetteError
 from jury_replay.integrity import check_debate
 from jury_store.inventory import DebateRecord, Head
@@ -87,7 +88,7 @@ class _Reading:
             )
         heads = {name: Head(end.events, 0, decode_digest(end.head)) for name, end in manifest.streams.items()}
         record = DebateRecord(manifest.debate_id, events, heads, parts)
-        self._verify(record)
+        self._verify(record, seal)
         return Cassette(record, seal)
 
     def _manifest(self) -> Manifest:
@@ -189,7 +190,7 @@ class _Reading:
         if encode_digest(decode_digest(digest)) != digest:
             raise self._bad(f"{digest} is not how this hash is written")
 
-    def _verify(self, record: DebateRecord) -> None:
+    def _verify(self, record: DebateRecord, seal: SealLine | None) -> None:
         failures = check_debate(record).failures
         if failures:
             raise CassetteDamaged(f"{self._name}: it does not verify: {failures[0]}; {_COPY_AGAIN}")
@@ -199,6 +200,9 @@ class _Reading:
                 f"{self._name}: the first event does not open the debate {record.debate_id}: the cassette was put "
                 f"together wrongly; {_COPY_AGAIN}"
             )
+
+        if seal is not None and (fault := seal_fault(record, seal)) is not None:
+            raise CassetteDamaged(f"{self._name}: it does not verify: {fault}; {_COPY_AGAIN}")
 
     def _bad(self, what: str) -> CassetteDamaged:
         return CassetteDamaged(f"{self._name}:{self._number}: {what}; {_COPY_AGAIN}")

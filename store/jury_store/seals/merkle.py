@@ -44,7 +44,7 @@ class Frontier:
         node = _leaf(event_hash)
         size = self.size
         while size & 1:
-            node = _node(self._peaks.pop(), node)
+            node = node_of(self._peaks.pop(), node)
             size >>= 1
         self._peaks.append(node)
         self.size += 1
@@ -57,7 +57,7 @@ class Frontier:
     @property
     def root(self) -> bytes:
         """The root over everything so far."""
-        return _joined(self._peaks)
+        return joined(self._peaks)
 
 
 def inclusion_proofs(event_hashes: Iterable[bytes], size: int, indexes: Collection[int]) -> dict[int, Proof]:
@@ -91,7 +91,7 @@ def is_included(event_hash: bytes, index: int, size: int, proof: Sequence[bytes]
         return False
     node = _leaf(event_hash)
     for span, sibling in zip(path, proof, strict=True):
-        node = _node(sibling, node) if span.start < index else _node(node, sibling)
+        node = node_of(sibling, node) if span.start < index else node_of(node, sibling)
     return node == root
 
 
@@ -109,9 +109,9 @@ def is_consistent(old: int, old_root: bytes, new: int, new_root: bytes, proof: S
     first = 0 if path[0].start >= old else 1
     for span, node in zip(path[first:], proof[first:], strict=True):
         if span.start < old:
-            before, after = _node(node, before), _node(node, after)
+            before, after = node_of(node, before), node_of(node, after)
         else:
-            after = _node(after, node)
+            after = node_of(after, node)
     return (before, after) == (old_root, new_root)
 
 
@@ -156,7 +156,7 @@ def consistency_path(old: int, new: int) -> list[Span]:
 
 def _roots(event_hashes: Iterable[bytes], spans: Collection[Span]) -> dict[Span, bytes]:
     """The roots of some subtrees, in one reading that ends where the last of them does."""
-    needed = {piece for span in spans for piece in _perfect(span)}
+    needed = {piece for span in spans for piece in perfect(span)}
     stop = max((span.stop for span in spans), default=0)
     found: dict[Span, bytes] = {}
     peaks: list[bytes] = []
@@ -170,17 +170,17 @@ def _roots(event_hashes: Iterable[bytes], spans: Collection[Span]) -> dict[Span,
                 found[span] = node
             if not (size - width) & width:
                 break
-            node = _node(peaks.pop(), node)
+            node = node_of(peaks.pop(), node)
             width *= 2
         peaks.append(node)
         if size == stop:
             break
     if size < stop:
         raise ValueError(f"there are {size} events, a proof needs {stop}")
-    return {span: _joined([found[piece] for piece in _perfect(span)]) for span in spans}
+    return {span: joined([found[piece] for piece in perfect(span)]) for span in spans}
 
 
-def _perfect(span: Span) -> Iterator[Span]:
+def perfect(span: Span) -> Iterator[Span]:
     """The perfect subtrees that a subtree of a log's tree is made of, the largest first."""
     start, stop = span
     while start < stop:
@@ -194,13 +194,13 @@ def _middle(tree: Span) -> int:
     return tree.start + (1 << (tree.stop - tree.start - 1).bit_length() - 1)
 
 
-def _joined(peaks: Sequence[bytes]) -> bytes:
+def joined(peaks: Sequence[bytes]) -> bytes:
     """The root of the tree that these perfect subtrees make up."""
     if not peaks:
         return EMPTY_ROOT
     *others, node = peaks
     for peak in reversed(others):
-        node = _node(peak, node)
+        node = node_of(peak, node)
     return node
 
 
@@ -212,5 +212,5 @@ def _leaf(event_hash: bytes) -> bytes:
     return sha256(b"\0" + event_hash).digest()
 
 
-def _node(left: bytes, right: bytes) -> bytes:
+def node_of(left: bytes, right: bytes) -> bytes:
     return sha256(b"\1" + left + right).digest()

@@ -1,0 +1,190 @@
+"""`jury import`: take debates from cassettes into a store."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from jury_judge.cli.exits import Exit
+from jury_judge.cli.options import public_key_option, resolved_store, store_option
+
+if TYPE_CHECKING:
+    from jury_events.errors import JuryError
+    from jury_replay.cassettes.cassette import Cassette
+    from jury_store.event_store import EventStore
+    from jury_store.seals.keys import PublicKey
+    from jury_store.seals.note import Checkpoint
+
+
+@click.command("import")
+@click.argument(
+    "paths", metavar="FILE|FOLDER...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
+)
+@public_key_option
+@click.option(
+    "--checkpoint",
+    "note_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Take only debates sealed by this checkpoint, kept elsewhere.",
+)
+@click.option(
+    "--erase", is_flag=True, help="Let a cassette erase texts here that its origin erased (--key allows it too)."
+)
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="Print what was imported as JSON.")
+def command(
+    paths: tuple[Path, ...],
+    *,
+    key_files: tuple[Path, ...],
+    note_file: Path | None,
+    erase: bool,
+    store_url: str | None,
+    as_json: bool,
+) -> int:
+    """Add to the store what it does not hold of these debates. Importing again changes nothing.
+
+    With --key or --checkpoint only debates go in that are whole under a seal by such a key, or by this checkpoint.
+    Every cassette is verified first; one that does not verify, or that is another debate under a known id, is refused
+    and named, the others go on, and the command exits with 5. A store that is not there is made.
+    """
+    from jury_judge.cli.exits import code_of
+    from jury_judge.cli.terminal import counted, is_live, note
+    from jury_replay.cassettes.shelf import cassettes_in
+
+    files = list(cassettes_in(paths))
+    admission = _admission(key_files, note_file, erase=erase)
+    url = resolved_store(store_url)
+    results = _Results()
+    store: EventStore | None = None
+    try:
+        for path in files:
+            cassette = _read(path, admission, results)
+            if cassette is None:
+                continue
+            store = store or _opened(url)
+            _take(store, path, cassette, results, erase=admission.erase)
+            if is_live("auto"):
+                print(f"\r{results.total} cassettes read", end="", file=sys.stderr, flush=True)
+        if store is not None and results.erased:
+            _scrub(store)
+    finally:
+        if store is not None:
+            store.close()
+    if is_live("auto"):
+        note("")
+    if as_json:
+        print(json.dumps(results.as_json(), ensure_ascii=False))
+    else:
+        said = f"{counted(results.imported, 'debate')} imported ({counted(results.events, 'event')})"
+        said += f", {results.unchanged} there already" if results.unchanged else ""
+        said += f", {counted(results.erased, 'text')} erased" if results.erased else ""
+        said += f", {counted(results.withheld, 'text')} not brought back, erased on record" if results.withheld else ""
+        said += f", {counted(len(results.refused), 'cassette')} refused" if results.refused else ""
+        note(said)
+    return max((code_of(error) for _, error in results.refused), default=Exit.DONE)
+
+
+class _Admission(NamedTuple):
+    keys: tuple["PublicKey", ...]
+    checkpoint: "Checkpoint | None"
+    erase: bool
+
+
+class _Results:
+    """What the cassettes came to."""
+
+    def __init__(self) -> None:
+        self.imported = self.unchanged = self.events = self.texts = self.erased = self.withheld = 0
+        self.refused: list[tuple[Path, JuryError]] = []
+
+    @property
+    def total(self) -> int:
+        """Cassettes so far."""
+        return self.imported + self.unchanged + len(self.refused)
+
+    def refuse(self, path: Path, error: "JuryError") -> None:
+        """One is not taken; said at once, for there may be many more."""
+        from jury_judge.cli.terminal import note
+
+        said = str(error)
+        note(f"jury: {said if said.startswith(str(path)) else f'{path}: {said}'}")
+        self.refused.append((path, error))
+
+    def as_json(self) -> dict[str, object]:
+        """For a program."""
+        return {
+            "imported": self.imported,
+            "unchanged": self.unchanged,
+            "events": self.events,
+            "texts": self.texts,
+            "erased": self.erased,
+            "withheld": self.withheld,
+            "refused": [{"file": str(path), "problem": str(error)} for path, error in self.refused],
+        }
+
+
+def _admission(key_files: tuple[Path, ...], note_file: Path | None, *, erase: bool) -> _Admission:
+    from jury_judge.cli.seal_files import read_keys, read_note
+    from jury_store.seals.note import read_checkpoint
+
+    keys = read_keys(key_files)
+    kept = None if note_file is None else read_checkpoint(read_note(note_file))
+    return _Admission(keys, kept, erase or bool(keys))
+
+
+def _read(path: Path, admission: _Admission, results: _Results) -> "Cassette | None":
+    from jury_replay.cassettes.provenance import trust_fault
+    from jury_replay.cassettes.reading import read_cassette
+    from jury_replay.errors import CassetteDamaged, CassetteError
+
+    try:
+        cassette = read_cassette(path)
+        fault = trust_fault(cassette.record, cassette.seal, admission.keys, admission.checkpoint)
+        if fault is not None:
+            raise CassetteDamaged(f"{path}: {fault}")
+    except CassetteError as error:
+        results.refuse(path, error)
+        return None
+    return cassette
+
+
+def _opened(url: str) -> "EventStore":
+    from jury_migrations.upgrading import upgrade
+    from jury_store.errors import StoreMissing
+    from jury_store.opening import open_store
+
+    try:
+        return open_store(url, write=True, run="import")
+    except StoreMissing:
+        upgrade(url)
+        return open_store(url, write=True, run="import")
+
+
+def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Results, *, erase: bool) -> None:
+    from jury_replay.cassettes.intake import take_in
+    from jury_replay.errors import ReplayError
+
+    try:
+        taken = take_in(store, cassette, erase=erase)
+    except ReplayError as error:
+        results.refuse(path, error)
+        return
+    results.imported += bool(taken.events or taken.erased)
+    results.unchanged += not (taken.events or taken.erased)
+    results.events += taken.events
+    results.texts += taken.parts
+    results.erased += taken.erased
+    results.withheld += taken.withheld
+
+
+def _scrub(store: "EventStore") -> None:
+    from jury_judge.cli.terminal import note
+    from jury_store.errors import ScrubRefused
+
+    try:
+        store.scrub()
+    except ScrubRefused as refused:
+        note(f"jury: {refused}")

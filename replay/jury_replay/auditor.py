@@ -1,0 +1,284 @@
+"""Check a cassette of a recorded debate without trusting the software that wrote it.
+
+    python auditor.py CASSETTE [--key PUBLIC_KEY] [--checkpoint NOTE]
+
+This one file needs Python 3.11 and the package `cryptography`; it shares nothing with Jury Judge but the format, which
+docs/cassettes.md and docs/log-format.md define. It prints a line for each thing that it checked and for each that it
+could not, and ends with 0 when nothing is wrong, else with 1.
+
+What it comes to: the file is whole (2). No event and no text is other than it was hashed (3, 4). Nothing is missing
+but what an event says was erased (5). With the seal, the log whose root a note states held the events that the seal
+covers (6); with the key, the key's holder stated it (7); with a checkpoint that you kept, the log was not rewritten
+since (8).
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import re
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+Json = dict[str, Any]
+Streams = dict[str, list[Json]]
+
+REFERENCE = re.compile(r'\{"part":"([A-Za-z0-9_-]{43})"\}')
+HASH = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes: the last character carries 4 bits
+SALT = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")  # 16 bytes: 2 bits
+EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
+
+
+class Wrong(Exception):
+    """Something does not hold; the message says what."""
+
+
+def say(text: str) -> None:
+    print("".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text))  # a terminal obeys nothing of it
+
+
+def require(holds: object, message: str) -> None:
+    if not holds:
+        raise Wrong(message)
+
+
+def unpack(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def is_count(value: object, least: int) -> bool:
+    return type(value) is int and least <= value < 2**63
+
+
+# 1. A line is a JSON object in its one canonical form, so that two readers cannot read two things in it.
+def read_line(raw: bytes, where: str, *fields: str) -> Json:
+    try:
+        text = raw.decode("utf-8")
+        value = json.loads(text)
+        again = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        raise Wrong(f"{where} is not JSON: {error}") from None
+    require(isinstance(value, dict) and again + "\n" == text, f"{where} is not canonical JSON")
+    require(not fields or sorted(value) == sorted(fields), f"{where} has other fields than it should")
+    return dict(value)
+
+
+# 2. The manifest says what the file holds, and has the hash of all its other bytes.
+def check_manifest(lines: list[bytes]) -> Json:
+    require(lines and lines[-1].endswith(b"\n"), "the file is empty, or was cut short")
+    manifest = read_line(lines[0], "line 1", "cassette", "debate_id", "streams", "parts", "sealed", "sha256")
+    debate, streams = manifest["debate_id"], manifest["streams"]
+    require(manifest["cassette"] == 1 and is_count(manifest["cassette"], 1), "this is no cassette of format 1")
+    require(re.fullmatch(r"[A-Za-z0-9._~-]{1,220}", str(debate)), "the debate has no proper id")
+    names = set(streams) if isinstance(streams, dict) else set()
+    require(
+        {f"debate/{debate}"} <= names <= {f"debate/{debate}", f"calls/{debate}"}, "the streams are not the debate's"
+    )
+    for end in streams.values():
+        require(isinstance(end, dict) and end.keys() == {"events", "head"}, "a stream's end is not well-formed")
+        require(is_count(end["events"], 1) and HASH.fullmatch(str(end["head"])), "a stream's end is not well-formed")
+    require(is_count(manifest["parts"], 0) and type(manifest["sealed"]) is bool, "the manifest is not well-formed")
+    count = 1 + sum(end["events"] for end in streams.values()) + manifest["parts"] + manifest["sealed"]
+    require(len(lines) == count, f"the file has {len(lines)} lines, its manifest tells of {count}")
+    found = hashlib.sha256(b"".join(lines[1:])).hexdigest()
+    require(found == manifest["sha256"], "the SHA-256 in the manifest is not that of the lines after it")
+    return manifest
+
+
+# 3. An event's hash is over its fields and the hash of the event before it, 32 zero bytes before the first.
+def check_chain(stream: str, end: Json, events: list[Json]) -> None:
+    previous = bytes(32)
+    require(len({str(event["event_id"]) for event in events}) == len(events), f"two events of {stream} have one id")
+    for version, event in enumerate(events, 1):
+        where = f"event {version} of {stream}"
+        require((event["stream"], event["version"]) == (stream, version), f"{where} is not in its place")
+        require(all(type(event[name]) is str for name in ("event_id", "type", "body")), f"{where} is not well-formed")
+        require(is_count(event["schema"], 1) and is_count(event["recorded_at"], 0), f"{where} is not well-formed")
+        fields = [b"jury-judge event 1", previous, *(str(event[name]).encode() for name in EVENT_FIELDS)]
+        previous = hashlib.sha256(b"".join(struct.pack(">Q", len(one)) + one for one in fields)).digest()
+        written = str(event["hash"])
+        require(HASH.fullmatch(written) and unpack(written) == previous, f"{where} was changed, or one before it")
+        body = read_line(str(event["body"]).encode() + b"\n", f"the body of {where}")
+        require(body.get("type") == event["type"], f"{where}: body and envelope name different types")
+    require(unpack(end["head"]) == previous, f"the manifest has another last hash of {stream}")
+
+
+# 4. Texts are kept apart from the events, which name them by SHA-256(salt, text).
+def check_texts(lines: list[bytes], first: int) -> set[str]:
+    digests: list[str] = []
+    for number, raw in enumerate(lines, first):
+        form = "text" if b'"text":' in raw else "base64"
+        line = read_line(raw, f"line {number}", "part", "salt", form)
+        digest, salt, said = str(line["part"]), str(line["salt"]), str(line[form])
+        require(HASH.fullmatch(digest) and SALT.fullmatch(salt), f"line {number} has no digest, or no salt")
+        require(digest > max(digests[-1:], default=""), f"line {number}: {digest} is not in its place, or there twice")
+        if form == "text":
+            content = said.encode()
+        else:
+            content = base64.b64decode(said, validate=True)
+            is_text = content.decode("utf-8", "ignore").encode() == content
+            require(
+                base64.b64encode(content).decode() == said and not is_text,
+                f"line {number} is not written in the one way that there is",
+            )
+        require(hashlib.sha256(unpack(salt) + content).digest() == unpack(digest), f"the text {digest} was changed")
+        digests.append(digest)
+    return set(digests)
+
+
+# 5. Every text that is named is there, unless an event says that it was erased; every model call that an event follows
+#    from is there; the first event opens this debate.
+def check_references(debate: str, streams: Streams, texts: set[str]) -> int:
+    named: set[str] = set()
+    erased: set[str] = set()
+    calls: set[str] = set()
+    for event in (event for events in streams.values() for event in events):
+        found = set(REFERENCE.findall(event["body"]))
+        named |= found
+        if event["type"] == "texts_erased":
+            erased |= found
+        if event["type"] != "exchange_recorded":
+            calls |= set(map(str, json.loads(event["body"]).get("exchanges", ())))
+    lost = sorted(named - texts - erased)
+    require(not lost, f"{len(lost)} texts are missing without a recorded erasure: {lost[:1]}")
+    require(texts <= named, "there is a text that no event names")
+    gone = sorted(calls - {event["event_id"] for event in streams.get(f"calls/{debate}", ())})
+    require(not gone, f"model calls are named and not there: {gone[:1]}")
+    first = json.loads(streams[f"debate/{debate}"][0]["body"])
+    opens = (first["type"], first.get("debate_id")) == ("debate_opened", debate)
+    require(opens, "the first event does not open this debate")
+    return len(named - texts)
+
+
+# 6. A note states the root of a Merkle tree (RFC 9162, section 2.1) over the hashes of all events of a log: three lines
+#    (origin, size, root), an empty one, signatures. A proof leads from an event's hash to that root.
+def read_note(note: str) -> tuple[str, int, bytes, bytes, list[list[str]]]:
+    found = re.fullmatch(
+        r"(([^\x00-\x1f]+)\n(0|[1-9][0-9]{0,18})\n([A-Za-z0-9+/]{43}=)\n([^\x00-\x1f]+\n)*)\n"
+        r"((— [^\x00- +]+ [A-Za-z0-9+/]+={0,2}\n)+)",
+        note,
+    )
+    require(found, "the note is no checkpoint")
+    text, origin, size, root = found.group(1, 2, 3, 4) if found else ("", "", "", "")
+    signatures = [line.split(" ")[1:] for line in found.group(6).splitlines()] if found else []
+    return origin, int(size), base64.b64decode(root), text.encode(), signatures
+
+
+def root_from(event_hash: bytes, index: int, size: int, proof: list[bytes]) -> bytes:
+    node, last = hashlib.sha256(b"\0" + event_hash).digest(), size - 1
+    for sibling in proof:
+        require(last > 0, "a proof is too long")
+        if index % 2 or index == last:
+            node = hashlib.sha256(b"\1" + sibling + node).digest()
+            while index % 2 == 0 and index > 0:
+                index, last = index // 2, last // 2
+        else:
+            node = hashlib.sha256(b"\1" + node + sibling).digest()
+        index, last = index // 2, last // 2
+    require(last == 0, "a proof is too short")
+    return node
+
+
+def check_seal(seal: Json, streams: Streams) -> dict[str, int]:
+    _, size, root, _, _ = read_note(str(seal["note"]))
+    places = seal["streams"]
+    require(isinstance(places, dict) and places and set(places) <= set(streams), "the seal is of another debate")
+    for stream, place in places.items():
+        require(place.keys() == {"version", "leaf", "proof"}, f"the proof of {stream} is malformed")
+        version, leaf, proof = place["version"], place["leaf"], place["proof"]
+        require(is_count(version, 1) and is_count(leaf, 0), f"the proof of {stream} is malformed")
+        require(version <= len(streams[stream]) and leaf < size, f"the seal covers more of {stream} than there is")
+        require(all(HASH.fullmatch(str(one)) for one in proof), f"the proof of {stream} is malformed")
+        reached = root_from(unpack(streams[stream][version - 1]["hash"]), leaf, size, [unpack(one) for one in proof])
+        require(reached == root, f"the proof of {stream} does not lead to the root in the note")
+    return {stream: places[stream]["version"] if stream in places else 0 for stream in streams}
+
+
+# 7. Signatures are Ed25519 over the note's text, by a key that you have from somebody whom you trust.
+def check_signature(note: str, key_lines: list[str]) -> None:
+    _, _, _, text, signatures = read_note(note)
+    good = 0
+    for name, key_id, coded in (line.split("+", 2) for line in key_lines):
+        key = base64.b64decode(coded, validate=True)
+        own_id = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
+        require(key[:1] == b"\1" and own_id.hex() == key_id, f"the key {name} is damaged, or no Ed25519 key")
+        for signature in (base64.b64decode(coded) for signer, coded in signatures if signer == name):
+            if signature[:4] == own_id:
+                Ed25519PublicKey.from_public_bytes(key[1:]).verify(signature[4:], text)
+                good += 1
+    require(good, "none of the keys given signed the note")
+
+
+# 8. Your checkpoint of the same log and size must state the same root.
+def check_kept(note: str, kept: str) -> None:
+    (origin, size, root, _, _), (kept_origin, kept_size, kept_root, _, _) = read_note(note), read_note(kept)
+    require(origin == kept_origin, f"the seal is of the log {origin}, your checkpoint of {kept_origin}")
+    require(size == kept_size, f"the seal is over {size} events, your checkpoint over {kept_size}: not comparable")
+    require(root == kept_root, "your checkpoint states another root: the log was rewritten")
+
+
+def audit(path: Path, keys: list[str], kept: str | None) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    manifest = check_manifest(lines)
+    debate, streams, at = manifest["debate_id"], Streams(), 1
+    say(f"ok    the file is whole: {len(lines)} lines of the debate {debate}")
+    for stream in sorted(manifest["streams"], reverse=True):  # debate/ before calls/
+        stop = at + manifest["streams"][stream]["events"]
+        numbered = enumerate(lines[at:stop], at + 1)
+        streams[stream] = [read_line(raw, f"line {n}", *EVENT_FIELDS, "hash") for n, raw in numbered]
+        check_chain(stream, manifest["streams"][stream], streams[stream])
+        say(f"ok    {stream}: the chain of {stop - at} events is unbroken")
+        at = stop
+    texts = check_texts(lines[at : at + manifest["parts"]], at + 1)
+    erased = check_references(debate, streams, texts)
+    say(f"ok    {len(texts)} texts are as recorded, {erased} were erased on record, none is missing")
+    if not manifest["sealed"]:
+        require(not keys and not kept, "there is no seal: nothing shows which log the debate comes from")
+        say("open  there is no seal: whether all of it was computed anew cannot be told")
+        return
+    seal = read_line(lines[-1], "the seal", "note", "streams")
+    covered = check_seal(seal, streams)
+    origin, size, _, _, _ = read_note(seal["note"])
+    for stream, count in covered.items():
+        say(f"ok    {stream}: {count} of {len(streams[stream])} events were in the log {origin} of {size} events")
+    if any(count < len(streams[stream]) for stream, count in covered.items()):
+        require(not keys and not kept, "events came after the seal: nothing shows who wrote those")
+        say("open  events came after the seal: it says nothing of those")
+    if keys:
+        check_signature(seal["note"], keys)
+        say("ok    the seal is signed by a key that you gave")
+    else:
+        say("open  no --key was given: whose log it is was not checked")
+    if kept is not None:
+        check_kept(seal["note"], kept)
+        say("ok    your checkpoint states the same root")
+    else:
+        say("open  no --checkpoint was given: a log rewritten and sealed anew by its keeper would look the same")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Check a cassette of a recorded debate.")
+    parser.add_argument("cassette", type=Path)
+    parser.add_argument("--key", help="a public key NAME+ID+KEY, or a file with one a line")
+    parser.add_argument("--checkpoint", type=Path, help="a note of the same log that you kept")
+    given = parser.parse_args()
+    try:
+        key = Path(given.key).read_text("utf-8") if given.key and Path(given.key).is_file() else given.key or ""
+        kept = given.checkpoint.read_bytes().decode() if given.checkpoint else None
+        audit(given.cassette, key.split(), kept)
+    except InvalidSignature:
+        say("WRONG the signature of the seal is not over its note")
+    except (Wrong, OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        say(f"WRONG {error if isinstance(error, Wrong | OSError) else f'this is not well-formed: {error!r}'}")
+    else:
+        return 0
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""The seal of a cassette: which log a debate was recorded in, shown by a signed checkpoint and inclusion proofs."""
+
+from collections.abc import Collection
+
+from pydantic import ValidationError
+
+from jury_events.parts import decode_digest, encode_digest
+from jury_replay.cassettes.lines import Included, SealLine, written
+from jury_replay.errors import RecordDamaged
+from jury_store.errors import BadNote
+from jury_store.event_store import EventStore
+from jury_store.inventory import DebateRecord
+from jury_store.seals.keys import PublicKey
+from jury_store.seals.log_tree import LogTree
+from jury_store.seals.merkle import is_included
+from jury_store.seals.note import Checkpoint, read_checkpoint, signature_fault
+
+
+def seal_fault(record: DebateRecord, seal: SealLine) -> str | None:
+    """Why the proofs of a seal do not show that the record is in the checkpoint's tree; None: they do.
+
+    Whose checkpoint that is stays open: see `trust_fault`.
+    """
+    try:
+        checkpoint = read_checkpoint(seal.note.encode())
+    except BadNote as error:
+        return f"the note of its seal: {error}"
+    if not seal.streams or not seal.streams.keys() <= record.events.keys():
+        return "its seal is not about the streams of this debate"
+    for stream, place in seal.streams.items():
+        events = record.events[stream]
+        if place.version > len(events):
+            return f"its seal covers event {place.version} of {stream}, which has {len(events)}"
+        proof = [decode_digest(one) for one in place.proof]
+        if [encode_digest(one) for one in proof] != list(place.proof):
+            return f"the proof of {stream} is not written as it should be"
+        event_hash = events[place.version - 1].hash
+        if not is_included(event_hash, place.leaf, checkpoint.tree_size, proof, checkpoint.root):
+            return f"the proof of its seal does not show that event {place.version} of {stream} was sealed"
+    return None
+
+
+def trust_fault(
+    record: DebateRecord, seal: SealLine | None, keys: Collection[PublicKey], kept: Checkpoint | None
+) -> str | None:
+    """Why somebody who trusts these keys, or kept this checkpoint, should not take a debate; None: no reason.
+
+    Args:
+        record: of the cassette.
+        seal: of the cassette, whose proofs were checked.
+        keys: none: signatures are not checked.
+        kept: the checkpoint of the same log that was kept elsewhere, which must be the seal's own.
+    """
+    if not keys and kept is None:
+        return None
+    if seal is None:
+        return "it carries no seal, so nothing shows which log it comes from; seal the log and export it again"
+    checkpoint = read_checkpoint(seal.note.encode())
+    fault = signature_fault(checkpoint, keys) if keys else None
+    if fault is not None:
+        return f"the note of its seal: {fault}"
+    if kept is not None and (kept_fault := _kept_fault(checkpoint, kept)) is not None:
+        return kept_fault
+    for stream, events in record.events.items():
+        sealed = seal.streams[stream].version if stream in seal.streams else 0
+        if sealed < len(events):
+            return (
+                f"its seal covers {sealed} of {len(events)} events of {stream}, so nothing shows who wrote the rest; "
+                "seal the log and export it again"
+            )
+    return None
+
+
+def _kept_fault(checkpoint: Checkpoint, kept: Checkpoint) -> str | None:
+    if checkpoint.origin != kept.origin:
+        return f"it was sealed in the log {checkpoint.origin!r}, the checkpoint given is of {kept.origin!r}"
+    if checkpoint.tree_size != kept.tree_size:
+        return (
+            f"its seal is over {checkpoint.tree_size} events, the checkpoint given over {kept.tree_size}: only "
+            "checkpoints of one size can be compared here"
+        )
+    if checkpoint.root != kept.root:
+        return f"the checkpoint given has another root over {kept.tree_size} events: the log was changed"
+    return None
+
+
+class Provenance:
+    """Seals for cassettes from one store: what an imported debate brought with it, else by the store's latest seal.
+
+    The hashes of the log are read once, when the first debate needs them.
+    """
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self._seal = store.latest_seal()
+        self._tree: LogTree | None = None
+
+    def seal_of(self, record: DebateRecord) -> SealLine | None:
+        """The seal for a debate's cassette, None where no seal covers anything of it.
+
+        Raises:
+            RecordDamaged: a stored seal does not fit the log, or the debate.
+            StoreError: the database cannot be read, or the log was cut.
+        """
+        origin = self._store.origin(record.debate_id)
+        if origin is None:
+            return self._own(record)
+        try:
+            seal = SealLine.model_validate_json(origin)
+            fault = None if written(seal) == origin + b"\n" else "it is not written as it was"
+        except ValidationError:
+            raise RecordDamaged(f"debate {record.debate_id}: the seal that it was imported with is damaged") from None
+        fault = fault or seal_fault(record, seal)
+        if fault is not None:
+            raise RecordDamaged(f"debate {record.debate_id}: the seal that it was imported with: {fault}")
+        return seal
+
+    def _own(self, record: DebateRecord) -> SealLine | None:
+        sealed = self._seal
+        if sealed is None:
+            return None
+        last = {
+            stream: covered[-1]
+            for stream, events in record.events.items()
+            if (covered := [event for event in events if event.position <= sealed.tree_size])
+        }
+        if not last:
+            return None
+        if self._tree is None:
+            self._tree = LogTree(self._store, sealed.tree_size)
+            if self._tree.root != sealed.root:
+                raise RecordDamaged(
+                    f"the seal over {sealed.tree_size} events does not fit the log; run jury verify --all"
+                )
+        return SealLine(
+            note=sealed.note.decode("utf-8"),
+            streams={
+                stream: Included(
+                    version=event.version,
+                    leaf=event.position - 1,
+                    proof=tuple(map(encode_digest, self._tree.proof(event.position - 1))),
+                )
+                for stream, event in last.items()
+            },
+        )
+
+
+def origin_of(seal: SealLine) -> bytes:
+    """A seal as the store keeps it beside an imported debate: its line of the cassette, without the end."""
+    return written(seal)[:-1]

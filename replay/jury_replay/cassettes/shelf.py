@@ -1,0 +1,58 @@
+"""Cassettes as files of a folder: found there, and put there whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.errors import CassetteError
+
+
+def cassette_name(debate_id: str) -> str:
+    """The file name of a debate's cassette."""
+    return debate_id + SUFFIX
+
+
+def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
+    """Files as they are named, and of folders the cassettes at any depth, by path.
+
+    Raises:
+        CassetteError: a folder holds none.
+    """
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted(path.rglob("*" + SUFFIX))
+        if not found:
+            raise CassetteError(f"{path}: there is no cassette in this folder (files *{SUFFIX}); name another")
+        yield from found
+
+
+def put(path: Path, content: bytes) -> bool:
+    """Write a file so that whoever looks sees the old one or the new one; gives whether there was a change.
+
+    Raises:
+        CassetteError: it cannot be written; nothing of it is left.
+    """
+    try:
+        with suppress(FileNotFoundError):
+            if path.stat().st_size == len(content) and path.read_bytes() == content:
+                return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Texts of cases are in it: for its owner, until somebody decides otherwise.
+        descriptor, name = tempfile.mkstemp(prefix=".jury-", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise CassetteError(f"{path}: cannot be written: {error.strerror}; name another place, or make room") from None
+    return True

@@ -1,0 +1,98 @@
+"""Seeing to it that deleted texts are not left in the database's files, on a connection outside a transaction."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from sqlalchemy import Connection
+
+from jury_store.errors import ScrubRefused, StoreFailed, TextsRemain
+
+_POLL_SECONDS = 0.1
+
+_AGAIN = "end the reader, then call the same command again"
+
+
+def scrub(connection: Connection, name: str, wait: float) -> None:
+    """See `EventStore.scrub`."""
+    try:
+        _SCRUBS[connection.dialect.name](connection, name, wait)
+    except (sqlite3.Error, psycopg.Error) as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise StoreFailed(
+            f"{name}: {said}. The texts are deleted, but their bytes may be left in the database's files; mend the "
+            "cause, then call the same command again"
+        ) from error
+
+
+def _scrub_sqlite(connection: Connection, name: str, wait: float) -> None:
+    """Deleted bytes were overwritten in their pages (`secure_delete`): only the write-ahead log holds them yet."""
+    driver: Any = connection.connection.driver_connection
+    (before,) = driver.execute("PRAGMA busy_timeout").fetchone()
+    driver.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}").fetchone()
+    try:
+        (blocked, _, _) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        driver.execute(f"PRAGMA busy_timeout = {before}").fetchone()
+    if blocked:
+        raise TextsRemain(
+            f"{name}: the texts are deleted, but another process is reading the store and keeps them in its "
+            f"write-ahead log; {_AGAIN}"
+        )
+
+
+_OLDER_READERS = """
+SELECT count(*) FROM pg_stat_activity
+ WHERE datname = current_database() AND pid <> pg_backend_pid() AND age(backend_xmin) > age(%s::text::xid)
+"""
+
+
+def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
+    """Deleted rows stay in the table's free space until it is written anew, and in it while anybody may see them."""
+    driver: Any = connection.connection.driver_connection
+    said: list[str] = []
+
+    def hear(notice: Any) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            said.append(notice.message_primary)
+
+    (role,) = driver.execute("SELECT current_user").fetchone()
+    (now,) = driver.execute("SELECT pg_current_xact_id()::xid::text").fetchone()
+    driver.commit()
+    driver.autocommit = True
+    driver.add_notice_handler(hear)
+    try:
+        until = time.monotonic() + wait
+        while driver.execute(_OLDER_READERS, (now,)).fetchone() != (0,):
+            if time.monotonic() >= until:
+                raise TextsRemain(
+                    f"{name}: the texts are deleted, but a transaction that began before keeps their rows in the "
+                    f"table; {_AGAIN}"
+                )
+            time.sleep(_POLL_SECONDS)
+        # The writer's role owns nothing; whoever logged in may.
+        driver.execute("RESET ROLE")
+        driver.execute("SELECT set_config('lock_timeout', %s, false)", (str(int(wait * 1000) + 1),))
+        driver.execute("VACUUM (FULL) parts")
+    except psycopg.errors.LockNotAvailable:
+        raise TextsRemain(
+            f"{name}: the texts are deleted, but another session uses the table that holds their bytes; {_AGAIN}"
+        ) from None
+    finally:
+        driver.execute("RESET lock_timeout")
+        driver.execute(f'SET ROLE "{role}"')
+        driver.remove_notice_handler(hear)
+        driver.autocommit = False
+    if said:
+        raise ScrubRefused(
+            f"{name}: the texts are deleted, but their bytes stay in free space of the table parts until its owner "
+            f"runs: VACUUM (FULL) parts (the database said: {said[0]})"
+        )
+
+
+_SCRUBS: dict[str, Callable[[Connection, str, float], None]] = {
+    "sqlite": _scrub_sqlite,
+    "postgresql": _scrub_postgresql,
+}

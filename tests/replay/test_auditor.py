@@ -1,0 +1,207 @@
+"""The second verifier: one file, none of our code, and the same answer as ours."""
+
+import ast
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from jury_replay import auditor
+from jury_store.seals.keys import SealKey
+from support.cassettes import (
+    KEY,
+    SEAL_SPOILINGS,
+    SPOILINGS,
+    a_cassette,
+    canonical_line,
+    erase_text,
+    out_of,
+    record_debate,
+    seal,
+    sealed_store,
+    with_its_hash,
+)
+
+SOURCE = Path(auditor.__file__)
+
+# Audits every call of a list in one process that can import nothing but the standard library and cryptography.
+_DRIVER = """
+import contextlib, io, json, runpy, sys
+sys.path.append(sys.argv[1])
+said = []
+for arguments in json.loads(sys.argv[2]):
+    sys.argv, out = ["auditor.py", *arguments], io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            runpy.run_path("auditor.py", run_name="__main__")
+        except SystemExit as ended:
+            said.append([ended.code, out.getvalue()])
+print(json.dumps([said, sorted(name for name in sys.modules if name.startswith(("jury", "pydantic", "sqlalchemy")))]))
+"""
+
+
+class Auditor:
+    """A copy of the file in a folder of its own, run without our packages."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "auditor.py").write_bytes(SOURCE.read_bytes())
+        self.site = folder / "site"
+        self.site.mkdir()
+        for name in ("cryptography", "cffi", "_cffi_backend"):
+            found = find_spec(name)
+            if found is not None and found.origin is not None:
+                place = Path(found.origin).parent if found.submodule_search_locations else Path(found.origin)
+                (self.site / place.name).symlink_to(place)
+
+    def all(self, calls: list[list[str]]) -> list[tuple[int, str]]:
+        """Exit code and output of each call."""
+        command = [sys.executable, "-I", "-S", "-c", _DRIVER, str(self.site), json.dumps(calls)]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True)
+        said, ours = json.loads(done.stdout)
+        assert ours == []
+        assert len(said) == len(calls)
+        return [(code, out) for code, out in said]
+
+    def __call__(self, content: bytes, *options: str) -> tuple[int, str]:
+        (self.folder / "one.cassette.jsonl").write_bytes(content)
+        (answer,) = self.all([["one.cassette.jsonl", *options]])
+        return answer
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> Auditor:
+    return Auditor(tmp_path)
+
+
+def test_it_imports_nothing_of_ours_and_can_be_read_at_one_sitting() -> None:
+    source = SOURCE.read_text()
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(source))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+
+    assert imported - sys.stdlib_module_names == {"cryptography"}
+    assert sum(bool(line.strip()) for line in source.splitlines()) < 250
+
+
+def test_it_passes_what_is_whole_and_says_what_stays_open(audit: Auditor) -> None:
+    code, said = audit(a_cassette())
+
+    assert code == 0
+    assert [line[:5] for line in said.splitlines()] == ["ok   "] * 4 + ["open "]
+    assert "debate/d: the chain of 5 events is unbroken" in said
+    assert "7 texts are as recorded, 0 were erased on record" in said
+
+
+def test_it_passes_the_debates_of_the_corpus(audit: Auditor) -> None:
+    corpus = sorted((Path(__file__).parent.parent / "corpus").glob("*.cassette.jsonl"))
+
+    answers = audit.all([[str(path)] for path in corpus])
+
+    assert len(corpus) > 10
+    assert [path.name for path, (code, _) in zip(corpus, answers, strict=True) if code] == []
+
+
+def test_it_runs_as_a_script(tmp_path: Path) -> None:
+    (tmp_path / "d").write_bytes(a_cassette()[:-1])
+
+    done = subprocess.run([sys.executable, str(SOURCE), "d"], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (1, "WRONG the file is empty, or was cut short\n")
+
+
+def test_it_refuses_whatever_the_reader_refuses(audit: Auditor) -> None:
+    spoilt = (*SPOILINGS, *SEAL_SPOILINGS)
+    for number, spoiling in enumerate(spoilt):
+        (audit.folder / f"{number}").write_bytes(spoiling.bytes())
+
+    answers = audit.all([[f"{number}"] for number in range(len(spoilt))])
+
+    assert [
+        one.name for one, (code, said) in zip(spoilt, answers, strict=True) if code != 1 or "WRONG" not in said
+    ] == []
+
+
+def test_it_refuses_every_flipped_byte(audit: Auditor) -> None:
+    whole = out_of(sealed_store())
+    calls = []
+    for index in range(0, len(whole), 13):
+        (audit.folder / f"{index}").write_bytes(whole[:index] + bytes([whole[index] ^ 2]) + whole[index + 1 :])
+        calls.append([f"{index}"])
+
+    assert {code for code, _ in audit.all(calls)} == {1}
+
+
+def test_it_checks_seal_signature_and_checkpoint(audit: Auditor) -> None:
+    store = sealed_store()
+    (kept,) = store.seals()
+    (audit.folder / "key.pub").write_text(KEY.public.line + "\n")
+    (audit.folder / "note").write_bytes(kept.note)
+
+    code, said = audit(out_of(store), "--key", "key.pub", "--checkpoint", "note")
+
+    assert code == 0
+    assert "open" not in said
+    assert "debate/d: 5 of 5 events were in the log example.com/jury of 21 events" in said
+
+
+def test_a_key_may_be_given_as_it_is_and_be_one_of_several(audit: Auditor) -> None:
+    other = SealKey("example.com/jury", bytes(31) + b"\1").public.line
+
+    assert audit(out_of(sealed_store()), "--key", f"{other}\n{KEY.public.line}")[0] == 0
+    assert "none of the keys" in audit(out_of(sealed_store()), "--key", other)[1]
+    assert "WRONG" in audit(out_of(sealed_store()), "--key", "nonsense")[1]
+
+
+def test_a_signature_of_something_else_is_wrong(audit: Auditor) -> None:
+    store, longer = sealed_store(), sealed_store()
+    record_debate(longer, "more", seed=9)
+    seal(longer)
+    lines = out_of(store).splitlines(keepends=True)
+    theirs = longer.seals()[-1].note.decode().rpartition("\n\n")[2]
+    value = json.loads(lines[-1])
+    value["note"] = value["note"].rpartition("\n\n")[0] + "\n\n" + theirs
+
+    forged = with_its_hash([*lines[:-1], canonical_line(value)])
+
+    assert audit(forged)[0] == 0
+    assert audit(forged, "--key", KEY.public.line) == (1, audit(forged)[1].split("open")[0] + _NOT_SIGNED)
+
+
+_NOT_SIGNED = "WRONG the signature of the seal is not over its note\n"
+
+
+def test_a_log_that_was_rewritten_is_told_by_the_checkpoint_that_was_kept(audit: Auditor) -> None:
+    store = sealed_store()
+    rewritten = type(store)()
+    for number, name in enumerate(("other", "d", "last"), 4):
+        record_debate(rewritten, name, seed=number)
+    seal(rewritten)
+    (audit.folder / "note").write_bytes(store.seals()[-1].note)
+
+    code, said = audit(out_of(rewritten), "--key", KEY.public.line, "--checkpoint", "note")
+
+    assert (code, said.splitlines()[-1]) == (1, "WRONG your checkpoint states another root: the log was rewritten")
+
+
+def test_what_came_after_the_seal_is_open_and_with_a_key_wrong(audit: Auditor) -> None:
+    store = sealed_store()
+    erase_text(store, "d", b"because")
+
+    without, with_key = audit(out_of(store)), audit(out_of(store), "--key", KEY.public.line)
+
+    assert without[0] == 0
+    assert "6 texts are as recorded, 1 were erased on record" in without[1]
+    assert "events came after the seal: it says nothing of those" in without[1]
+    assert with_key[0] == 1

@@ -1,0 +1,266 @@
+"""A cassette in another store: what was missing is there, what was there stays, and it comes out as it went in."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from jury_migrations.upgrading import upgrade
+from jury_replay.cassettes.cassette import Cassette
+from jury_replay.cassettes.intake import Taken, take_in
+from jury_replay.cassettes.provenance import Provenance, seal_fault, trust_fault
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.cassettes.writing import write_cassette
+from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
+from jury_replay.verify import verify
+from jury_store.event_store import Append, EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from jury_store.seals.keys import SealKey
+from jury_store.seals.note import read_checkpoint
+from support.cassettes import KEY, erase_text, out_of, record_debate, seal
+from support.debates import DebateScript
+from support.postgres import NoPostgres, PostgresServer, postgres_server
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Iterator[EventStore]:
+    """A SQLite store of three debates, sealed twice."""
+    store = a_sqlite_store(tmp_path / "origin.db")
+    for number, name in enumerate(("a", "d", "z")):
+        record_debate(store, name, seed=number + 1)
+        seal(store)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[EventStore]:
+    """A store that holds something else."""
+    store = a_sqlite_store(tmp_path / "other.db")
+    record_debate(store, "unrelated", seed=77)
+    yield store
+    store.close()
+
+
+def a_sqlite_store(path: Path) -> EventStore:
+    upgrade(f"sqlite:///{path}")
+    return open_store(f"sqlite:///{path}", write=True)
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[bytes], Cassette]:
+    def reads(content: bytes) -> Cassette:
+        path = tmp_path / "read.cassette.jsonl"
+        path.write_bytes(content)
+        return read_cassette(path)
+
+    return reads
+
+
+Read = Callable[[bytes], Cassette]
+
+
+def test_what_goes_in_comes_out_with_the_seal_of_its_origin(origin: EventStore, other: EventStore, read: Read) -> None:
+    content = out_of(origin)
+
+    taken = take_in(other, read(content))
+    seal(other)
+
+    assert taken == Taken("d", events=7, parts=7, erased=0, withheld=0)
+    assert out_of(other) == content
+    assert verify(other).ok
+
+
+def test_sqlite_and_postgresql_give_the_same_bytes(origin: EventStore, read: Read, postgres_url: str) -> None:
+    content = {name: out_of(origin, name) for name in ("a", "d", "z")}
+
+    upgrade(postgres_url)
+    store = open_store(postgres_url, write=True)
+    for one in content.values():
+        take_in(store, read(one))
+
+    assert {name: out_of(store, name) for name in content} == content
+    assert verify(store).ok
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    try:
+        with postgres_server() as running:
+            yield running
+    except NoPostgres as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def postgres_url(server: PostgresServer) -> str:
+    return server.url(server.create_database())
+
+
+def test_importing_again_changes_nothing(origin: EventStore, other: EventStore, read: Read) -> None:
+    take_in(other, read(out_of(origin)))
+    before = other.last_position()
+
+    again = take_in(other, read(out_of(origin)))
+
+    assert again == Taken("d", 0, 0, 0, 0)
+    assert other.last_position() == before
+
+
+def test_a_debate_goes_back_to_where_it_came_from(origin: EventStore, read: Read) -> None:
+    before = origin.last_position()
+
+    taken = take_in(origin, read(out_of(origin)))
+
+    assert (taken.events, origin.last_position(), origin.origin("d")) == (0, before, None)
+
+
+def test_the_rest_of_a_debate_is_added(origin: EventStore, read: Read) -> None:
+    script, store = DebateScript("d"), MemoryEventStore()
+    opened, evaluated, exchange = script.opened(), script.evaluated(), script.exchange()
+    store.append([Append(script.stream, (opened,), 0, 1)])
+    early = write_cassette(store.records(["d"])[0])
+    store.append([Append(script.calls, (exchange,)), Append(script.stream, (evaluated,), 1, 1)])
+    late = write_cassette(store.records(["d"])[0])
+    copy = MemoryEventStore()
+
+    first, rest, back = (take_in(copy, read(content)) for content in (early, late, early))
+
+    assert (first.events, rest.events, back.events) == (1, 2, 0)
+    assert out_of(copy) == late
+
+
+def test_another_debate_of_that_id_is_refused(origin: EventStore, other: EventStore, read: Read) -> None:
+    record_debate(other, "d", seed=5)
+    before = out_of(other)
+
+    with pytest.raises(OtherDebate, match="they differ from event 1 of debate/d on"):
+        take_in(other, read(out_of(origin)))
+
+    assert out_of(other) == before
+
+
+def test_a_debate_that_is_damaged_here_is_not_continued(read: Read) -> None:
+    store, copy = MemoryEventStore(), MemoryEventStore()
+    record_debate(store)
+    record_debate(copy)
+    digest = min(copy.parts("d"))
+    copy._parts["d"].pop(digest)
+
+    with pytest.raises(RecordDamaged, match="of this store does not verify"):
+        take_in(copy, read(out_of(store)))
+
+
+def test_a_text_that_was_erased_here_is_not_brought_back(read: Read) -> None:
+    store, copy = MemoryEventStore(), MemoryEventStore()
+    record_debate(store)
+    record_debate(copy)
+    erase_text(copy, "d", b"because")
+
+    taken = take_in(copy, read(out_of(store)))
+
+    assert taken == Taken("d", 0, 0, 0, withheld=1)
+    assert b"because" not in [part.content for part in copy.parts("d").values()]
+
+
+def test_what_the_origin_erased_goes_here_too_when_asked_for(read: Read) -> None:
+    store, copy = MemoryEventStore(), MemoryEventStore()
+    record_debate(store)
+    take_in(copy, read(out_of(store)))
+    erase_text(store, "d", b"because")
+
+    with pytest.raises(ErasureUnasked, match="the erasure of 1 texts that this store holds"):
+        take_in(copy, read(out_of(store)))
+    kept = len(copy.parts("d"))
+    taken = take_in(copy, read(out_of(store)), erase=True)
+
+    assert (kept, taken) == (7, Taken("d", 1, 0, erased=1, withheld=0))
+    assert copy.parts("d") == store.parts("d")
+    assert verify(copy).ok
+
+
+def test_an_erasure_that_was_not_finished_where_it_comes_from_is_finished_here(read: Read) -> None:
+    store, copy = MemoryEventStore(), MemoryEventStore()
+    record_debate(store)
+    erase_text(store, "d", b"because", delete=False)
+
+    taken = take_in(copy, read(out_of(store)))
+
+    assert (taken.withheld, len(copy.parts("d"))) == (1, 6)
+
+
+def test_a_seal_shows_by_whom_and_over_what(origin: EventStore, read: Read) -> None:
+    cassette = read(out_of(origin))
+    kept = origin.seals()[-1].note
+    stranger = SealKey("example.com/jury", bytes(31) + b"\1").public
+
+    assert cassette.seal is not None
+    assert trust_fault(cassette.record, cassette.seal, [KEY.public], read_checkpoint(kept)) is None
+    assert "none of the keys" in str(trust_fault(cassette.record, cassette.seal, [stranger], None))
+    assert "carries no seal" in str(trust_fault(cassette.record, None, [KEY.public], None))
+    assert "of one size" in str(
+        trust_fault(cassette.record, cassette.seal, [], read_checkpoint(origin.seals()[0].note))
+    )
+
+
+def test_events_after_the_seal_are_not_trusted(origin: EventStore, read: Read) -> None:
+    erase_text(origin, "d", b"because")
+
+    cassette = read(out_of(origin))
+
+    assert cassette.seal is not None
+    assert "covers 5 of 6 events of debate/d" in str(trust_fault(cassette.record, cassette.seal, [KEY.public], None))
+
+
+def test_a_proof_of_something_else_is_refused(origin: EventStore, read: Read) -> None:
+    mine, others = read(out_of(origin, "d")), read(out_of(origin, "z"))
+    assert mine.seal is not None
+    assert others.seal is not None
+    place = mine.seal.streams["debate/d"]
+
+    def fault(**fields: object) -> str:
+        changed = {**mine.seal.streams, "debate/d": place.changed(**fields)}
+        return str(seal_fault(mine.record, mine.seal.changed(streams=changed)))
+
+    assert seal_fault(mine.record, mine.seal) is None
+    assert "does not show" in fault(leaf=place.leaf + 1)
+    assert "does not show" in fault(version=place.version - 1)
+    assert "does not show" in fault(proof=place.proof[:-1])
+    assert "does not show" in fault(proof=(*place.proof[:-1], "A" * 43))
+    assert "which has 5" in fault(version=6)
+    assert "not about the streams" in str(seal_fault(mine.record, others.seal))
+    assert "no checkpoint" in str(seal_fault(mine.record, mine.seal.changed(note="hello")))
+
+
+def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -> None:
+    (latest,) = origin.seals()[-1:]
+    liar = MemoryEventStore()
+    record_debate(liar)
+    liar.keep_seal(latest._replace(tree_size=7))
+
+    with pytest.raises(RecordDamaged, match="does not fit the log"):
+        out_of(liar)
+
+
+def test_an_origin_that_does_not_fit_is_not_passed_on(origin: EventStore, other: EventStore, read: Read) -> None:
+    cassette = read(out_of(origin, "z"))
+    assert cassette.seal is not None
+    other.keep_origin("unrelated", b'{"note":"x","streams":{}}')
+
+    with pytest.raises(RecordDamaged, match="the seal that it was imported with"):
+        out_of(other, "unrelated")
+
+
+def test_a_log_of_many_blocks_is_proven(read: Read) -> None:
+    store = MemoryEventStore()
+    for number in range(150):  # 1050 events: more than one block of 256, in two levels, and a rest
+        record_debate(store, f"d{number}", seed=number)
+    seal(store)
+    provenance = Provenance(store)
+
+    for record in store.records([f"d{number}" for number in range(0, 150, 7)]):
+        found = provenance.seal_of(record)
+        assert found is not None
+        assert seal_fault(record, found) is None
