@@ -10,6 +10,7 @@ from jury_events.parts import Part
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.group_commit import GroupCommitter
+from jury_store.seals.seal import Seal
 
 _BATCH_ITEMS = 500
 _BATCH_BYTES = 1024 * 1024
@@ -38,6 +39,10 @@ class ClerkPort(Protocol):
         """What the log holds of those debates that exist."""
         ...
 
+    async def keep_seal(self, seal: Seal) -> bool:
+        """Store a seal over the log; False when there is one over as many events already."""
+        ...
+
 
 class Clerk:
     """Writes in one thread with group commit; reads beside it.
@@ -61,6 +66,10 @@ class Clerk:
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
         """See `ClerkPort`."""
         return await asyncio.to_thread(self._recall, debate_ids)
+
+    async def keep_seal(self, seal: Seal) -> bool:
+        """See `ClerkPort`."""
+        return await asyncio.to_thread(self._store.keep_seal, seal)
 
     def _recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
         known = self._store.heads([debate_stream(debate) for debate in debate_ids])

@@ -13,6 +13,7 @@ from jury_actors.sitting import Sitting, replica
 from jury_actors.sources import Sources
 from jury_events.errors import JuryError
 from jury_store.errors import Mismatch, WrongVersion
+from jury_store.seals.seal import Seal
 
 _log = logging.getLogger(__name__)
 
@@ -75,6 +76,10 @@ class Coordinator:
     async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         """Debates that ended, and pieces of watched answers; see `Outbox.poll`."""
         return await self._outbox.poll(life, ack)
+
+    async def keep_seal(self, seal: Seal) -> bool:
+        """Hand a seal to the clerk, who is the only one to write."""
+        return await self.clerk.keep_seal(seal)
 
     async def close(self) -> None:
         """Stop at once; what is not finished can be resumed."""

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Protocol
 
 from jury_actors.messages import Chunk, Delivery, Finished, Job
+from jury_store.seals.seal import Seal
 
 MAX_BYTES = 64 * 1024 * 1024
 """Case bytes in flight at most, however many debates that is; one debate is always let in."""
@@ -23,6 +24,10 @@ class CoordinatorPort(Protocol):
 
     async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         """Debates that ended, after those acknowledged, and pieces of watched answers."""
+        ...
+
+    async def keep_seal(self, seal: Seal) -> bool:
+        """Have the log's writer store a seal that the driver made; False when there is one of its size."""
         ...
 
 

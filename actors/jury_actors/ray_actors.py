@@ -26,6 +26,7 @@ from jury_actors.providers.registry import provider_factory
 from jury_actors.ray_ports import RayClerkPort, RayDeskPort, RayJurorPort, pack
 from jury_store.errors import StoreError
 from jury_store.event_store import Appended
+from jury_store.seals.seal import Seal
 
 CLERK = "clerk"
 """The name of a court's clerk in its namespace."""
@@ -88,6 +89,10 @@ class ClerkActor:
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
         """See `ClerkPort`."""
         return await (await self._ready()).recall(debate_ids)
+
+    async def keep_seal(self, seal: Seal) -> bool:
+        """See `ClerkPort`."""
+        return await (await self._ready()).keep_seal(seal)
 
     async def close(self) -> None:
         """Store what waits and let go of the database."""
@@ -214,6 +219,10 @@ class CoordinatorActor:
     async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         """See `CoordinatorPort`."""
         return await self._ready().poll(life, ack)
+
+    async def keep_seal(self, seal: Seal) -> bool:
+        """See `CoordinatorPort`."""
+        return await self._ready().keep_seal(seal)
 
 
 def shared_limiter() -> Any:

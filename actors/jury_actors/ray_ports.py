@@ -17,6 +17,7 @@ from jury_actors.messages import Ask, Chunk, Delivery, Finished, Job, Told
 from jury_events.errors import JuryError
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended
+from jury_store.seals.seal import Seal
 
 _REBIRTH = 0.2
 """Seconds until a dead actor's name may be free again."""
@@ -100,6 +101,11 @@ class RayClerkPort:
         known: dict[str, Recollection] = await self._call("recall", debate_ids)
         return known
 
+    async def keep_seal(self, seal: Seal) -> bool:
+        """See `ClerkPort`."""
+        kept: bool = await self._call("keep_seal", seal)
+        return kept
+
     async def open(self) -> None:
         """Open the store; raises what `open_store` raises."""
         await self._call("open")
@@ -158,3 +164,11 @@ class RayCoordinatorPort:
         except ActorUnavailableError as error:
             raise CoordinatorLost from error
         return delivery
+
+    async def keep_seal(self, seal: Seal) -> bool:
+        """See `CoordinatorPort`."""
+        try:
+            kept: bool = await _remotely(self._handle.keep_seal, seal)
+        except ActorUnavailableError as error:
+            raise CoordinatorLost from error
+        return kept

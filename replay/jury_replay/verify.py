@@ -7,10 +7,11 @@ Against somebody who recomputes, there are seals (`jury_replay.sealed`).
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from jury_replay.integrity import Failure, check_debate
 from jury_replay.sealed import check_seals
-from jury_replay.selection import EVERYTHING, Selection
+from jury_replay.selection import EVERYTHING, Selection, spread
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint
@@ -58,15 +59,19 @@ def verify(
     *,
     keys: Sequence[PublicKey] = (),
     checkpoint: bytes | None = None,
+    url: str = "",
+    processes: int = 1,
 ) -> Report:
     """Check some debates, or the whole log, in memory that does not grow with it.
 
     Args:
         store: may be written to meanwhile.
         debate_ids: which debates; None: all, that positions have no gap, that nothing else is stored, and the seals.
-        progress: told after every few debates how many were checked.
+        progress: told after every few debates how many were checked so far.
         keys: whose signatures under seals count; empty: none is checked. Of use for the whole log only.
         checkpoint: a signed note over this log that was kept elsewhere. Of use for the whole log only.
+        url: where the store is; needed for more than one process.
+        processes: how many check debates.
 
     Raises:
         BadNote: the checkpoint is none.
@@ -76,18 +81,14 @@ def verify(
         read_checkpoint(checkpoint)  # what is none is told before everything is read
     failures: list[Failure] = []
     debates = events = parts = erased = size = 0
-    for chunk in (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store):
-        for record in store.records(chunk):
-            if not record.events and not record.heads and not record.parts:
-                failures.append(Failure(f"debate/{record.debate_id}", "nothing is stored of it"))
-                continue
-            checked = check_debate(record)
-            debates += 1
-            events += checked.events
-            parts += checked.parts
-            erased += checked.erased
-            size += checked.bytes
-            failures += checked.failures
+    chunks = (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
+    for checked in spread(store, chunks, _check_chunk, url=url, processes=processes):
+        debates += checked.debates
+        events += checked.events
+        parts += checked.parts
+        erased += checked.erased
+        size += checked.bytes
+        failures += checked.failures
         if progress is not None:
             progress(debates)
     seals = sealed = 0
@@ -109,6 +110,34 @@ def verify(
         signatures=bool(keys) and debate_ids is None,
         failures=tuple(failures),
     )
+
+
+class _Chunk(NamedTuple):
+    """What was looked at in some debates, and what is wrong with them."""
+
+    debates: int
+    events: int
+    parts: int
+    erased: int
+    bytes: int
+    failures: list[Failure]
+
+
+def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
+    debates = events = parts = erased = size = 0
+    failures: list[Failure] = []
+    for record in store.records(debate_ids):
+        if not record.events and not record.heads and not record.parts:
+            failures.append(Failure(f"debate/{record.debate_id}", "nothing is stored of it"))
+            continue
+        checked = check_debate(record)
+        debates += 1
+        events += checked.events
+        parts += checked.parts
+        erased += checked.erased
+        size += checked.bytes
+        failures += checked.failures
+    return _Chunk(debates, events, parts, erased, size, failures)
 
 
 def _log_failures(store: EventStore) -> Iterable[Failure]:

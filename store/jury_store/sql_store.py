@@ -54,6 +54,11 @@ class SqlEventStore(EventStore):
         self._closed = False
 
     @property
+    def kind(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._dialect.name
+
+    @property
     def writer_role(self) -> str | None:
         """The PostgreSQL role that this store works under, which cannot change events; None when it has none."""
         return self._role

@@ -20,6 +20,8 @@ from jury_replay.verify import verify
 from jury_store.errors import StoreFailed, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+from jury_store.seals.keys import SealKey
+from jury_store.seals.sealer import Sealer
 from support.counted_script import CountedScript, served
 from support.courts import KeptStore, Run, a_case_with_records, broken_promises, completed
 from support.processes import actor_process
@@ -51,6 +53,20 @@ async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: 
     assert verify(reader).ok
     assert [here.event_ids(debate) for debate in here.cases] == [there.event_ids(debate) for debate in there.cases]
     assert [verdict(here, debate) for debate in here.cases] == [verdict(there, debate) for debate in there.cases]
+
+
+async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_url: str, reader: EventStore) -> None:
+    run = Run(reader, debates=2)
+    sealer = Sealer(reader, SealKey("example.com/jury", bytes(32)), lambda: 1)
+    async with ray_court.ray_court(run.plan(url=sqlite_url)) as port:
+        await run.through(port)
+        made = sealer.next()
+        assert made is not None
+        kept = [await port.keep_seal(made), await port.keep_seal(made)]
+
+    assert kept == [True, False]
+    assert [made] == reader.seals()
+    assert made.tree_size == reader.last_position()
 
 
 def verdict(run: Run, debate_id: str) -> bytes:

@@ -104,6 +104,15 @@ def test_it_passes_what_is_whole_and_says_what_stays_open(audit: Auditor) -> Non
     assert "7 texts are as recorded, 0 were erased on record" in said
 
 
+def test_it_passes_the_debates_of_the_corpus(audit: Auditor) -> None:
+    corpus = sorted((Path(__file__).parent.parent / "corpus").glob("*.cassette.jsonl"))
+
+    answers = audit.all([[str(path)] for path in corpus])
+
+    assert len(corpus) > 10
+    assert [path.name for path, (code, _) in zip(corpus, answers, strict=True) if code] == []
+
+
 def test_it_runs_as_a_script(tmp_path: Path) -> None:
     (tmp_path / "d").write_bytes(a_cassette()[:-1])
 

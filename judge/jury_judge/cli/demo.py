@@ -4,19 +4,29 @@ import json
 import os
 import shlex
 from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import court_options, panel_options, price_list, resolved_store, simulated, store_option
+from jury_judge.cli.options import (
+    court_options,
+    panel_options,
+    price_list,
+    resolved_store,
+    seal_options,
+    simulated,
+    store_option,
+)
 
 
 @click.command("demo")
 @panel_options
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
+@seal_options
 @court_options
 def command(**options: Any) -> int:
     """Hold one debate over a bundled case with security-gate and agent-card records.
@@ -37,6 +47,8 @@ def _demo(
     judge_model: str | None,
     store_url: str | None,
     as_json: bool,
+    seal_key: Path | None,
+    seal_every: float,
     in_process: bool,
     ray_address: str | None,
     replicas: int,
@@ -44,7 +56,7 @@ def _demo(
 ) -> int:
     from jury_actors.court import CourtPlan
     from jury_judge.cases.examples import load_example
-    from jury_judge.cli.holding import hold_run, open_surveyed, warn_of_models
+    from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.live import told_live
     from jury_judge.cli.terminal import WritingLine, note
     from jury_judge.debates import read_debate
@@ -70,6 +82,7 @@ def _demo(
     writing = WritingLine()
     store, surveyed = open_surveyed(run, url, loaded.endpoints, None if ray_address else os.environ)
     try:
+        sealing = seal_with(seal_key, seal_every, store)
         warn_of_models(loaded)
         no_model = all(model.startswith("simulated/") for model in loaded.panel.models)
         if no_model:
@@ -87,6 +100,7 @@ def _demo(
             beside=lambda: told_live(store.read_stream, debate_id, note),
             goes_on="it is kept as far as it went; jury demo holds a new one",
             heard=writing.take,
+            sealing=sealing,
         )
         if held.problems:
             note(f"jury: the debate could not go on: {visible_line(str(held.problems[0].problem), 500)}")

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
@@ -12,6 +13,7 @@ from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import check_models
+from jury_actors.sources import Sources
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
@@ -21,6 +23,9 @@ from jury_store.errors import StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+
+if TYPE_CHECKING:
+    from jury_judge.sealing import Sealing
 
 _LOCK_SECONDS = 20
 """How long another writer of a SQLite store is waited for."""
@@ -34,6 +39,21 @@ class Held(NamedTuple):
 
     interrupted: bool
     problems: list[Finished]
+
+
+def seal_with(key_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
+    """The sealing of a run over the log in `store`, every so many seconds; None without a key.
+
+    Raises:
+        SealError: the key cannot be read.
+    """
+    if key_file is None:
+        return None
+    from jury_judge.cli.seal_files import read_private_key
+    from jury_judge.sealing import Sealing
+    from jury_store.seals.sealer import Sealer
+
+    return Sealing(Sealer(store, read_private_key(key_file), Sources().clock), every, note)
 
 
 def warn_of_models(loaded: LoadedPanel) -> None:
@@ -81,6 +101,7 @@ def hold_run(
     beside: Callable[[], AbstractAsyncContextManager[object]] | None = None,
     goes_on: str | None = None,
     heard: Callable[[Chunk], None] | None = None,
+    sealing: "Sealing | None" = None,
 ) -> Held:
     """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
     problems: list[Finished] = []
@@ -108,6 +129,7 @@ def hold_run(
         ray_address=ray_address,
         idle=surveyed.ended >= surveyed.total,
         again=goes_on or f"the same command with --run {run.run_id} goes on from here",
+        sealing=sealing,
     )
     return Held(interrupted, problems)
 
@@ -120,6 +142,7 @@ def in_court(
     ray_address: str | None,
     again: str,
     idle: bool = False,
+    sealing: "Sealing | None" = None,
 ) -> bool:
     """Let `work(court, stopping)` hold debates, in this process or on Ray; gives whether it was interrupted.
 
@@ -130,8 +153,11 @@ def in_court(
         ray_address: the cluster to join instead of a local one.
         again: what to do after an interruption.
         idle: nothing is left to hold, and Ray is not started.
+        sealing: the log is sealed meanwhile, and at the end.
     """
     court = _court(plan._replace(shared_cluster=ray_address is not None), in_process=in_process)
+    if sealing is not None:
+        court = sealing.around(court)
     on_ray = not in_process and not idle
     if on_ray:
         from jury_actors import ray_court
@@ -145,6 +171,8 @@ def in_court(
             ray_court.stop_ray()
     if interrupted:
         note(f"jury: stopped; {again}")
+    if sealing is not None and sealing.sealed is not None:
+        note(f"the log is sealed over {sealing.sealed} events; keep the note elsewhere: jury seal show")
     return interrupted
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import resolved_store, store_option
+from jury_judge.cli.options import public_key_option, resolved_store, store_option
 
 if TYPE_CHECKING:
     from jury_events.errors import JuryError
@@ -22,18 +22,12 @@ if TYPE_CHECKING:
 @click.argument(
     "paths", metavar="FILE|FOLDER...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
 )
-@click.option(
-    "--key",
-    "key_file",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take only debates whole under a seal that a public key of this file signed.",
-)
+@public_key_option
 @click.option(
     "--checkpoint",
     "note_file",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="Take only debates sealed by this checkpoint, kept elsewhere.",
 )
 @click.option(
@@ -44,7 +38,7 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...],
     *,
-    key_file: Path | None,
+    key_files: tuple[Path, ...],
     note_file: Path | None,
     erase: bool,
     store_url: str | None,
@@ -52,6 +46,7 @@ def command(
 ) -> int:
     """Add to the store what it does not hold of these debates. Importing again changes nothing.
 
+    With --key or --checkpoint only debates go in that are whole under a seal by such a key, or by this checkpoint.
     Every cassette is verified first; one that does not verify, or that is another debate under a known id, is refused
     and named, the others go on, and the command exits with 5. A store that is not there is made.
     """
@@ -60,7 +55,7 @@ def command(
     from jury_replay.cassettes.shelf import cassettes_in
 
     files = list(cassettes_in(paths))
-    admission = _admission(key_file, note_file, erase=erase)
+    admission = _admission(key_files, note_file, erase=erase)
     url = resolved_store(store_url)
     results = _Results()
     store: EventStore | None = None
@@ -131,19 +126,13 @@ class _Results:
         }
 
 
-def _admission(key_file: Path | None, note_file: Path | None, *, erase: bool) -> _Admission:
-    from jury_store.errors import BadNote
-    from jury_store.seals.keys import read_public_keys
-    from jury_store.seals.note import MAX_BYTES, read_checkpoint
+def _admission(key_files: tuple[Path, ...], note_file: Path | None, *, erase: bool) -> _Admission:
+    from jury_judge.cli.seal_files import read_keys, read_note
+    from jury_store.seals.note import read_checkpoint
 
-    keys = read_public_keys(key_file) if key_file is not None else ()
-    if note_file is None:
-        return _Admission(keys, None, erase or bool(keys))
-    try:
-        with note_file.open("rb") as file:
-            return _Admission(keys, read_checkpoint(file.read(MAX_BYTES + 1)), erase or bool(keys))
-    except BadNote as error:
-        raise BadNote(f"{note_file}: {error}") from None
+    keys = read_keys(key_files)
+    kept = None if note_file is None else read_checkpoint(read_note(note_file))
+    return _Admission(keys, kept, erase or bool(keys))
 
 
 def _read(path: Path, admission: _Admission, results: _Results) -> "Cassette | None":

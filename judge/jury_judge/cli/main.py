@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Put two debates, or two runs, side by side.",
     "fork": "Branch a debate at an event and go on live.",
     "verify": "Check that no record was altered.",
+    "seal": "Seal the log with a signed root, and prove what is in it.",
     "replay": "Show that verdicts follow from what the models said.",
     "rescore": "Tell what recorded debates come to under other settings.",
     "regress": "Tell recorded debates again under today's rules.",

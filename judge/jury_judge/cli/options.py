@@ -4,6 +4,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -228,3 +229,38 @@ def processes_option(command: F) -> F:
     return click.option(
         "--processes", type=click.IntRange(1, 256), metavar="N", help="Processes that work. [default: one a core]"
     )(command)
+
+
+def public_key_option(command: F) -> F:
+    """`--key FILE`, of public keys."""
+    return click.option(
+        "--key",
+        "key_files",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="Public keys, one a line (`jury seal keygen`): whose signatures under seals count. Repeatable.",
+    )(command)
+
+
+def seal_options(command: F) -> F:
+    """Sealing while a run lasts: `--seal-key`, `--seal-every`."""
+    for option in (
+        click.option(
+            "--seal-every",
+            type=click.FloatRange(min=0.1, max=86_400),
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="How often the log is sealed while the run lasts, and once at its end.",
+        ),
+        click.option(
+            "--seal-key",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            envvar="JURY_SEAL_KEY",
+            help="Seal the log with this private key (`jury seal keygen`). [$JURY_SEAL_KEY]",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from jury_judge.cli.options import (
     pairs,
     panel_options,
     price_list,
+    seal_options,
     simulated,
     store_option,
 )
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     help="How progress is shown on stderr.",
 )
 @budget_options
+@seal_options
 @click.option("--dry-run", is_flag=True, help="Tell what the run would take, and hold nothing.")
 @court_options
 def command(**options: Any) -> int:
@@ -102,6 +105,8 @@ def _run(
     max_cost: float | None,
     max_calls: int | None,
     prices: str | None,
+    seal_key: Path | None,
+    seal_every: float,
     dry_run: bool,
     in_process: bool,
     ray_address: str | None,
@@ -111,7 +116,7 @@ def _run(
     from jury_actors.court import CourtPlan
     from jury_judge.budgets import ceiling, check_priced
     from jury_judge.cli.dry_run import tell
-    from jury_judge.cli.holding import hold_run, open_surveyed, warn_of_models
+    from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.results import Results
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
@@ -147,6 +152,7 @@ def _run(
     progress = RunProgress(run.run_id, display)
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
     try:
+        sealing = seal_with(seal_key, seal_every, store)
         warn_of_models(loaded)
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
@@ -162,6 +168,7 @@ def _run(
             ray_address=ray_address,
             progress=progress,
             take=results.take,
+            sealing=sealing,
         )
     except BrokenPipeError as error:
         raise OutputClosed(

@@ -1,0 +1,243 @@
+"""`jury export` and `jury import`: debates leave a store as files and come into another one, whole or not at all."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from jury_store.opening import open_store
+from jury_store.seals.keys import SealKey
+from jury_store.seals.sealer import Sealer
+from support.command_line import CommandLine
+
+SUFFIX = ".cassette.jsonl"
+
+
+@pytest.fixture
+def own(judged: CommandLine, tmp_path: Path) -> CommandLine:
+    """A copy of the judged folder, to change."""
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    return CommandLine(tmp_path)
+
+
+@pytest.fixture
+def sealed(own: CommandLine) -> CommandLine:
+    """The same, sealed; key.pub and note lie beside it."""
+    key = SealKey("example.com/jury", bytes(32))
+    store = open_store(f"sqlite:///{own.folder / 'jury.db'}", write=True)
+    seal = Sealer(store, key, lambda: 1).next()
+    assert seal is not None
+    store.keep_seal(seal)
+    store.close()
+    (own.folder / "key.pub").write_text(key.public.line + "\n")
+    (own.folder / "note").write_bytes(seal.note)
+    return own
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_a_run_becomes_a_folder_of_cassettes(own):
+    outcome = own("export", "--run", "r1", "-o", "corpus")
+
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err == "3 cassettes written to corpus\n"
+    assert len(files(own.folder / "corpus")) == 3
+    assert all(name.startswith("r1~") and name.endswith(SUFFIX) for name in files(own.folder / "corpus"))
+
+
+def test_exporting_again_leaves_the_files_alone(own):
+    own("export", "--all", "-o", "corpus")
+    (own.folder / "corpus" / f"r1~leak{SUFFIX}").write_bytes(b"something else")
+    times = {path: path.stat().st_mtime_ns for path in (own.folder / "corpus").iterdir()}
+
+    outcome = own("export", "--all", "-o", "corpus", "--json")
+
+    assert outcome.json == {"output": "corpus", "written": 1, "unchanged": 2}
+    changed = [path.name for path, time in times.items() if path.stat().st_mtime_ns != time]
+    assert changed == [f"r1~leak{SUFFIX}"]
+
+
+def test_one_debate_goes_to_a_file_a_folder_or_stdout(own):
+    (own.folder / "there").mkdir()
+
+    codes = [own("export", "r1~leak", "-o", place).code for place in ("one.jsonl", "there", "new/", ".")]
+
+    written = [own.folder / place for place in ("one.jsonl", f"there/r1~leak{SUFFIX}", f"new/r1~leak{SUFFIX}")]
+    assert codes == [0, 0, 0, 0]
+    assert len({path.read_bytes() for path in (*written, own.folder / f"r1~leak{SUFFIX}")}) == 1
+
+
+def test_stdout_takes_one_debate(own):
+    process = own.start("export", "r1~leak", "-o", "-")
+    out, err = process.communicate(timeout=60)
+    own("export", "r1~leak", "-o", "one.jsonl")
+
+    assert (process.returncode, err) == (0, b"")
+    assert out == (own.folder / "one.jsonl").read_bytes()
+    assert own("export", "--all", "-o", "-").code == 2
+
+
+def test_a_damaged_debate_is_not_written_and_the_others_are(own):
+    with closing(sqlite3.connect(own.folder / "jury.db", isolation_level=None)) as connection:
+        connection.execute("DROP TRIGGER events_refuse_update")
+        connection.execute("UPDATE events SET recorded_at = 1 WHERE stream = 'debate/r1~leak' AND version = 2")
+
+    outcome = own("export", "--all", "-o", "corpus")
+
+    assert outcome.code == 5
+    assert outcome.err.startswith(
+        "jury: debate r1~leak does not verify, so it is not exported: debate/r1~leak, event 2 "
+    )
+    assert len(files(own.folder / "corpus")) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("none",), "there is no debate 'none'"),
+        (("--run", "r9"), "there is nothing to export"),
+        ((), "name debates, or a run with --run ID, or --all"),
+        (("r1~leak", "-o", "cases.jsonl/x"), "cannot be written: Not a directory"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(own, arguments, says):
+    outcome = own("export", *arguments)
+
+    assert outcome.code == 2
+    assert says in outcome.err
+
+
+def test_a_folder_goes_into_a_store_that_was_not_there(own):
+    own("export", "--all", "-o", "corpus")
+
+    outcome = own("import", "corpus", "--store", "sqlite:///new.db")
+    again = own("import", "corpus", "--store", "sqlite:///new.db", "--json")
+
+    assert (outcome.code, outcome.out) == (0, "")
+    assert outcome.err.startswith("3 debates imported (")
+    assert again.json | {"events": 0} == again.json
+    assert (again.json["imported"], again.json["unchanged"], again.json["refused"]) == (0, 3, [])
+    assert own("verify", "--all", "--store", "sqlite:///new.db").code == 0
+    assert own("show", "r1~leak", "--store", "sqlite:///new.db").out == own("show", "r1~leak").out
+    own("export", "--all", "-o", "back", "--store", "sqlite:///new.db")
+    assert files(own.folder / "back") == files(own.folder / "corpus")
+
+
+def test_what_does_not_verify_is_refused_and_the_others_go_in(own):
+    own("export", "--all", "-o", "corpus")
+    path = own.folder / "corpus" / f"r1~leak{SUFFIX}"
+    path.write_bytes(path.read_bytes().replace(b"safe_pass", b"safe_fail", 1))
+
+    outcome = own("import", "corpus", "--store", "sqlite:///new.db", "--json")
+
+    assert outcome.code == 5
+    assert [one["file"] for one in outcome.json["refused"]] == [f"corpus/r1~leak{SUFFIX}"]
+    assert outcome.json["imported"] == 2
+    assert outcome.err.startswith(f"jury: corpus/r1~leak{SUFFIX}: ")
+
+
+def test_nothing_sound_makes_no_store(own):
+    (own.folder / "x.cassette.jsonl").write_bytes(b"\x1f\x8b\x08")
+
+    outcome = own("import", "x.cassette.jsonl", "--store", "sqlite:///new.db")
+
+    assert outcome.code == 2
+    assert "compressed with gzip: unpack it first" in outcome.err
+    assert not (own.folder / "new.db").exists()
+
+
+def test_another_debate_of_that_id_is_refused(own):
+    own("export", "r1~leak", "-o", "leak.jsonl")
+    changed = own.write("changed.jsonl", {"id": "leak", "question": "Why?", "response": "Because."})
+    own.run(changed, "--run", "r1", "--store", "sqlite:///new.db")
+
+    outcome = own("import", "leak.jsonl", "--store", "sqlite:///new.db")
+
+    assert outcome.code == 5
+    assert "holds another debate under the id r1~leak: they differ from event 1" in outcome.err
+
+
+def test_only_what_the_key_and_the_checkpoint_vouch_for_goes_in(sealed):
+    sealed("export", "--all", "-o", "corpus")
+    other = SealKey("example.com/jury", bytes(31) + b"\1").public.line
+    (sealed.folder / "other.pub").write_text(other + "\n")
+
+    good = sealed("import", "corpus", "--key", "key.pub", "--checkpoint", "note", "--store", "sqlite:///new.db")
+    bad = sealed("import", "corpus", "--key", "other.pub", "--store", "sqlite:///newer.db")
+
+    assert good.code == 0
+    assert bad.code == 5
+    assert bad.err.count("which is none of the keys given") == 3
+    assert not (sealed.folder / "newer.db").exists()
+
+
+def test_a_debate_without_a_seal_is_not_vouched_for(own):
+    own("export", "r1~leak", "-o", "leak.jsonl")
+    key = SealKey("example.com/jury", bytes(32)).public.line
+    (own.folder / "key.pub").write_text(key + "\n")
+
+    outcome = own("import", "leak.jsonl", "--key", "key.pub", "--store", "sqlite:///new.db")
+
+    assert outcome.code == 5
+    assert "carries no seal" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "says"),
+    [
+        ("--key", b"\xff", "is no key file"),
+        ("--checkpoint", b"hello", "this is no checkpoint"),
+        ("--key", None, "cannot be read"),
+    ],
+)
+def test_a_key_or_note_that_is_none_is_named(own, option, content, says):
+    own("export", "r1~leak", "-o", "leak.jsonl")
+    if content is not None:
+        (own.folder / "given").write_bytes(content)
+
+    outcome = own("import", "leak.jsonl", option, "given", "--store", "sqlite:///new.db")
+
+    assert outcome.code == 2
+    assert "given" in outcome.err
+    assert says in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("paths", "says"),
+    [(("none",), "does not exist"), ((), "Missing argument"), (("empty",), "there is no cassette in")],
+)
+def test_there_must_be_something_to_import(own, paths, says):
+    (own.folder / "empty").mkdir()
+
+    outcome = own("import", *paths)
+
+    assert outcome.code == 2
+    assert says in outcome.err
+
+
+def test_an_erasure_comes_along_only_when_it_may(own):
+    own("export", "r1~leak", "-o", "leak.jsonl")
+    own("import", "leak.jsonl", "--store", "sqlite:///new.db")
+    own("erase", "r1~leak", "--by", "dpo", "--reason", "asked", "--yes")
+    own("export", "r1~leak", "-o", "leak.jsonl")
+
+    refused = own("import", "leak.jsonl", "--store", "sqlite:///new.db")
+    taken = own("import", "leak.jsonl", "--erase", "--store", "sqlite:///new.db", "--json")
+
+    assert (refused.code, "Import it with --erase" in refused.err) == (2, True)
+    assert (taken.code, taken.json["imported"], taken.json["erased"] > 10) == (0, 1, True)
+    assert b"hunter2" not in (own.folder / "new.db").read_bytes()
+
+
+def test_a_cassette_is_a_line_of_json_a_fact(own):
+    own("export", "r1~leak", "-o", "leak.jsonl")
+
+    lines = [json.loads(line) for line in (own.folder / "leak.jsonl").read_text().splitlines()]
+
+    assert lines[0]["debate_id"] == "r1~leak"
+    assert lines[1]["event_id"] == "opened"

@@ -1,0 +1,176 @@
+"""`jury erase`: texts go for good and on record; nothing of them is left in any file of the store."""
+
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from support.command_line import CommandLine
+
+BY = ("--by", "dpo@example.com", "--reason", "request 17")
+CANARY = b"hunter2"
+
+
+@pytest.fixture
+def own(judged: CommandLine, tmp_path: Path) -> CommandLine:
+    """A copy of the judged folder, to change."""
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    return CommandLine(tmp_path)
+
+
+def found(folder: Path, needle: bytes = CANARY) -> list[str]:
+    return [
+        path.name
+        for path in sorted(folder.iterdir())
+        if path.name.startswith("jury.db") and needle in path.read_bytes()
+    ]
+
+
+def test_nothing_of_a_debate_is_left_in_the_files(own):
+    before = found(own.folder)
+
+    outcome = own("erase", "r1~leak", *BY, "--yes")
+
+    assert before == ["jury.db"]
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "texts erased\n" in outcome.err
+    assert "out of reach: exports, backups and copies of the store" in outcome.err
+    assert found(own.folder) == []
+
+
+def test_the_store_still_verifies_lists_and_shows(own):
+    others = own("show", "r1~polite").out
+    own("erase", "r1~leak", *BY, "--yes")
+
+    assert own("verify", "--all").code == 0
+    assert "texts erased on record" in own("verify", "--all").out
+    assert own("show", "r1~leak").code == 0
+    assert "[erased]" in own("show", "r1~leak").out
+    assert own("show", "r1~leak", "--json").code == 0
+    assert own("show", "r1~polite").out == others
+    assert len(own("list", "--json").json) == 3
+
+
+def test_a_second_call_says_that_nothing_was_left(own):
+    own("erase", "r1~leak", *BY, "--yes")
+
+    outcome = own("erase", "r1~leak", *BY, "--yes", "--json")
+
+    assert outcome.code == 0
+    assert outcome.json == {"debates": ["r1~leak"], "texts": 0, "ended": 0, "shared": 0, "scrubbed": True}
+    assert "nothing was left to erase" in outcome.err
+
+
+def test_a_reader_that_holds_the_texts_in_place_is_told_of_and_the_same_command_finishes(own, monkeypatch):
+    from jury_store.sql_store import SqlEventStore
+
+    scrub = SqlEventStore.scrub
+    monkeypatch.setattr(SqlEventStore, "scrub", lambda store, _wait=30.0: scrub(store, 0))
+    with closing(sqlite3.connect(own.folder / "jury.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchone()
+        stopped = own("erase", "r1~leak", *BY, "--yes")
+        reader.execute("COMMIT")
+
+    again = own("erase", "r1~leak", *BY, "--yes")
+
+    assert (stopped.code, again.code) == (4, 0)
+    assert "another process is reading the store" in stopped.err
+    assert found(own.folder) == []
+
+
+_KILLED = """
+import os, signal, sys
+from jury_judge.cli.main import main
+from jury_store.sql_store import SqlEventStore
+setattr(SqlEventStore, sys.argv.pop(1), lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+main()
+"""
+
+
+@pytest.mark.parametrize("at", ["delete_parts", "scrub"])
+def test_what_a_killed_process_left_the_same_command_finishes(own, at):
+    command = ["erase", "r1~leak", *BY, "--yes"]
+    killed = subprocess.run([sys.executable, "-c", _KILLED, at, *command], cwd=own.folder, check=False)
+    left = found(own.folder)
+
+    again = own(*command)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert left
+    assert again.code == 0
+    assert found(own.folder) == []
+    assert own("verify", "--all").code == 0
+
+
+def test_a_case_goes_from_all_runs(own):
+    own.run("cases.jsonl", "--run", "r2")
+
+    outcome = own("erase", "--case", "leak", *BY, "--yes", "--json")
+
+    assert outcome.json["debates"] == ["r1~leak", "r2~leak"]
+    assert found(own.folder) == []
+
+
+def test_an_exchange_goes_without_the_rest(own):
+    with closing(sqlite3.connect(own.folder / "jury.db")) as connection:
+        (exchange,) = connection.execute(
+            "SELECT event_id FROM events WHERE stream = 'calls/r1~leak' AND event_id LIKE 'initial/%' "
+            "ORDER BY version DESC LIMIT 1"
+        ).fetchone()
+
+    told = own("erase", "--exchange", "r1~leak", exchange, "--dry-run")
+    outcome = own("erase", "--exchange", "r1~leak", exchange, *BY, "--yes", "--json")
+
+    assert told.code == 0
+    assert "stay, because other events refer to them" in told.err
+    assert 2 <= outcome.json["texts"] < 10
+    assert outcome.json["shared"] > 0
+    assert own("verify", "--all").code == 0
+    assert found(own.folder) == ["jury.db"]
+
+
+def test_a_dry_run_changes_nothing(own):
+    outcome = own("erase", "r1~leak", "--dry-run")
+
+    assert outcome.code == 0
+    assert " of 1 debate\n" in outcome.err
+    assert found(own.folder) == ["jury.db"]
+    assert own("verify", "--all").out.startswith("nothing was altered: 3 debates")
+
+
+def test_an_erased_debate_is_not_held_again(own):
+    own("erase", "r1~leak", *BY, "--yes")
+
+    outcome = own.run("cases.jsonl", "--run", "r1", "--jsonl")
+
+    assert len(outcome.lines) == 3
+    assert found(own.folder) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "name a debate, or --exchange DEBATE EXCHANGE, or --case ID"),
+        (("r1~leak", "--case", "leak", *BY, "--yes"), "name a debate, or"),
+        (("r1~leak", "--yes"), "say --by WHO and --reason WHY"),
+        (("r1~leak", *BY), "off a terminal say --yes"),
+        (("r9~leak", *BY, "--yes"), "there is no debate 'r9~leak'"),
+        (("--case", "nothing", *BY, "--yes"), "there is no debate over a case 'nothing'"),
+        (("--exchange", "r1~leak", "final/none/1/1", *BY, "--yes"), "has no exchange 'final/none/1/1'"),
+        (("a/b", *BY, "--yes"), "is no debate's id"),
+        (("r1~leak", "--by", "x", "--reason", "a\nb", "--yes"), "reason: "),
+    ],
+)
+def test_what_cannot_be_erased_is_said_and_nothing_goes(own, arguments, says):
+    outcome = own("erase", *arguments)
+
+    assert outcome.code == 2
+    assert says in outcome.err
+    assert outcome.err.count("\n") <= 2
+    assert found(own.folder) == ["jury.db"]

@@ -1,0 +1,230 @@
+"""`jury seal`, sealing while a run lasts, and `jury verify` with a key and a checkpoint that was kept elsewhere."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from jury_store.seals.merkle import is_consistent, is_included
+from jury_store.seals.note import read_checkpoint
+from support.command_line import CommandLine
+
+
+@pytest.fixture
+def keyed(jury: CommandLine, cases: str) -> CommandLine:
+    """A folder with three cases and a key in `k`."""
+    assert jury("seal", "keygen", "k", "--name", "example.com/jury").code == 0
+    return jury
+
+
+@pytest.fixture
+def sealed(keyed: CommandLine) -> CommandLine:
+    """Two runs, sealed after each; the notes are in `first` and `second`."""
+    for run, name in (("r1", "first"), ("r2", "second")):
+        keyed.run("cases.jsonl", "--run", run, "--max-rounds", "0")
+        keyed.write(name, keyed("seal", "now", "--key", "k").out)
+    return keyed
+
+
+def without_guards(jury: CommandLine, *statements: str) -> None:
+    """Change the store behind its back."""
+    with closing(sqlite3.connect(jury.folder / "jury.db", isolation_level=None)) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_a_key_is_made_in_two_files_and_never_overwritten(keyed):
+    public = (keyed.folder / "k.pub").read_text()
+    again = keyed("seal", "keygen", "k")
+
+    assert public.startswith("example.com/jury+")
+    assert again.code == 2
+    assert again.err == "jury: k is there already, and a key is never overwritten; name another file\n"
+    assert public == (keyed.folder / "k.pub").read_text()
+
+
+def test_a_key_without_a_name_gets_one_by_lot(jury):
+    names = {jury("seal", "keygen", name).out.split("+")[0] for name in ("a", "b")}
+
+    assert len(names) == 2
+    assert all(name.startswith("jury-judge/") for name in names)
+
+
+def test_a_run_with_a_key_leaves_its_log_sealed(keyed):
+    outcome = keyed.run("cases.jsonl", "--run", "r1", "--max-rounds", "0", env={"JURY_SEAL_KEY": "k"})
+    report = keyed("verify", "--all", "--key", "k.pub", "--json").json
+
+    assert "the log is sealed over" in outcome.err
+    assert (report["ok"], report["unsealed"], report["signatures"]) == (True, 0, True)
+    assert report["seals"] >= 1
+    assert report["sealed"] == report["events"] > 0
+
+
+def test_a_demo_can_be_sealed_too(keyed):
+    outcome = keyed("demo", "--in-process", "--max-rounds", "0", "--seal-key", "k")
+
+    assert "the log is sealed over" in outcome.err
+    assert len(keyed("seal", "list", "--json").json) == 1
+
+
+def test_a_key_that_cannot_be_read_stops_the_run_before_it_begins(keyed):
+    missing = keyed.run("cases.jsonl", "--run", "r1", "--seal-key", "none")
+    public = keyed.run("cases.jsonl", "--run", "r1", "--seal-key", "k.pub")
+
+    assert (missing.code, "none cannot be read" in missing.err) == (2, True)
+    assert (public.code, "k.pub: this is no private key" in public.err) == (2, True)
+    assert keyed("list", "--json").json == []
+
+
+def test_a_key_that_others_may_read_is_warned_of(keyed):
+    (keyed.folder / "k").chmod(0o644)
+
+    outcome = keyed.run("cases.jsonl", "--run", "r1", "--max-rounds", "0", "--seal-key", "k")
+
+    assert outcome.code == 0
+    assert "others than its owner may read k" in outcome.err
+
+
+def test_a_log_that_cannot_be_sealed_is_said_once_and_judged_all_the_same(sealed):
+    without_guards(sealed, "UPDATE seals SET root = zeroblob(32)")
+
+    outcome = sealed.run("cases.jsonl", "--run", "r3", "--max-rounds", "0", "--seal-key", "k", "--seal-every", "0.1")
+
+    assert outcome.code == 0
+    assert 1 == outcome.err.count("could not be sealed, the debates go on")
+    assert "run r3: 3 safe_pass" in outcome.err
+
+
+def test_seals_are_listed_and_shown(sealed):
+    first = read_checkpoint((sealed.folder / "first").read_bytes())
+    rows = sealed("seal", "list", "--json").json
+    lines = sealed("seal", "list").out.splitlines()
+
+    assert [row["origin"] for row in rows] == ["example.com/jury"] * 2
+    assert (rows[0]["events"], rows[0]["root"]) == (first.tree_size, first.root.hex())
+    assert len(lines) == 2
+    assert (sealed.folder / "second").read_text() == sealed("seal", "show").out
+    assert (sealed.folder / "first").read_text() == sealed("seal", "show", str(first.tree_size)).out
+    assert "no seal is over 3 events" in sealed("seal", "show", "3").err
+
+
+def test_sealing_again_prints_the_same_note(sealed):
+    outcome = sealed("seal", "now", "--key", "k")
+
+    assert (sealed.folder / "second").read_text() == outcome.out
+    assert "nothing is new" in outcome.err
+
+
+def test_an_empty_log_and_one_without_seals_say_so(keyed):
+    keyed("db", "upgrade")
+
+    assert "nothing to seal" in keyed("seal", "now", "--key", "k").err
+    assert "no seal yet" in keyed("seal", "show").err
+    assert "the log has no seals" in keyed("verify", "--all").err
+
+
+def test_one_seal_is_proved_to_begin_with_another(sealed):
+    first, second = (read_checkpoint((sealed.folder / name).read_bytes()) for name in ("first", "second"))
+
+    found = sealed("seal", "prove", "--from", str(first.tree_size)).json
+
+    proof = [bytes.fromhex(node) for node in found["proof"]]
+    assert is_consistent(first.tree_size, first.root, second.tree_size, second.root, proof)
+    backwards = sealed("seal", "prove", "--from", str(second.tree_size), "--to", str(first.tree_size))
+    assert "exchange the two" in backwards.err
+
+
+def test_a_debate_is_proved_to_be_under_the_seal(sealed):
+    found = sealed("seal", "include", "r1~leak").json
+
+    checkpoint = read_checkpoint(found["checkpoint"].encode())
+    assert list(found["streams"]) == ["debate/r1~leak", "calls/r1~leak"]
+    for stream in found["streams"].values():
+        proof = [bytes.fromhex(node) for node in stream["proof"]]
+        event_hash = bytes.fromhex(stream["hash"])
+        assert is_included(event_hash, stream["leaf_index"], checkpoint.tree_size, proof, checkpoint.root)
+    assert "no event of debate r9~x" in sealed("seal", "include", "r9~x").err
+
+
+def test_nothing_is_proved_of_a_log_that_was_changed(sealed):
+    without_guards(sealed, "UPDATE events SET hash = zeroblob(32) WHERE position = 2")
+    first = read_checkpoint((sealed.folder / "first").read_bytes())
+
+    proofs = [sealed("seal", "prove", "--from", str(first.tree_size)), sealed("seal", "include", "r1~leak")]
+
+    assert [5, 5] == [outcome.code for outcome in proofs]
+    assert all("not the one that was sealed" in outcome.err for outcome in proofs)
+
+
+def test_a_whole_log_passes_with_key_and_checkpoint(sealed):
+    outcome = sealed("verify", "--checkpoint", "first", "--key", "k.pub")
+    report = sealed("verify", "--all", "--json").json
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[1].startswith("2 seals over ")
+    assert (report["seals"], report["signatures"]) == (2, False)
+
+
+def test_a_cut_tail_is_found_with_the_checkpoint_alone(sealed):
+    size = read_checkpoint((sealed.folder / "first").read_bytes()).tree_size
+    without_guards(
+        sealed,
+        f"DELETE FROM events WHERE position > {size}",
+        "DELETE FROM streams WHERE stream LIKE '%/r2~%'",
+        "DELETE FROM parts WHERE debate_id LIKE 'r2~%'",
+        f"UPDATE counters SET value = {size} WHERE name = 'position'",
+        f"DELETE FROM seals WHERE tree_size > {size}",
+    )
+
+    unseen = sealed("verify", "--all", "--key", "k.pub")
+    found = sealed("verify", "--checkpoint", "second", "--key", "k.pub")
+
+    assert unseen.code == 0
+    assert found.code == 5
+    assert f"the log ends with event {size}: its tail was cut" in found.out
+
+
+def test_a_checkpoint_of_another_log_is_refused_by_its_key(sealed):
+    sealed("seal", "keygen", "other")
+
+    outcome = sealed("verify", "--checkpoint", "second", "--key", "other.pub")
+
+    assert outcome.code == 5
+    assert "none of the keys given" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--checkpoint", "none"), "none cannot be read"),
+        (("--checkpoint", "cases.jsonl"), "cases.jsonl: this is no checkpoint"),
+        (("--all", "--key", "k"), "k, key 1: this is a private key"),
+        (("--all", "--key", "cases.jsonl"), "cases.jsonl, key 1"),
+        (("r1~leak", "--checkpoint", "first"), "name the debates to check, or --all"),
+        (("r1~leak", "--key", "k.pub"), "add --all"),
+    ],
+)
+def test_what_is_no_key_or_checkpoint_is_named(sealed, arguments, named):
+    outcome = sealed("verify", *arguments)
+
+    assert outcome.code == 2
+    assert named in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_the_secret_of_the_key_is_shown_nowhere(sealed):
+    secret = (sealed.folder / "k").read_text().strip().split("+", 4)[4]
+    shown = [sealed("seal", "list"), sealed("seal", "show"), sealed("verify", "--all", "--key", "k")]
+
+    assert not any(secret in outcome.out + outcome.err for outcome in shown)
+    assert not any(secret.encode() in path.read_bytes() for path in sealed.folder.glob("jury.db*"))
+
+
+def test_several_processes_find_the_same(sealed):
+    alone = sealed("verify", "--all", "--key", "k.pub", "--json").json
+    together = sealed("verify", "--all", "--key", "k.pub", "--json", "--processes", "2").json
+
+    assert json.dumps(alone) == json.dumps(together)

@@ -1,0 +1,150 @@
+"""Sealing while a run lasts: now and then, at the end, and never at the cost of a debate."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import count
+
+import pytest
+
+from jury_actors.holding import CoordinatorLost, CoordinatorPort
+from jury_actors.messages import Chunk, Delivery, Finished, Job
+from jury_judge.sealing import Sealing
+from jury_store.errors import StoreFailed
+from jury_store.event_store import Append
+from jury_store.memory import MemoryEventStore
+from jury_store.seals.keys import SealKey
+from jury_store.seals.seal import Seal
+from jury_store.seals.sealer import Sealer
+from support.debates import DebateScript
+
+OFTEN, NEVER = 0.001, 3600.0
+
+
+class Keeper:
+    """A coordinator that only keeps seals, after the failures that it is given."""
+
+    def __init__(self, store: MemoryEventStore, *failures: Exception) -> None:
+        self._store = store
+        self._failures = list(failures)
+        self.kept = asyncio.Event()
+
+    async def submit(self, jobs: Sequence[Job]) -> None:
+        raise NotImplementedError
+
+    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
+        raise NotImplementedError
+
+    async def keep_seal(self, seal: Seal) -> bool:
+        if self._failures:
+            raise self._failures.pop(0)
+        kept = self._store.keep_seal(seal)
+        self.kept.set()
+        return kept
+
+
+class Run:
+    """A store that grows, and what its sealing said."""
+
+    def __init__(self, *failures: Exception, every: float = NEVER) -> None:
+        self.store = MemoryEventStore()
+        self.keeper = Keeper(self.store, *failures)
+        self.said: list[str] = []
+        ticks = count()
+        sealer = Sealer(self.store, SealKey("example.com/jury", bytes(32)), lambda: next(ticks))
+        self.sealing = Sealing(sealer, every, self.said.append)
+
+    def grow(self, name: str) -> None:
+        script = DebateScript(name)
+        self.store.append([Append(script.stream, script.whole(), 0, 1)])
+
+    @asynccontextmanager
+    async def court(self) -> AsyncIterator[CoordinatorPort]:
+        yield self.keeper
+
+    def sealed(self) -> list[int]:
+        return [seal.tree_size for seal in self.store.seals()]
+
+
+async def test_the_log_is_sealed_when_the_run_is_over() -> None:
+    run = Run()
+    async with run.sealing.around(run.court)():
+        run.grow("a")
+
+    assert [5] == run.sealed()
+    assert 5 == run.sealing.sealed
+
+
+async def test_the_log_is_sealed_now_and_then_while_the_run_lasts() -> None:
+    run = Run(every=OFTEN)
+    async with run.sealing.around(run.court)():
+        run.grow("a")
+        await asyncio.wait_for(run.keeper.kept.wait(), 20)
+        run.grow("b")
+
+    assert 5 == run.sealed()[0]
+    assert 10 == run.sealed()[-1]
+
+
+async def test_a_run_that_is_stopped_at_once_is_sealed_as_far_as_it_went() -> None:
+    run = Run()
+    begun = asyncio.Event()
+
+    async def hold() -> None:
+        async with run.sealing.around(run.court)():
+            run.grow("a")
+            begun.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(hold())
+    await begun.wait()
+    task.cancel()
+    await asyncio.wait([task])
+
+    assert task.cancelled()
+    assert [5] == run.sealed()
+
+
+async def test_a_run_that_recorded_nothing_has_nothing_to_seal() -> None:
+    run = Run(every=OFTEN)
+    async with run.sealing.around(run.court)():
+        pass
+
+    assert run.sealing.sealed is None
+    assert [] == run.said
+
+
+async def test_a_seal_is_handed_over_again_to_the_coordinator_that_takes_over() -> None:
+    run = Run(CoordinatorLost(), CoordinatorLost())
+    async with run.sealing.around(run.court)():
+        run.grow("a")
+
+    assert [5] == run.sealed()
+    assert [] == run.said
+
+
+@pytest.mark.parametrize(
+    ("failures", "named"),
+    [
+        ([StoreFailed("the disk is full")] * 2, "the disk is full"),
+        ([CoordinatorLost()] * 10, "the coordinator was lost again and again"),
+        ([RuntimeError("odd")] * 2, "odd"),
+    ],
+)
+async def test_a_failure_is_said_once_and_the_run_goes_on(failures: list[Exception], named: str) -> None:
+    run = Run(*failures)
+    for name in ("a", "b"):
+        async with run.sealing.around(run.court)():
+            run.grow(name)
+
+    assert [f"jury: the log could not be sealed, the debates go on: {named}"] == run.said
+    assert run.sealing.sealed is None
+
+
+async def test_after_a_failure_the_next_seal_covers_what_that_one_missed() -> None:
+    run = Run(StoreFailed("away"))
+    for name in ("a", "b"):
+        async with run.sealing.around(run.court)():
+            run.grow(name)
+
+    assert [10] == run.sealed()
