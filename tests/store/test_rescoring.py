@@ -14,12 +14,13 @@ from jury_replay.rescoring.results import RowStatus
 from jury_replay.rescoring.row_file import SCHEMA, RowFile
 from jury_replay.rescoring.rows import Row
 from jury_replay.rescoring.settings import Grid, Mode, Setting
-from jury_replay.selection import EVERYTHING, Selection
+from jury_replay.selection import EVERYTHING, Selection, spread
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
 from support.courts import KeptStore
 from support.debates import DebateScript
+from support.interrupted import Interrupts, interrupts
 from support.varied import hold_varied
 
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})
@@ -82,6 +83,16 @@ def test_several_processes_give_the_same_rows_in_the_same_order(recorded, sqlite
     store.close()
 
     assert rows_of(recorded, "recount") == rows
+
+
+def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, sqlite_url):
+    copied(recorded, sqlite_url)
+    store = open_store(sqlite_url, write=False)
+    found = list(spread(store, [["d0"], ["d1"]], interrupts, url=sqlite_url, processes=2))
+    store.close()
+
+    assert [Interrupts(ignored=True, held_back=True)] * 2 == found
+    assert not interrupts(store, []).held_back
 
 
 def test_an_erased_text_leaves_strict_without_an_answer_and_a_recount_with_one(store):

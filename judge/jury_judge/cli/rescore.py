@@ -77,7 +77,7 @@ def command(
 def _read(report: "_Report", selection: "Selection", url: str, processes: int | None, parquet: str | None) -> None:
     from jury_judge.cli.terminal import Counting
     from jury_replay.offline import no_network
-    from jury_replay.rescoring.rescore import rescore
+    from jury_replay.rescoring.rescore import rescore, worth_sharing
     from jury_replay.rescoring.rows import Problem
     from jury_replay.selection import processes_for
     from jury_store.opening import open_store
@@ -86,7 +86,7 @@ def _read(report: "_Report", selection: "Selection", url: str, processes: int | 
     counting = Counting("debates rescored")
     try:
         _must_exist(store, selection)
-        at_once = processes_for(store, selection, processes)
+        at_once = processes_for(store, selection, processes, worth_it=worth_sharing(report.grid, report.mode))
         with ExitStack() as stack:
             file = None
             if parquet is not None:

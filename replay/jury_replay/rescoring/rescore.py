@@ -1,13 +1,32 @@
 """Rescoring: recorded debates under other settings, in one reading; nothing is written to them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from jury_replay.rescoring.recount import Recount
 from jury_replay.rescoring.rows import Problem, Row
 from jury_replay.rescoring.settings import Grid, Mode
 from jury_replay.rescoring.strict import Strict
-from jury_replay.selection import Selection, spread
+from jury_replay.selection import CHUNK, Selection, spread
 from jury_store.event_store import EventStore
+
+_SECONDS: Mapping[Mode, tuple[float, float]] = {"strict": (0.003, 0.001), "recount": (0.0004, 0.0001)}
+"""What a debate takes to read, and then each setting, about (see `benchmarks/replay.py`)."""
+
+_CHUNK = 0.5
+"""Seconds that a chunk of debates takes at most, where a debate does not take longer: a process is not ended within."""
+
+_SHARED_FROM = 4.0
+"""Seconds of work from which on more processes pay for their start, which takes one or two."""
+
+
+def worth_sharing(grid: Grid, mode: Mode) -> int:
+    """The number of debates from which on several processes are quicker than one."""
+    return int(_SHARED_FROM / _seconds(grid, mode))
+
+
+def _seconds(grid: Grid, mode: Mode) -> float:
+    reading, setting = _SECONDS[mode]
+    return reading + setting * len(grid.settings)
 
 
 def rescore(
@@ -38,5 +57,6 @@ def rescore(
     """
     grid.check(mode)
     work = Recount(grid) if mode == "recount" else Strict(grid)
-    for found in spread(store, selection.chunks(store), work, url=url, processes=processes):
+    size = max(1, min(CHUNK, int(_CHUNK / _seconds(grid, mode))))
+    for found in spread(store, selection.chunks(store, size), work, url=url, processes=processes):
         yield from found

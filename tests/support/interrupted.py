@@ -1,0 +1,18 @@
+"""What Ctrl-C does to the process that is asked; where worker processes can import it."""
+
+import signal
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_store.event_store import EventStore
+
+
+class Interrupts(NamedTuple):
+    ignored: bool
+    held_back: bool
+
+
+def interrupts(_store: EventStore, _debate_ids: Sequence[str]) -> Interrupts:
+    """As work for `spread`."""
+    held_back = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return Interrupts(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, held_back)
