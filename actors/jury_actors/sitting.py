@@ -136,7 +136,10 @@ class Sitting:
         if self._debate.state.ended:
             return True
         self._learn(known.exchanges)
-        await self._say_resumed("coordinator", [step.id for step in self._debate.asked_for()])
+        state = self._debate.state
+        # Whoever takes a debate up says so before anybody is asked: of a branch without a word of it, nobody was.
+        new_branch = state.forked is not None and not state.resumed
+        await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.asked_for()])
         return False
 
     def _learn(self, exchanges: list[StoredEvent]) -> None:

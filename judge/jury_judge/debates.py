@@ -1,14 +1,23 @@
-"""One debate read whole from the store."""
+"""Debates read from the store: one whole, a run line by line, or what two of them judge."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import recorded_panel
 from jury_events.codec import DebateEvent, decode
+from jury_events.debate_events import DebateOpened
+from jury_events.errors import EventError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import encode_digest
 from jury_judge.errors import DebateNotFound
+from jury_judge.views.debate_record import read_record
 from jury_judge.views.visible_text import visible_line
+from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
+
+_PAGE = 1000
 
 
 class DebateReading(NamedTuple):
@@ -17,6 +26,32 @@ class DebateReading(NamedTuple):
     events: list[DebateEvent]
     exchanges: list[ExchangeRecorded]
     texts: dict[str, bytes]
+
+    @property
+    def opened(self) -> DebateOpened:
+        """The opening event.
+
+        Raises:
+            JudgeError: the stream does not begin with it.
+        """
+        return read_record(self.events[:1]).opened
+
+    @property
+    def panel(self) -> ResolvedPanel:
+        """Who sat, and under which rules; erased charges are left out."""
+        return recorded_panel(self.opened, self.texts)
+
+
+def not_found(debate_id: str) -> DebateNotFound:
+    """The error that says so."""
+    return DebateNotFound(
+        f"there is no debate {visible_line(debate_id)!r} in this store; `jury list` shows those that there are"
+    )
+
+
+def events_gone(debate_id: str) -> EventError:
+    """The error for a debate that the lists know and the log does not hold any more."""
+    return EventError(f"the events of debate {debate_id} are gone from the store; see jury verify {debate_id}")
 
 
 def read_debate(store: EventStore, debate_id: str) -> DebateReading:
@@ -30,11 +65,53 @@ def read_debate(store: EventStore, debate_id: str) -> DebateReading:
     events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
     exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
     if not events:
-        raise DebateNotFound(
-            f"there is no debate {visible_line(debate_id)!r} in this store; `jury list` shows those that there are"
-        )
+        raise not_found(debate_id)
     return DebateReading(
         events=[event for event in events if not isinstance(event, ExchangeRecorded)],
         exchanges=[event for event in exchanges if isinstance(event, ExchangeRecorded)],
         texts={encode_digest(digest): part.content for digest, part in store.parts(debate_id).items()},
     )
+
+
+def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
+    """Who sits in a debate, and under which rules; erased charges are left out.
+
+    Raises:
+        EventError: its opening event is gone, or does not decode.
+    """
+    opened = _opening(store, debate_id)
+    refs = [piece.text for piece in opened.pieces if piece.name.startswith("charge/")]
+    parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
+    return recorded_panel(opened, {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts})
+
+
+def same_case(store: EventStore, one: str, other: str) -> bool | None:
+    """Whether two debates judge the same, by the texts of their cases; None where one was erased.
+
+    Raises:
+        EventError: an opening event is gone, or does not decode.
+    """
+    texts = []
+    for debate_id in (one, other):
+        ref = _opening(store, debate_id).case
+        part = store.parts(debate_id, [ref.digest]).get(ref.digest)
+        if part is None:
+            return None
+        texts.append(part.content)
+    return texts[0] == texts[1]
+
+
+def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
+    """The debates of a run in the order in which they opened, read as they are needed."""
+    after = 0
+    while rows := store.debates(run_id=run_id, limit=_PAGE, after=after):
+        yield from rows
+        after = rows[-1].position
+
+
+def _opening(store: EventStore, debate_id: str) -> DebateOpened:
+    events = store.read_stream(debate_stream(debate_id))
+    opened = decode(events[0]) if events else None
+    if not isinstance(opened, DebateOpened):
+        raise events_gone(debate_id)
+    return opened

@@ -43,3 +43,11 @@ class OutputClosed(JudgeError):
 
 class DebateNotFound(JudgeError):
     """The store holds no debate of that id."""
+
+
+class BranchTaken(JudgeError):
+    """The id that a branch is to have belongs to another debate, or to a branch with other settings."""
+
+
+class NotComparable(JudgeError):
+    """Two ids do not name two debates, nor two runs."""

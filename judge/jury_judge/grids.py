@@ -49,13 +49,13 @@ def load_grid(sets: Sequence[str], path: str | None) -> Grid:
 def _sets(sets: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     found: dict[str, tuple[Any, ...]] = {}
     for one in sets:
-        key, equals, values = one.partition("=")
-        key = key.strip()
+        name, equals, values = one.partition("=")
         if not equals:
             raise SettingError(f"--set {visible_line(repr(one), 80)} is not KEY=VALUE; keys are {', '.join(KEYS)}")
+        key = _key(name.strip())
         if key in found:
             raise SettingError(f"--set {key}: is given twice; write its values in one, as {key}=A,B")
-        found[_key(key)] = tuple(_value(key, value.strip()) for value in values.split(","))
+        found[key] = tuple(_value(key, value.strip()) for value in values.split(","))
     return found
 
 

@@ -11,13 +11,12 @@ from jury_actors.errors import Halted
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import described, panel_differences
 from jury_events.case import Case
-from jury_events.codec import decode
-from jury_events.debate_events import DebateOpened
-from jury_events.errors import EventError
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.parts import part_digest
+from jury_judge.debates import events_gone, panel_of
 from jury_judge.errors import CaseFileError, RunRefused
 from jury_judge.views.result import line_of_stream
 from jury_store.debate_rows import CaseRow
@@ -235,48 +234,14 @@ def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
     streams = store.read_streams([debate_stream(debate) for debate in debates])
     gone = next((debate for debate in debates if debate_stream(debate) not in streams), None)
     if gone is not None:
-        raise _gone(gone)
+        raise events_gone(gone)
     return [line_of_stream(streams[debate_stream(debate)]) for debate in debates]
 
 
-def _gone(debate: str) -> EventError:
-    return EventError(f"the events of debate {debate} are gone from the store; see jury verify {debate}")
-
-
 def _compare_panels(run: Run, store: EventStore, debate: str) -> None:
-    events = store.read_stream(debate_stream(debate))
-    if not events:
-        raise _gone(debate)
-    opened = decode(events[0])
-    assert isinstance(opened, DebateOpened)
-    before = dict(_flat("", opened.panel.model_dump(mode="json")))
-    now = dict(_flat("", run.resolved.panel.model_dump(mode="json")))
-    before |= _recorded_charges(store, opened)
-    now |= {f"charge/{juror}": text for juror, text in run.resolved.charges.items()}
-    if run.resolved.judge_charge is not None:
-        now["charge/final"] = run.resolved.judge_charge
-    different = [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
+    different = panel_differences(panel_of(store, debate), run.resolved)
     if different:
-        shown = "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in different[:5])
-        more = f"; and {len(different) - 5} more" if len(different) > 5 else ""  # noqa: PLR2004
         raise RunRefused(
-            f"run {run.run_id!r} was begun with another panel: {shown}{more}; "
+            f"run {run.run_id!r} was begun with another panel: {described(different)}; "
             "use the panel that it was begun with, or give the run another --run id"
         )
-
-
-def _recorded_charges(store: EventStore, opened: DebateOpened) -> dict[str, str]:
-    pieces = {piece.name: piece.text.digest for piece in opened.pieces if piece.name.startswith("charge/")}
-    parts = store.parts(opened.debate_id, list(pieces.values())) if pieces else {}
-    return {name: parts[digest].content.decode("utf-8") for name, digest in pieces.items() if digest in parts}
-
-
-def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _flat(f"{prefix}.{key}" if prefix else key, inner)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _flat(f"{prefix}.{index}", inner)
-    else:
-        yield prefix, value

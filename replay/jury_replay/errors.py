@@ -1,6 +1,6 @@
 """Errors of this component."""
 
-from jury_events.errors import JuryError
+from jury_events.errors import EventError, JuryError
 
 
 class ReplayError(JuryError):
@@ -27,6 +27,18 @@ class SettingRefused(ReplayError):
     """A setting of a rescoring cannot be used; the message names its key and what it may be."""
 
 
+class NotApplicable(ReplayError):
+    """A setting asks for what the panel of a debate does not have; other debates may take it."""
+
+
+class JudgeMissing(ReplayError):
+    """A setting asks for a final judge where a debate had none, so that nothing can stand for its answer."""
+
+
+class BadCorpus(ReplayError):
+    """A folder of cassettes, or a file beside one, is not what it must be."""
+
+
 class OtherDebate(ReplayError):
     """The store holds another debate under the id of the cassette; neither is changed."""
 
@@ -39,13 +51,9 @@ class ErasureRefused(ReplayError):
     """What is to be erased is not there, or somebody else was writing."""
 
 
-class NotApplicable(ReplayError):
-    """A setting asks for what the panel of a debate does not have; other debates may take it."""
+class ForkRefused(ReplayError):
+    """A debate cannot be branched there, or not under those settings; the message says where it can be."""
 
 
-class JudgeMissing(ReplayError):
-    """A setting asks for a final judge where a debate had none, so that nothing can stand for its answer."""
-
-
-class BadCorpus(ReplayError):
-    """A folder of cassettes, or a file beside one, is not what it must be."""
+class OriginAltered(ForkRefused, EventError):
+    """The record that a branch would reuse is not as it was written."""

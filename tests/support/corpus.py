@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,17 @@ from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled
 from jury_events.ids import debate_stream
 from jury_events.outcome import CallOutcome
+from jury_events.parts import SALT_BYTES
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.writing import write_cassette
 from jury_store.event_store import Append, EventStore
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from support.branches import a_branch, origin_in, stored
 from support.courtroom import a_case
 from support.courts import CutOff, KeptStore, a_case_with_records, a_resolved
-from support.stated import Said, States, stated
+from support.stated import Said, States, stating
 
 SIMULATED = "simulated/juror"
 
@@ -49,6 +52,8 @@ class Plan:
         script: faults of simulated jurors.
         cut: the appends of the first session, after which it breaks off; None: one session.
         cancelled: by somebody, after the first session.
+        branches: what is branched off it, each off the one before: after which event, and what of `spec` is another.
+            The last one is the debate that is recorded.
     """
 
     case: Case = field(default_factory=a_case)
@@ -57,6 +62,7 @@ class Plan:
     script: Script = field(default_factory=Script)
     cut: int | None = None
     cancelled: bool = False
+    branches: Sequence[tuple[str, Mapping[str, Any]]] = ()
 
 
 def _seats(*ids: str, **more: Any) -> list[dict[str, Any]]:
@@ -217,6 +223,19 @@ PLANS: dict[str, Plan] = {
         | {"final": [CallOutcome.BLOCKED]},
     ),
     "resumed-in-the-middle": Plan(case=a_case_with_records(), spec={"discussion": {"max_rounds": 1}}, cut=6),
+    "branched-in-a-round": Plan(
+        case=a_case_with_records(),
+        spec={"preset": "adk-sequential", "seats": _seats(*ABC), "discussion": {"threshold": 2.0, "max_rounds": 1}},
+        branches=[("round-1/claude/statement", {"discussion": {"max_rounds": 2}, "final": {"method": "median"}})],
+    ),
+    "branch-of-a-branch": Plan(
+        spec={"seats": _seats(*ABC), "discussion": {"max_rounds": 1}},
+        says=_all(ABC, [_passes(), _reviews(), _fails()], [_passes(), _fails(), _fails()]),
+        branches=[
+            ("initial/check", {"final": {"method": "weighted_average"}}),
+            ("round-1/gpt/statement", {"discussion": {"order": "sequential"}}),
+        ],
+    ),
     "cancelled-in-the-middle": Plan(spec={"discussion": {"max_rounds": 1}}, cut=6, cancelled=True),
 }
 
@@ -224,17 +243,17 @@ PLANS: dict[str, Plan] = {
 async def record(name: str, plan: Plan) -> bytes:
     """The cassette of a debate that is held now."""
     store = KeptStore()
-    debate = f"corpus~{name}"
+    ids = [f"corpus~{name}~origin-{number}" for number in range(len(plan.branches))] + [f"corpus~{name}"]
     resolved = a_resolved(**plan.spec)
-    job = Job(debate, plan.case.model_dump_json().encode(), Docket("corpus", resolved))
     sources = _sources(name)
-    providers = stated(plan.says)
+    providers = stating(plan.says)
 
-    async def session(log: EventStore) -> None:
+    async def session(debate: str) -> None:
+        job = Job(debate, plan.case.model_dump_json().encode(), Docket("corpus", resolved))
         with patch("jury_actors.court.provider_factory", providers):
             court = in_process_court(
                 CourtPlan(resolved.panel, "", "corpus", plan.script),
-                lambda: log,
+                lambda: store,
                 sources=sources,
                 backoff=Backoff(base=0.0, cap=0.0),
             )
@@ -244,13 +263,19 @@ async def record(name: str, plan: Plan) -> bytes:
 
     if plan.cut is not None:
         broken = CutOff(store, plan.cut, answered=True)
-        await session(store)
+        await session(ids[0])
         broken.mend()
     if plan.cancelled:
-        _cancel(store, debate, sources)
+        _cancel(store, ids[0], sources)
     else:
-        await session(store)
-    return write_cassette(store.records([debate])[0])
+        await session(ids[0])
+    for before, debate, (at, changes) in zip(ids, ids[1:], plan.branches, strict=False):
+        resolved = a_resolved(**{**plan.spec, **changes})
+        origin = origin_in(store, before)
+        secret, salt = sources.entropy(32), partial(sources.entropy, SALT_BYTES)
+        stored(store, a_branch(origin, at, resolved, debate_id=debate, secret=secret, draw_salt=salt))
+        await session(debate)
+    return write_cassette(store.records([ids[-1]])[0])
 
 
 def _cancel(store: EventStore, debate: str, sources: Sources) -> None:

@@ -82,7 +82,7 @@ def _json(said: States, request: ModelRequest) -> bytes:
     return json.dumps(answer | dict(said.more), ensure_ascii=False).encode()
 
 
-def stated(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
+def stating(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
     """In the place of `provider_factory`; every provider of a court shares what is stated."""
     left = {place: deque(turns) for place, turns in says.items()}
 

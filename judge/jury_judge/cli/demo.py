@@ -1,11 +1,8 @@
 """`jury demo`: one debate over a bundled case."""
 
-import asyncio
 import json
 import os
 import shlex
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -23,9 +20,6 @@ from jury_judge.cli.options import (
     simulated,
     store_option,
 )
-
-_LOOK_EVERY = 0.1
-"""Seconds between looks at the log."""
 
 
 @click.command("demo")
@@ -63,6 +57,7 @@ def _demo(
     from jury_actors.court import CourtPlan
     from jury_judge.cases.examples import load_example
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
+    from jury_judge.cli.live import told_live
     from jury_judge.cli.terminal import WritingLine, note
     from jury_judge.debates import read_debate
     from jury_judge.panels.files import load_panel
@@ -102,7 +97,7 @@ def _demo(
             ray_address=ray_address,
             progress=_Silent(),
             take=lambda _line: None,
-            beside=lambda: _told_live(store.read_stream, debate_id, note),
+            beside=lambda: told_live(store.read_stream, debate_id, note),
             goes_on="it is kept as far as it went; jury demo holds a new one",
             heard=writing.take,
             sealing=sealing,
@@ -139,36 +134,3 @@ class _Silent:
 
     def ended(self, finished: object) -> None:
         """Nothing to say."""
-
-
-@asynccontextmanager
-async def _told_live(
-    read_stream: Callable[..., Any], debate_id: str, tell: Callable[[str], None]
-) -> AsyncIterator[None]:
-    """Tell each event as it is recorded; on leaving, the rest."""
-    from jury_events.codec import decode
-    from jury_events.ids import debate_stream
-    from jury_judge.views.live_lines import LiveLines
-
-    lines = LiveLines()
-    version = 0
-
-    async def look() -> None:
-        nonlocal version
-        for stored in await asyncio.to_thread(read_stream, debate_stream(debate_id), version):
-            version = stored.version
-            for line in lines.tell(decode(stored)):
-                tell(line)
-
-    async def keep_looking() -> None:
-        while True:
-            await look()
-            await asyncio.sleep(_LOOK_EVERY)
-
-    task = asyncio.create_task(keep_looking())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await look()

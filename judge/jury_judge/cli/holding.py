@@ -1,11 +1,11 @@
-"""What `demo` and `run` share: the store made ready, the court set up, and a run carried out."""
+"""What `demo`, `run` and `fork` share: the store made ready, the court set up, and debates held in it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _LOCK_SECONDS = 20
 """How long another writer of a SQLite store is waited for."""
+
+Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
+"""Sets up the actors."""
 
 
 class Held(NamedTuple):
@@ -100,19 +103,8 @@ def hold_run(
     heard: Callable[[Chunk], None] | None = None,
     sealing: "Sealing | None" = None,
 ) -> Held:
-    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write.
-
-    With `sealing` the log is sealed meanwhile, and at the end.
-    """
+    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
     problems: list[Finished] = []
-    court = _court(plan._replace(shared_cluster=ray_address is not None), in_process=in_process)
-    if sealing is not None:
-        court = sealing.around(court)
-    on_ray = not in_process and surveyed.ended < surveyed.total
-    if on_ray:
-        from jury_actors import ray_court
-
-        ray_court.start_ray(ray_address)
 
     async def give(lines: AsyncGenerator[Line, None]) -> None:
         # Closed before the loop is: where `take` fails, the actors must still be let go in order.
@@ -120,7 +112,7 @@ def hold_run(
             async for line in lines:
                 take(line)
 
-    async def work(stopping: asyncio.Event) -> None:
+    async def work(court: Court, stopping: asyncio.Event) -> None:
         lines = carry_out(
             run, surveyed, store, court, progress=progress, stopping=stopping, problems=problems, heard=heard
         )
@@ -130,10 +122,50 @@ def hold_run(
         async with beside():
             await give(lines)
 
-    again = goes_on or f"the same command with --run {run.run_id} goes on from here"
+    interrupted = in_court(
+        plan,
+        work,
+        in_process=in_process,
+        ray_address=ray_address,
+        idle=surveyed.ended >= surveyed.total,
+        again=goes_on or f"the same command with --run {run.run_id} goes on from here",
+        sealing=sealing,
+    )
+    return Held(interrupted, problems)
+
+
+def in_court(
+    plan: CourtPlan,
+    work: Callable[[Court, asyncio.Event], Coroutine[Any, Any, None]],
+    *,
+    in_process: bool,
+    ray_address: str | None,
+    again: str,
+    idle: bool = False,
+    sealing: "Sealing | None" = None,
+) -> bool:
+    """Let `work(court, stopping)` hold debates, in this process or on Ray; gives whether it was interrupted.
+
+    Args:
+        plan: of the court, which is set up where `work` enters it.
+        work: see `run_until_interrupted` for `stopping`.
+        in_process: without Ray.
+        ray_address: the cluster to join instead of a local one.
+        again: what to do after an interruption.
+        idle: nothing is left to hold, and Ray is not started.
+        sealing: the log is sealed meanwhile, and at the end.
+    """
+    court = _court(plan._replace(shared_cluster=ray_address is not None), in_process=in_process)
+    if sealing is not None:
+        court = sealing.around(court)
+    on_ray = not in_process and not idle
+    if on_ray:
+        from jury_actors import ray_court
+
+        ray_court.start_ray(ray_address)
     says = f"jury: finishing the debates that run; press Ctrl-C again to stop at once ({again})"
     try:
-        _, interrupted = asyncio.run(run_until_interrupted(work, says=says))
+        _, interrupted = asyncio.run(run_until_interrupted(lambda stopping: work(court, stopping), says=says))
     finally:
         if on_ray:
             ray_court.stop_ray()
@@ -141,12 +173,12 @@ def hold_run(
         note(f"jury: stopped; {again}")
     if sealing is not None and sealing.sealed is not None:
         note(f"the log is sealed over {sealing.sealed} events; keep the note elsewhere: jury seal show")
-    return Held(interrupted, problems)
+    return interrupted
 
 
-def _court(plan: CourtPlan, *, in_process: bool) -> Callable[[], AbstractAsyncContextManager[CoordinatorPort]]:
+def _court(plan: CourtPlan, *, in_process: bool) -> Court:
     if in_process:
-        return lambda: in_process_court(plan, lambda: _open_for_writing(plan))
+        return lambda: in_process_court(plan, lambda: open_for_writing(plan))
 
     def on_ray() -> AbstractAsyncContextManager[CoordinatorPort]:
         from jury_actors.ray_court import ray_court
@@ -156,7 +188,12 @@ def _court(plan: CourtPlan, *, in_process: bool) -> Callable[[], AbstractAsyncCo
     return on_ray
 
 
-def _open_for_writing(plan: CourtPlan) -> EventStore:
+def open_for_writing(plan: CourtPlan) -> EventStore:
+    """The plan's store; another writer of it is waited for, and told of.
+
+    Raises:
+        StoreLocked: it did not end in time.
+    """
     try:
         return open_store(plan.store_url, write=True, run=plan.run_id, wait=0)
     except StoreLocked as error:

@@ -21,6 +21,8 @@ COMMANDS = {
     "run": "Judge the cases of files.",
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
+    "compare": "Put two debates, or two runs, side by side.",
+    "fork": "Branch a debate at an event and go on live.",
     "verify": "Check that no record was altered.",
     "seal": "Seal the log with a signed root, and prove what is in it.",
     "replay": "Show that verdicts follow from what the models said.",

@@ -68,14 +68,23 @@ def load_panel(
     except (PanelError, PanelFileError) as error:
         place = "the panel" if document is None else document.name
         raise PanelFileError(f"{place}: {in_our_words(str(error))}") from error
-    if overrides.judge_model is not None and resolved.panel.final.judge is None:
-        raise PanelFileError(
-            f"the judge model {visible_line(overrides.judge_model)!r} has no effect with the method "
-            f"{resolved.panel.final.method}; ask for the method final_judge too"
-        )
+    check_judge(resolved.panel, overrides)
     if document is None:
         return LoadedPanel(resolved)
     return LoadedPanel(resolved, endpoints.read_endpoints(document), redaction_rules.read_redaction(document))
+
+
+def check_judge(panel: Panel, overrides: Overrides) -> None:
+    """Refuse a judge's model that nobody would ask.
+
+    Raises:
+        PanelFileError: the panel has no final judge.
+    """
+    if overrides.judge_model is not None and panel.final.judge is None:
+        raise PanelFileError(
+            f"the judge model {visible_line(overrides.judge_model)!r} has no effect with the method "
+            f"{panel.final.method}; ask for the method final_judge too"
+        )
 
 
 def _by_environment(spec: PanelSpec, environ: Mapping[str, str], *, explicit: bool) -> PanelSpec:

@@ -18,13 +18,8 @@ from jury_judge.views.calls_view import add_calls
 from jury_judge.views.case_view import add_case
 from jury_judge.views.debate_record import DebateRecord, Texts, read_record, text_in
 from jury_judge.views.page import Page, Span
+from jury_judge.views.verdicts import VERDICTS
 from jury_judge.views.words import WORDS, Words
-
-_VERDICTS = {
-    Verdict.SAFE_PASS: ("✓ safe_pass", "green"),
-    Verdict.NEEDS_REVIEW: ("? needs_review", "yellow"),
-    Verdict.UNSAFE_FAIL: ("✗ unsafe_fail", "red"),
-}
 
 
 def render_debate(
@@ -154,7 +149,7 @@ class _DebateView:
         return (
             self._role(vote.juror_id),
             f"{vote.kind}, stale" if stale else vote.kind,
-            _VERDICTS[vote.position][0] if vote.position else "–",
+            VERDICTS[vote.position][0] if vote.position else "–",
             "–" if vote.score is None else f"{vote.score:g}",
             "–" if vote.confidence is None else f"{vote.confidence:.2f}",
             f"{vote.weight:g}",
@@ -245,7 +240,7 @@ class _DebateView:
 
 
 def _verdict(verdict: Verdict) -> Span:
-    text, style = _VERDICTS[verdict]
+    text, style = VERDICTS[verdict]
     return Span(text, style)
 
 

@@ -18,6 +18,7 @@ _ASSUMES = {
 }
 _OPEN = tuple(status for status in RowStatus if status is not RowStatus.DETERMINED)
 _COLUMN = 13
+_STEPS_SHOWN = 4
 
 
 def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
@@ -29,6 +30,8 @@ def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
         yield f"  {_counts(table)}"
         if table.determined:
             yield from _matrix(table)
+        if table.undetermined_steps:
+            yield f"  {_undetermined(table)}"
         if table.labelled:
             yield f"  as labelled: {table.new_agrees:,} of {table.labelled:,}, were {table.old_agrees:,}"
 
@@ -38,6 +41,13 @@ def _counts(table: Table) -> str:
     said += [f"{table.statuses[status]:,} {status.value}" for status in _OPEN if table.statuses[status]]
     line = f"{', '.join(said)}; {table.flipped:,} flipped, {table.rescored:,} with another score"
     return f"{line}, {table.beyond_record:,} end with the record" if table.beyond_record else line
+
+
+def _undetermined(table: Table) -> str:
+    steps = table.undetermined_steps.most_common(_STEPS_SHOWN)
+    said = ", ".join(f"{visible_line(step, 80)} ({count:,})" for step, count in steps)
+    more = len(table.undetermined_steps) - len(steps)
+    return f"undetermined at {said}" + (f" and {more:,} more steps" if more else "")
 
 
 def _matrix(table: Table) -> Iterator[str]:

@@ -37,7 +37,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     is null. A debate that has not completed has `status` "unfinished", "failed" or "cancelled", and null as
     `final_verdict`, `final_score`, `early_termination` and `end_reason`; `total_rounds` counts the completed rounds.
     `simulated` says that the panel, or whoever gave an evaluation, is no model; `model_mismatches` where another model
-    answered than was asked.
+    answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
 
     Raises:
         JudgeError: the events do not begin with the opening event.
@@ -45,12 +45,13 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     events = list(events)
     evaluations = given(events)
     record = read_record(events)
-    opened, ending = record.opened, record.ending
+    opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
     return {
         "debate_id": opened.debate_id,
         "case_id": opened.case_id,
         "run_id": opened.run_id,
+        "forked_from": {"debate_id": forked.origin, "version": forked.version} if forked else None,
         "submission_id": opened.submission_id,
         "panel": opened.panel.name,
         "method": opened.panel.final.method,

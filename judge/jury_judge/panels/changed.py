@@ -1,0 +1,58 @@
+"""A panel that sat already, changed by explicit arguments. The environment has no say in it."""
+
+from collections.abc import Mapping
+
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.recorded_panel import spec_of
+from jury_judge.errors import PanelFileError
+from jury_judge.panels.document import in_our_words
+from jury_judge.panels.files import check_judge
+from jury_judge.panels.variables import Overrides, apply
+from jury_judge.views.visible_text import visible_line
+
+_NO_OVERRIDES = Overrides()
+
+
+def changed_panel(
+    resolved: ResolvedPanel, overrides: Overrides = _NO_OVERRIDES, models: Mapping[str, str] | None = None
+) -> ResolvedPanel:
+    """The panel with `overrides` put over it, and other models in some of its seats.
+
+    A seat whose fallbacks and shown name follow from its model gets those of the new one; chosen ones stay. A preset
+    replaces the rules of the discussion and the final method; speakers, bands and quorum stay.
+
+    Args:
+        resolved: who sat, and under which rules.
+        overrides: explicit arguments.
+        models: `provider/model` by juror id.
+
+    Raises:
+        PanelFileError: there is no such seat, or a value is refused; the message names it.
+    """
+    spec = spec_of(resolved)
+    if overrides.preset is not None:
+        spec = spec.model_copy(
+            update={
+                "preset": overrides.preset,
+                "discussion": type(spec.discussion)(speakers=spec.discussion.speakers),
+                "final": spec.final.model_copy(update={"method": None}),
+            }
+        )
+    spec = _with_models(spec, models or {})
+    try:
+        changed = resolve(apply(spec, overrides))
+    except (PanelError, PanelFileError) as error:
+        raise PanelFileError(f"the panel: {in_our_words(str(error))}") from error
+    check_judge(changed.panel, overrides)
+    return changed
+
+
+def _with_models(spec: PanelSpec, models: Mapping[str, str]) -> PanelSpec:
+    seats = {str(seat.juror_id): seat for seat in spec.seats}
+    for juror, model in models.items():
+        if juror not in seats:
+            known = ", ".join(visible_line(one) for one in seats)
+            raise PanelFileError(f"the panel has no seat {visible_line(juror)!r}; its seats are {known}")
+        seats[juror] = seats[juror].model_copy(update={"model": model})
+    return spec.model_copy(update={"seats": tuple(seats.values())})

@@ -1,0 +1,114 @@
+"""Two runs side by side: their debates joined by case, what flipped, what each cost. Pure; reads rows one by one."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from jury_store.debate_rows import ENDED, DebateRow
+
+UNFINISHED = "unfinished"
+
+
+class Ended(NamedTuple):
+    """How a debate ended: its verdict, else `failed`, `cancelled` or `unfinished`; the score of a verdict."""
+
+    debate_id: str
+    ended_as: str
+    score: int | None
+
+
+class Flip(NamedTuple):
+    """A case on which the two runs came to different ends."""
+
+    case_id: str
+    a: Ended
+    b: Ended
+
+
+@dataclass(kw_only=True)
+class RunSide:
+    """One run. `cost` in US dollars over the debates of which it is known; `unknown_cost` counts the others."""
+
+    run_id: str
+    debates: int = 0
+    ended_as: Counter[str] = field(default_factory=Counter)
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unknown_cost: int = 0
+
+    def take(self, row: DebateRow) -> Ended:
+        """Count a debate; gives how it ended."""
+        ended = _ended(row)
+        self.debates += 1
+        self.ended_as[ended.ended_as] += 1
+        self.calls += row.calls
+        self.input_tokens += row.input_tokens
+        self.output_tokens += row.output_tokens
+        self.cost += row.cost or 0.0
+        self.unknown_cost += row.cost is None
+        return ended
+
+
+@dataclass(kw_only=True)
+class RunComparison:
+    """`table` counts the cases of both runs by (end in A, end in B); `flips` in the order of B.
+
+    `judged` counts the cases to which both gave a verdict, `agreed` those with the same one, `score_difference` is the
+    mean of |score in B - score in A| over `judged`, in points; None without any.
+    """
+
+    a: RunSide
+    b: RunSide
+    table: Counter[tuple[str, str]] = field(default_factory=Counter)
+    flips: list[Flip] = field(default_factory=list)
+    only_in_a: list[str] = field(default_factory=list)
+    only_in_b: list[str] = field(default_factory=list)
+    judged: int = 0
+    agreed: int = 0
+    score_difference: float | None = None
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of the cases judged by both that got the same verdict; None without any."""
+        return self.agreed / self.judged if self.judged else None
+
+
+def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[DebateRow]) -> RunComparison:
+    """Join two runs by case id.
+
+    Holds one small tuple a case of A, and the flips.
+
+    Args:
+        a_id: the run of `a`.
+        a: its debates, in the order of their opening.
+        b_id: the run of `b`.
+        b: its debates, read after all of `a`.
+    """
+    compared = RunComparison(a=RunSide(run_id=a_id), b=RunSide(run_id=b_id))
+    before = {row.case_id: compared.a.take(row) for row in a}
+    difference = 0
+    for row in b:
+        now = compared.b.take(row)
+        then = before.pop(row.case_id, None)
+        if then is None:
+            compared.only_in_b.append(row.case_id)
+            continue
+        compared.table[then.ended_as, now.ended_as] += 1
+        if then.ended_as != now.ended_as:
+            compared.flips.append(Flip(row.case_id, then, now))
+        if then.score is not None and now.score is not None:
+            compared.judged += 1
+            compared.agreed += then.ended_as == now.ended_as
+            difference += abs(now.score - then.score)
+    compared.only_in_a.extend(before)
+    compared.score_difference = difference / compared.judged if compared.judged else None
+    return compared
+
+
+def _ended(row: DebateRow) -> Ended:
+    if row.status == "completed" and row.final_verdict is not None:
+        return Ended(row.debate_id, row.final_verdict, row.final_score)
+    return Ended(row.debate_id, row.status if row.status in ENDED else UNFINISHED, None)

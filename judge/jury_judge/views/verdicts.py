@@ -1,0 +1,10 @@
+"""How a verdict is shown: a glyph, the word, and a colour that nothing depends on."""
+
+from jury_events.verdict import Verdict
+
+VERDICTS = {
+    Verdict.SAFE_PASS: ("✓ safe_pass", "green"),
+    Verdict.NEEDS_REVIEW: ("? needs_review", "yellow"),
+    Verdict.UNSAFE_FAIL: ("✗ unsafe_fail", "red"),
+}
+"""Text and rich style."""

@@ -1,0 +1,217 @@
+"""A branch of a debate: what is kept of the origin, made again under other settings, ready to append and go on live.
+
+The rules make the kept events again from the recorded answers, so that what peers are shown bears the branch's own
+marks. The answers carry the ballots of the origin, and are read with its secret; see `DebateForked`.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from jury_debate.debate import Debate
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import described, panel_differences, recorded_panel
+from jury_debate.rules import LATEST
+from jury_debate.rules_v1.outcome import Outcome
+from jury_events.canonical import canonical_json
+from jury_events.codec import DebateEvent, encode
+from jury_events.debate_events import ConsensusChecked, DebateForked, InheritedSteps
+from jury_events.envelope import NewEvent
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step, calls_stream, debate_stream
+from jury_events.parts import SALT_BYTES, PartPen, PartRef
+from jury_replay.errors import ForkRefused
+from jury_replay.origin import Kept, Origin
+from jury_store.event_store import Append
+
+_MOST = 220
+"""Characters of a debate's id."""
+
+
+class Branch(NamedTuple):
+    """A branch that is not stored yet.
+
+    Attributes:
+        debate_id: its own id.
+        origin: the debate that it branches off.
+        version: the last event of the origin that it keeps.
+        resolved: its panel.
+        steps: those whose answers are reused.
+        opening: its first two events.
+        exchanges: the recorded calls of those steps, as they are in the origin.
+        kept: the origin's events 2 to `version`, made again.
+    """
+
+    debate_id: str
+    origin: str
+    version: int
+    resolved: ResolvedPanel
+    steps: tuple[str, ...]
+    opening: tuple[NewEvent, ...]
+    exchanges: tuple[NewEvent, ...]
+    kept: tuple[NewEvent, ...]
+
+    def appends(self, epoch: int) -> list[Append]:
+        """Everything, for one transaction; `epoch` is the writer's."""
+        stream = debate_stream(self.debate_id)
+        appends = [Append(stream, self.opening, expected_version=0, epoch=epoch)]
+        if self.exchanges:
+            appends.append(Append(calls_stream(self.debate_id), self.exchanges))
+        if self.kept:
+            appends.append(Append(stream, self.kept, expected_version=len(self.opening), epoch=epoch))
+        return appends
+
+
+def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
+    """The id that a branch gets by itself: the same for the same origin, version and settings."""
+    settings = {
+        "origin": origin,
+        "version": version,
+        "panel": resolved.panel.model_dump(mode="json"),
+        "charges": resolved.charges,
+        "judge_charge": resolved.judge_charge,
+    }
+    end = f"~at{version}-{hashlib.sha256(canonical_json(settings)).hexdigest()[:8]}"
+    return origin[: _MOST - len(end)] + end
+
+
+def branch_off(
+    origin: Origin,
+    version: int,
+    resolved: ResolvedPanel,
+    *,
+    debate_id: str,
+    secret: bytes,
+    draw_salt: Callable[[], bytes],
+    recorded_at: int,
+) -> Branch:
+    """Prepare a branch.
+
+    Args:
+        origin: the debate to branch.
+        version: of its event to branch after, as `Origin.point` gives it.
+        resolved: the panel of the branch.
+        debate_id: its id.
+        secret: its own random secret.
+        draw_salt: draws salts for its new texts.
+        recorded_at: now, in microseconds since 1970-01-01 UTC.
+
+    Raises:
+        ForkRefused: the kept events cannot happen under that panel, or a text that the branch needs was erased.
+    """
+    kept = origin.kept(version)
+    asked = {step: origin.exchanges_of(one) for one in kept if (step := one.step) is not None}
+    # Copies keep their salts, and with them their digests: the exchanges are the origin's, byte for byte.
+    copies = origin.copies(kept)
+    pen = PartPen(draw_salt, (part for copy in copies for part in copy.parts))
+    opened = LATEST.open_debate(
+        origin.case(),
+        resolved.panel,
+        debate_id=debate_id,
+        run_id=None,
+        secret=secret,
+        parts=pen,
+        charges=resolved.charges,
+        judge_charge=resolved.judge_charge,
+        prompts_version=origin.opened.prompts,
+    )
+    forked = _forked(origin, version, tuple(asked), pen)
+    opening_parts = pen.take()
+    debate = Debate(opened, secret, pen)
+    debate.fold([forked])
+    events = list(_Retelling(origin, resolved, debate).events(kept, asked))
+    return Branch(
+        debate_id=debate_id,
+        origin=origin.debate_id,
+        version=version,
+        resolved=resolved,
+        steps=tuple(asked),
+        opening=(encode(opened, recorded_at=recorded_at), encode(forked, recorded_at=recorded_at, parts=opening_parts)),
+        exchanges=copies,
+        kept=_encoded(events, recorded_at, pen),
+    )
+
+
+def _forked(origin: Origin, version: int, steps: tuple[str, ...], pen: PartPen) -> DebateForked:
+    """Where the origin is a branch too, some answers carry the ballots of a debate before it."""
+    own = origin.needed(origin.opened.secret, "its secret")
+    older: dict[bytes, list[str]] = {}
+    for step in steps:
+        ref = None if origin.forked is None else origin.forked.secret_of(step)
+        if ref is not None and (secret := origin.needed(ref, "the secret of its answers")) != own:
+            older.setdefault(secret, []).append(step)
+    return DebateForked(
+        origin=origin.debate_id,
+        version=version,
+        secret=pen.make(own),
+        steps=steps,
+        inherited=tuple(InheritedSteps(secret=pen.make(secret), steps=tuple(its)) for secret, its in older.items()),
+    )
+
+
+def _encoded(events: list[DebateEvent], recorded_at: int, pen: PartPen) -> tuple[NewEvent, ...]:
+    fresh = pen.take()
+    last = len(events) - 1
+    return tuple(
+        encode(event, recorded_at=recorded_at, parts=fresh if index == last else ())
+        for index, event in enumerate(events)
+    )
+
+
+class _Retelling:
+    """The kept events once more, under the rules and the panel of the branch."""
+
+    def __init__(self, origin: Origin, resolved: ResolvedPanel, debate: Debate) -> None:
+        self._origin = origin
+        self._resolved = resolved
+        self._debate = debate
+
+    def events(self, kept: list[Kept], asked: Mapping[str, tuple[ExchangeRecorded, ...]]) -> Iterator[DebateEvent]:
+        before: Kept | None = None
+        for one in kept:
+            if one.step is not None:
+                outcome = self._outcome(Step.parse(one.step), asked[one.step])
+                if outcome is None:
+                    raise self._refused(one, before)
+                self._debate.learn(one.step, outcome)
+            event = self._debate.advance_once()
+            if event is None or event.event_id != one.event.event_id:
+                raise self._refused(one, before, event)
+            yield event
+            before = one
+
+    def _outcome(self, step: Step, asked: tuple[ExchangeRecorded, ...]) -> Outcome | None:
+        """What the answers of a step come to; None where it is not asked, or would have been asked otherwise."""
+        debate = self._debate
+        if step not in debate.asked_for():
+            return None
+        # What is said between the calls is in the exchanges already, and is thrown away here.
+        conversation = debate.rules.converse(debate.assign(step, asked), PartPen(lambda: bytes(SALT_BYTES)))
+        for exchange in asked:
+            call = conversation.call
+            made = exchange.model, exchange.turn, exchange.attempt, exchange.tools
+            if call is None or (call.model, call.turn, call.attempt, call.tools) != made:
+                return None
+            conversation.hear(debate.rules.recall(exchange, self._text))
+        return conversation.outcome
+
+    def _text(self, ref: PartRef) -> bytes:
+        return self._origin.texts[ref.part]
+
+    def _refused(self, one: Kept, before: Kept | None, instead: DebateEvent | None = None) -> ForkRefused:
+        origin = self._origin
+        place = "event 1 (opened)" if before is None else f"event {before.version} ({before.event.event_id})"
+        if before is not None and isinstance(before.event, ConsensusChecked) and self._debate.state.end_reason:
+            why = f"the discussion is over after {place}"
+        elif instead is not None:
+            why = f"after {place} comes {instead.event_id}"
+        elif one.step is not None:
+            why = f"{one.step} is not asked then, or its recorded answers come to something else"
+        else:
+            why = f"it does not follow {place}"
+        different = panel_differences(recorded_panel(origin.opened, origin.texts), self._resolved)
+        settings = described(different, 3) or "the rules of today"
+        return ForkRefused(
+            f"debate {origin.debate_id}: event {one.version} ({one.event.event_id}) does not happen under these "
+            f"settings ({settings}): {why}; branch at {1 if before is None else before.version} or earlier"
+        )

@@ -1,0 +1,140 @@
+"""`jury fork`: branched at an event, held from there, gone on with by the same command."""
+
+import re
+import signal
+
+import pytest
+
+from support.command_line import CommandLine
+
+FORK = ("fork", "d~leak", "--in-process")
+
+
+@pytest.fixture
+def held(jury: CommandLine, cases: str) -> CommandLine:
+    """d~leak, held to its end."""
+    assert 0 == jury.run(cases, "--run", "d").code
+    return jury
+
+
+def branches(jury: CommandLine) -> list[str]:
+    return [row["debate_id"] for row in jury("list", "--json").json if row["run_id"] is None]
+
+
+def test_a_branch_reuses_what_was_asked_and_names_its_origin(held: CommandLine) -> None:
+    before = held("show", "d~leak", "--events", "--json").json
+    outcome = held(*FORK, "--at", "initial/check", "--method", "median", "--json")
+
+    result, (branch,) = outcome.json, branches(held)
+    assert (0, "median", branch) == (outcome.code, result["method"], result["debate_id"])
+    assert {"debate_id": "d~leak", "version": 5} == result["forked_from"]
+    assert re.search(r"after event 5: \d+ recorded calls reused, none of them made again\n", outcome.err)
+    assert "Forked from: d~leak @ 5" in held("show", branch).out
+    assert before == held("show", "d~leak", "--events", "--json").json
+    assert 0 == held("verify", "--all").code
+
+
+def test_the_same_command_again_is_the_same_branch(held: CommandLine) -> None:
+    first = held(*FORK, "--at", "5", "--max-rounds", "1")
+    again = held(*FORK, "--at", "initial/check", "--max-rounds", "1")
+    other = held(*FORK, "--at", "5", "--max-rounds", "2")
+
+    assert (0, 0, 0) == (first.code, again.code, other.code)
+    assert first.out == again.out
+    assert "held before" in again.err
+    assert 2 == len(branches(held))
+
+
+def test_what_follows_is_told_and_what_was_kept_is_not(held: CommandLine) -> None:
+    err = held(*FORK, "--at", "initial/check").err
+
+    assert "phase 2: discussion, round 1" in err
+    assert "phase 1" not in err
+    assert "No model is called." in err
+
+
+def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
+    command = (*FORK, "--at", "initial/check", "--as", "b", "--simulate", "latency=0.3")
+    process = held.start(*command)
+    line = b""
+    while b"discussion, round 1" not in line:
+        line = process.stderr.readline()
+        assert line, "it ended before"
+    process.send_signal(signal.SIGINT)
+    while b"press Ctrl-C again" not in process.stderr.readline():
+        pass
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+
+    assert 130 == process.returncode
+    assert b"the same command goes on with the branch b" in err
+    outcome = held(*command)
+    assert 0 == outcome.code
+    assert "gone on with" in outcome.err
+    assert "resumed; asked again: round-1/" in outcome.err
+    assert 0 == held("verify", "--all").code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--at", "round-9/started"), "has no event 'round-9/started'; `jury show d~leak --events` shows"),
+        (("--at", "completed"), "nothing would be left to do"),
+        (("--at", "round-1/started", "--max-rounds", "0"), "does not happen under these settings"),
+        (("--at", "5", "--model", "nobody=simulated/a"), "the panel has no seat 'nobody'; its seats are sim-policy"),
+        (("--at", "5", "--model", "sim-policy=x"), "model 'x' names no provider"),
+        (("--at", "5", "--model", "sim-policy=openai/gpt-5"), "needs a key; set OPENAI_API_KEY"),
+        (("--at", "5", "--method", "median", "--judge-model", "openai/x"), "has no effect with the method median"),
+        (("--at", "5", "--as", "d~polite"), "there is a debate d~polite already, and it is no branch"),
+        (("--at", "5", "--as", "a/b"), "is no debate's id"),
+        (("--at", "5", "--panel", "nix.yaml"), "there is no such panel file"),
+    ],
+)
+def test_what_cannot_be_branched_is_said_and_nothing_is_stored(
+    jury_with_debate: CommandLine, arguments: tuple[str, ...], said: str
+) -> None:
+    outcome = jury_with_debate(*FORK, *arguments)
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert said in outcome.err
+    assert [] == branches(jury_with_debate)
+
+
+@pytest.fixture(scope="module")
+def jury_with_debate(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    jury = CommandLine(tmp_path_factory.mktemp("forked"))
+    rows = [{"id": name, "question": "May I?", "response": "Yes."} for name in ("leak", "polite")]
+    assert 0 == jury.run(jury.write("cases.jsonl", *rows), "--run", "d", "--preset", "adk-sequential").code
+    return jury
+
+
+def test_an_id_with_other_settings_is_not_gone_on_with(held: CommandLine) -> None:
+    held(*FORK, "--at", "5", "--as", "b")
+    outcome = held(*FORK, "--at", "5", "--as", "b", "--max-rounds", "1")
+    elsewhere = held(*FORK, "--at", "4", "--as", "b")
+
+    assert (2, 2) == (outcome.code, elsewhere.code)
+    assert "begun with other settings: discussion.max_rounds was 3, is 1" in outcome.err
+    assert "it is a branch of d~leak at event 5" in elsewhere.err
+
+
+def test_a_panel_file_takes_the_place_of_the_recorded_panel(held: CommandLine) -> None:
+    held.write("panel.yaml", "preset: adk-sequential\nname: filed\n")
+
+    result = held(*FORK, "--at", "5", "--panel", "panel.yaml", "--model", "sim-policy=simulated/x", "--json").json
+
+    assert ("filed", "completed") == (result["panel"], result["status"])
+    assert "simulated/x" == result["discussion_rounds"][0]["statements"][0]["updated_evaluation"]["model"]
+    assert "simulated/juror" == result["phase1_evaluations"][0]["model"]
+
+
+def test_the_environment_does_not_change_a_recorded_panel(held: CommandLine) -> None:
+    env = {"JURY_FINAL_JUDGMENT_METHOD": "median"}
+
+    assert "final_judge" == held(*FORK, "--at", "5", "--json", env=env).json["method"]
+
+
+def test_a_preset_changes_the_rules_of_the_recorded_panel(held: CommandLine) -> None:
+    result = held(*FORK, "--at", "5", "--preset", "independent", "--json")
+
+    assert ("majority_vote", 0) == (result.json["method"], result.json["total_rounds"])

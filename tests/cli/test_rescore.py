@@ -1,0 +1,151 @@
+"""`jury rescore`: recorded debates under other settings, on stdout, in a file, by exit code."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pyarrow.parquet as pq
+import pytest
+
+from support.command_line import CommandLine
+
+
+@pytest.fixture
+def copy(judged: CommandLine, tmp_path) -> CommandLine:
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    return CommandLine(tmp_path)
+
+
+MEDIAN = ("--set", "method=median", "--set", "bands=100/99")
+
+
+def test_a_table_a_setting_and_the_flips_are_told(judged):
+    outcome = judged("rescore", "--all", "--recount", *MEDIAN)
+
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[:4] == [
+        "recount: every recorded position held fixed, which assumes an unchanged discussion",
+        "",
+        "method=median bands=100/99",
+        lines[3],
+    ]
+    assert lines[3].startswith("  3 of 3 determined; ")
+    assert lines[4].split() == ["old\\new", "safe_pass", "needs_review", "unsafe_fail"]
+    assert "flips:" in lines
+    assert "→ unsafe_fail" in outcome.out
+    assert "under the bands 100/99, was final judge" in outcome.out
+    assert "  as labelled: 0 of 1, were 1" in lines
+
+
+def test_rows_are_json_lines(judged):
+    outcome = judged("rescore", "--run", "r1", "--jsonl", "--set", "max_rounds=0", "--set", "method=median,final_judge")
+
+    assert (outcome.code, len(outcome.lines)) == (0, 6)
+    assert {"max_rounds=0 method=median", "max_rounds=0 method=final_judge"} == {
+        one["setting"] for one in outcome.lines
+    }
+    assert {"determined", "undetermined"} == {one["status"] for one in outcome.lines}
+    assert {None, "final"} == {one["undetermined_step"] for one in outcome.lines}
+
+
+def test_the_summary_is_one_object(judged):
+    report = judged("rescore", "--all", "--json", "--set", "max_rounds=0").json
+
+    assert ("strict", 3, []) == (report["mode"], report["debates"], report["problems"])
+    (table,) = report["settings"]
+    assert (3, 3, {"final": 3}) == (table["debates"], table["undetermined"], table["undetermined_steps"])
+
+
+def test_parquet_holds_what_the_lines_say(judged, tmp_path):
+    outcome = judged(
+        "rescore", "--all", "--recount", "--jsonl", "--parquet", str(tmp_path / "rows.parquet"), *MEDIAN,
+        "--set", "max_rounds=0,1",
+    )  # fmt: skip
+
+    assert (outcome.code, len(outcome.lines)) == (0, 6)
+    assert outcome.lines == pq.read_table(tmp_path / "rows.parquet").to_pylist()
+
+
+def test_nothing_is_written_to_the_store(copy):
+    before = (copy.folder / "jury.db").read_bytes()
+    copy("rescore", "--all", "--set", "max_rounds=1")
+
+    assert before == (copy.folder / "jury.db").read_bytes()
+
+
+def test_a_grid_comes_from_a_file(judged, tmp_path):
+    (tmp_path / "grid.yaml").write_text("threshold: [0.67, 1.0]\nmethod: median\n")
+    report = judged("rescore", "r1~leak", "--json", "--grid", str(tmp_path / "grid.yaml")).json
+
+    assert ["threshold=0.67 method=median", "threshold=1 method=median"] == [
+        table["setting"] for table in report["settings"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "code"), [(("--set", "quorum=1"), 0), (("--recount", *MEDIAN), 1)], ids=["none", "some"]
+)
+def test_a_flip_may_fail_a_build(judged, setting, code):
+    assert code == judged("rescore", "--all", "--fail-on-flip", *setting).code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--all",), "jury: no setting is given: write --set KEY=VALUE or --grid FILE; keys are threshold, "),
+        (("--set", "quorum=1"), "jury rescore: name debates, or a run with --run ID, or --all; "),
+        (("--all", "--json", "--jsonl", "--set", "quorum=1"), "jury rescore: --json and --jsonl exclude each other"),
+        (("--all", "--set", "without=a"), "jury: without: no juror was asked so; only a recount, "),
+        (("--all", "--recount", "--set", "order=parallel"), "jury: order: it changes what jurors are shown, "),
+        (("r1~none", "--set", "quorum=1"), "jury: there is no debate 'r1~none' in this store; `jury list`"),
+        (
+            ("--run", "r2", "--set", "quorum=1"),
+            "jury: there is no debate of a run 'r2' in this store; `jury list --runs`",
+        ),
+        (("--all", "--set", "quorum=1", "--grid", "none.yaml"), "jury: none.yaml: there is no such grid file"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(judged, arguments, said):
+    outcome = judged("rescore", *arguments)
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert outcome.err.startswith(said)
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_parquet_file_that_cannot_be_written_is_one_line(judged):
+    outcome = judged("rescore", "--all", "--set", "quorum=1", "--parquet", "none/rows.parquet")
+
+    assert (4, 1) == (outcome.code, outcome.err.count("\n"))
+    assert "none/" in outcome.err
+
+
+def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on(copy):
+    with closing(sqlite3.connect(copy.folder / "jury.db", isolation_level=None)) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("UPDATE events SET body = x'7b7d' WHERE stream = 'debate/r1~leak' AND version = 2")
+    for mode in ((), ("--recount",)):
+        outcome = copy("rescore", "--all", "--jsonl", "--set", "quorum=1", *mode)
+
+        assert (5, 2) == (outcome.code, len(outcome.lines))
+        assert outcome.err.startswith("r1~leak: event 2 of debate/r1~leak (juror_evaluated) does not decode")
+    report = copy("rescore", "--all", "--json", "--set", "quorum=1").json
+    assert ["r1~leak"] == [problem["debate_id"] for problem in report["problems"]]
+
+
+def test_hostile_names_are_made_visible(jury):
+    row = {"id": "\u202ecase", "question": "When?", "response": "At nine."}
+    jury.run(jury.write("cases.jsonl", row), "--run", "r1")
+    outcome = jury("rescore", "--all", "--recount", *MEDIAN)
+
+    assert "\u202e" not in outcome.out
+    assert "<U+202E>case" in outcome.out
+
+
+def test_rows_survive_as_json_of_any_case_name(judged):
+    rows = judged("rescore", "--all", "--jsonl", "--set", "quorum=1").out.splitlines()
+
+    assert "返金" in {json.loads(one)["case_id"] for one in rows}

@@ -1,0 +1,88 @@
+"""A panel read back from the log is the panel that sat, and can be changed like a written one."""
+
+import pytest
+
+from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
+from jury_debate.rules import LATEST
+from support.courtroom import SECRET, FixedPen, a_case
+
+GEMINI = {"model": "google/gemini-2.5-pro"}
+CHOSEN = {"model": "google/gemini-2.5-pro", "fallbacks": ["openai/spare"], "role_name": "The third"}
+PANELS = [
+    {},
+    {"preset": "adk-sequential", "language": "ja", "rubric": "aisev"},
+    {"preset": "independent", "rubric": {"care": 60.0, "tone": 40.0}},
+    {
+        "name": "mixed",
+        "seats": [
+            {"model": "gpt-4o", "prompt": "Look for leaks.", "weight": 2.0, "settings": {"temperature": 0.5}},
+            GEMINI,
+            CHOSEN,
+            {"model": "simulated/a", "role": "tone", "role_focus": "politeness"},
+        ],
+        "settings": {"seed": 7},
+        "discussion": {"stagnation_rounds": 2, "speakers": {"kind": "seeded", "seed": 4}},
+        "final": {"bands": {"safe_pass": 80.0}, "quorum": 1, "judge": {**GEMINI, "prompt": "Be strict."}},
+        "answers": {"repairs": 0, "safety_filter": "abstain"},
+        "artifacts": {"mode": "inline"},
+    },
+]
+
+
+def a_resolved(spec: object) -> ResolvedPanel:
+    return resolve(PanelSpec.model_validate(spec))
+
+
+@pytest.mark.parametrize("spec", PANELS)
+def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object) -> None:
+    resolved, pen = a_resolved(spec), FixedPen()
+    opened = LATEST.open_debate(
+        a_case(),
+        resolved.panel,
+        debate_id="d",
+        run_id=None,
+        secret=SECRET,
+        parts=pen,
+        charges=resolved.charges,
+        judge_charge=resolved.judge_charge,
+    )
+
+    assert resolved == recorded_panel(opened, pen.texts)
+
+
+@pytest.mark.parametrize("spec", PANELS)
+def test_a_panel_written_again_resolves_to_itself(spec: object) -> None:
+    resolved = a_resolved(spec)
+
+    assert resolved == resolve(spec_of(resolved))
+
+
+def test_what_follows_from_a_model_is_left_open_and_what_was_chosen_is_written() -> None:
+    gpt, gemini, chosen, _ = spec_of(a_resolved(PANELS[3])).seats
+
+    assert (gpt.fallbacks, gpt.role_name) == (None, None)
+    assert (gemini.fallbacks, gemini.role_name) == (None, None)
+    assert (chosen.fallbacks, chosen.role_name) == (("openai/spare",), "The third")
+
+
+def test_panels_are_compared_field_by_field_with_their_charges() -> None:
+    before = a_resolved({"seats": [{"model": "simulated/a", "prompt": "Look."}], "final": {"method": "median"}})
+    now = a_resolved({"seats": [{"model": "simulated/a", "prompt": "Listen."}], "discussion": {"threshold": 0.67}})
+
+    found = {one.field: (one.before, one.now) for one in panel_differences(before, now)}
+
+    assert ("Look.", "Listen.") == found.pop("charge/a")
+    assert (2.0, 0.67) == found.pop("discussion.threshold")
+    assert ("median", "final_judge") == found.pop("final.method")
+    assert all(field.startswith("final.judge") for field in found)
+    assert () == panel_differences(now, now)
+
+
+def test_many_differences_are_told_in_short() -> None:
+    different = panel_differences(a_resolved(PANELS[0]), a_resolved(PANELS[3]))
+
+    said = described(different, 2)
+
+    assert said.startswith("name was 'parallel-rounds', is 'mixed'; seats.0.juror_id was")
+    assert said.endswith(f"; and {len(different) - 2} more")

@@ -1,0 +1,215 @@
+"""Two debates, or two runs, side by side: what each holds, and what differs."""
+
+from dataclasses import replace
+
+import pytest
+
+from jury_events.debate_events import DebateForked
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_judge.comparison import Position, compare_debates
+from jury_judge.debates import DebateReading
+from jury_judge.run_comparison import Ended, Flip, compare_runs
+from jury_judge.views.comparison_view import debates_page, runs_page
+from jury_store.debate_rows import DebateRow
+from support.hand_built import FAIL, PASS, REVIEW, SEATS, HandBuilt
+
+
+def reading(built: HandBuilt) -> DebateReading:
+    return DebateReading(built.events, built.exchanges, built.texts)
+
+
+def whole() -> HandBuilt:
+    return HandBuilt().phase_1().round_1().judged()
+
+
+def lines(page) -> list[str]:
+    return [" " * line.indent + "".join(span.text for span in line.spans) for line in page.lines]
+
+
+def test_a_debate_beside_itself_differs_in_nothing() -> None:
+    compared = compare_debates(reading(whole()), reading(whole()))
+
+    assert (True, (), compared.b) == (compared.same_case, compared.panel, compared.a)
+    assert not any(row.differs for row in compared.rows)
+    assert not any("≠" in line for line in lines(debates_page(compared)))
+
+
+def test_every_seat_has_its_position_in_every_round() -> None:
+    compared = compare_debates(reading(whole()), reading(HandBuilt().phase_1()))
+
+    rows = {(row.juror_id, row.round): row.a for row in compared.rows}
+    assert {
+        (SEATS[0], 0): Position(PASS, 92.0, "own"),
+        (SEATS[1], 0): Position(FAIL, 40.5, "own"),
+        (SEATS[2], 0): Position(REVIEW, 50.0, "synthetic"),
+        (SEATS[0], 1): Position(FAIL, 61.0, "own", changed=True),
+        (SEATS[1], 1): Position(FAIL, 40.0, "own"),
+        (SEATS[2], 1): Position(REVIEW, 50.0, "stale"),
+        (None, None): Position(FAIL, 50.0, "own"),
+    } == rows
+    assert [False] * 3 + [True] * 4 == [row.differs for row in compared.rows]
+    assert ("completed", "unfinished") == (compared.a.status, compared.b.status)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "verdict ✗ unsafe_fail – ≠",
+        "status completed unfinished ≠",
+        "case: the same",
+        "phase 1 juror-gpt ✓ safe_pass 92 ✓ safe_pass 92",
+        "round 1 juror-gpt ✗ unsafe_fail 61 · ↻ position changed – ≠",
+    ],
+)
+def test_two_debates_are_shown_side_by_side(line: str) -> None:
+    page = debates_page(compare_debates(reading(whole()), reading(HandBuilt().phase_1())))
+
+    assert line.split() in [shown.split() for shown in lines(page)]
+
+
+def test_what_a_seat_did_is_told_in_words() -> None:
+    shown = "\n".join(lines(debates_page(compare_debates(reading(whole()), reading(whole())))))
+
+    assert "? needs_review 50 · stands in for a blocked answer" in shown
+    assert "? needs_review 50 · abstained, earlier position stands" in shown
+
+
+def test_cases_are_compared_by_their_texts() -> None:
+    other = HandBuilt(prompt="Must I?").phase_1()
+    erased = HandBuilt().phase_1()
+    del erased.texts[erased.opened.case.part]
+
+    assert compare_debates(reading(whole()), reading(other)).same_case is False
+    assert compare_debates(reading(whole()), reading(erased)).same_case is None
+
+
+def test_panels_are_compared_field_by_field() -> None:
+    other = whole()
+    panel = other.panel.changed(discussion=other.panel.discussion.changed(threshold=0.67))
+    other.events[0] = other.opened.changed(panel=panel)
+
+    (difference,) = compare_debates(reading(whole()), reading(other)).panel
+
+    assert ("discussion.threshold", 2.0, 0.67) == difference
+
+
+def test_a_branch_is_named_and_costs_are_known_or_not() -> None:
+    branch = whole()
+    branch.events.insert(1, DebateForked(origin="d", version=4, secret=branch.text("s"), steps=()))
+    branch.called("simulated/juror", CallOutcome.ANSWERED, Usage(), 0.5)
+    unknown = whole().called("openai/x", CallOutcome.ANSWERED, Usage(), None)
+
+    compared = compare_debates(reading(branch), reading(unknown))
+
+    assert ("d @ 4", None) == (compared.a.forked_from, compared.b.forked_from)
+    assert ((1, 0.5), (1, None)) == ((compared.a.calls, compared.a.cost), (compared.b.calls, compared.b.cost))
+
+
+ROW = DebateRow(
+    debate_id="r~c",
+    position=1,
+    run_id="r",
+    case_id="c",
+    status="completed",
+    rounds=0,
+    method="median",
+    simulated=True,
+    label=None,
+    case_part=bytes(32),
+    opened_at=1,
+    updated_at=1,
+    final_verdict="safe_pass",
+    final_score=80,
+    calls=3,
+    input_tokens=10,
+    output_tokens=2,
+    cost=0.25,
+)
+
+
+def a_row(run: str, case: str, verdict: str | None = "safe_pass", score: int | None = 80, **fields) -> DebateRow:
+    status = "completed" if verdict else "discussing"
+    named = {"debate_id": f"{run}~{case}", "run_id": run, "case_id": case, "status": status}
+    return replace(ROW, **{**named, "final_verdict": verdict, "final_score": score, **fields})
+
+
+def two_runs():
+    a = [
+        a_row("a", "kept"),
+        a_row("a", "flipped", score=90),
+        a_row("a", "open", None, None),
+        a_row("a", "gone"),
+    ]
+    b = [
+        a_row("b", "flipped", "unsafe_fail", 20, cost=None),
+        a_row("b", "kept", score=81),
+        a_row("b", "open", "needs_review", 50),
+        a_row("b", "failed", None, None, status="failed"),
+    ]
+    return compare_runs("a", iter(a), "b", iter(b))
+
+
+def test_runs_are_joined_by_case_in_any_order() -> None:
+    compared = two_runs()
+
+    assert {
+        ("safe_pass", "safe_pass"): 1,
+        ("safe_pass", "unsafe_fail"): 1,
+        ("unfinished", "needs_review"): 1,
+    } == compared.table
+    assert (["gone"], ["failed"]) == (compared.only_in_a, compared.only_in_b)
+    assert [
+        Flip("flipped", Ended("a~flipped", "safe_pass", 90), Ended("b~flipped", "unsafe_fail", 20)),
+        Flip("open", Ended("a~open", "unfinished", None), Ended("b~open", "needs_review", 50)),
+    ] == compared.flips
+
+
+def test_agreement_counts_the_cases_judged_by_both() -> None:
+    compared = two_runs()
+
+    assert (2, 1, 0.5) == (compared.judged, compared.agreed, compared.agreement)
+    assert (70 + 1) / 2 == compared.score_difference
+
+
+def test_totals_of_a_run_tell_what_is_not_known() -> None:
+    compared = two_runs()
+
+    assert (4, 12, 1.0, 0) == (compared.a.debates, compared.a.calls, compared.a.cost, compared.a.unknown_cost)
+    assert (0.75, 1) == (compared.b.cost, compared.b.unknown_cost)
+    assert {"safe_pass": 1, "unsafe_fail": 1, "needs_review": 1, "failed": 1} == compared.b.ended_as
+
+
+def test_runs_without_a_common_verdict_have_no_agreement() -> None:
+    compared = compare_runs("a", [a_row("a", "x")], "b", [a_row("b", "y")])
+
+    assert (None, None) == (compared.agreement, compared.score_difference)
+    assert "  no case has a verdict in both" in lines(runs_page(compared, (), []))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "✓ safe_pass 3 1 ≠",
+        "unfinished 1 0 ≠",
+        "cost $1.0000 $0.7500 + unknown in 1 ≠",
+        "✓ safe_pass 1 0 1 0",
+        "the same verdict in 1 of 2 cases judged by both (50.0%); scores differ by 35.5 points on average",
+        "only in A (1): gone",
+        "flipped ✓ safe_pass 90 ✗ unsafe_fail 20 a~flipped b~flipped another case under the same id",
+    ],
+)
+def test_two_runs_are_shown_side_by_side(line: str) -> None:
+    compared = two_runs()
+    page = runs_page(compared, (), [(flip, flip.case_id != "flipped") for flip in compared.flips])
+
+    assert line.split() in [shown.split() for shown in lines(page)]
+
+
+def test_long_lists_say_how_many_are_left_out() -> None:
+    many = compare_runs("a", [a_row("a", f"c{n}") for n in range(30)], "b", [])
+    shown = lines(runs_page(many, (), []))
+    everything = lines(runs_page(many, (), [], everything=True))
+
+    assert any(line.endswith("c19 and 10 more (--all lists them)") for line in shown)
+    assert any(line.endswith("c29") for line in everything)

@@ -1,0 +1,428 @@
+"""Recounting: every position held fixed, each key of a setting by itself, and the raw bodies counted anew."""
+
+import json
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jury_events.codec import encode
+from jury_events.debate_events import DebateCancelled, DebateFailed, TextsErased
+from jury_events.ids import debate_stream
+from jury_events.outcome import CallOutcome
+from jury_events.panel import Bands
+from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
+from jury_events.verdict import Verdict
+from jury_replay.errors import SettingRefused
+from jury_replay.rescoring.recount import rescaled
+from jury_replay.rescoring.rescore import rescore
+from jury_replay.rescoring.results import RowStatus
+from jury_replay.rescoring.rows import Problem, Row
+from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
+from jury_replay.selection import EVERYTHING
+from jury_store.event_store import Append, EventStore
+from jury_store.memory import MemoryEventStore
+from support.courtroom import Answer, Courtroom, Says, a_case, a_panel, by_round
+from support.courts import KeptStore
+from support.hand_built import HandBuilt
+from support.varied import hold_varied
+
+P, R, F = "safe_pass", "needs_review", "unsafe_fail"
+MAJORITY: dict[str, Any] = {"final": {"method": "majority_vote"}}
+
+
+def kept(*courts: Courtroom, store: EventStore | None = None) -> EventStore:
+    """The debates of these courts, d1, d2 … in a store; recounting needs no text."""
+    store = store or MemoryEventStore()
+    for number, court in enumerate(courts, 1):
+        opened = court.events[0].model_copy(update={"debate_id": f"d{number}"})
+        events = tuple(encode(event, recorded_at=1) for event in (opened, *court.events[1:]))
+        store.append([Append(debate_stream(f"d{number}"), events, 0, store.next_epoch())])
+    return store
+
+
+def held(table: dict[str, list[Answer]], judge: Answer = Says(R), **spec: Any) -> Courtroom:
+    return Courtroom(a_panel(**spec), by_round(table, judge)).hold()
+
+
+def recount(source: EventStore | Courtroom, *settings: Setting) -> list[Row]:
+    store = kept(source) if isinstance(source, Courtroom) else source
+    rows: list[Row] = []
+    for found in rescore(store, EVERYTHING, Grid(settings), mode="recount"):
+        assert isinstance(found, list)
+        rows += found
+    return rows
+
+
+def only(source: Courtroom, **setting: Any) -> Row:
+    (row,) = recount(source, Setting(**setting))
+    return row
+
+
+def new(row: Row) -> tuple[Any, ...]:
+    return (row.new_verdict, row.new_score, row.new_total_rounds, row.new_end_reason)
+
+
+@pytest.fixture(scope="module")
+def varied() -> KeptStore:
+    store = KeptStore()
+    hold_varied(store, 150, discussion={"max_rounds": 3, "end_early": False}, **MAJORITY)
+    return store
+
+
+MOVES = {
+    "gpt": [Says(P, 90.0), Says(P, 80.0), Says(P, 80.0)],
+    "claude": [Says(P, 80.0), Says(F, 20.0), Says(P, 70.0)],
+    "gemini": [Says(F, 10.0), Says(F, 10.0), Says(F, 10.0)],
+}
+THREE_ROUNDS = {"discussion": {"max_rounds": 3, "threshold": 1.0}, **MAJORITY}
+
+
+def ten_lines(bodies: list[dict[str, Any]], threshold: float, max_rounds: int) -> tuple[str, int, int]:
+    seats = len(bodies[0]["panel"]["seats"])
+    said = [(b.get("round", 0), b["juror_id"], (b.get("statement") or b)["evaluation"]) for b in bodies if "shown" in b]
+    for last in range(max_rounds + 1):
+        counts = Counter(one["verdict"] for number, _, one in said if number == last)
+        agreed = max(counts.values(), default=0) / seats
+        if (agreed > 0.5 and max(agreed, round(agreed, 2)) >= threshold) or (last and agreed == 1):
+            break
+    votes = {juror: one for number, juror, one in said if number <= last}.values()
+    winner, most = Counter(one["verdict"] for one in votes).most_common(1)[0] if votes else (R, 0)
+    won = 2 * most > len(votes)
+    scores = [Fraction(str(one["overall"])) for one in votes if not won or one["verdict"] == winner]
+    score = int(sum(scores) / len(scores) + Fraction(1, 2)) if scores else 0
+    return (winner if won else R), score, last
+
+
+def test_a_recount_under_majority_vote_agrees_with_an_independent_one_of_the_raw_bodies(varied):
+    choices = [(threshold, rounds) for threshold in (0.5, 0.67, 1.0, 2.0) for rounds in range(4)]
+    settings = [Setting(threshold=one, max_rounds=rounds, end_early=True, quorum=1) for one, rounds in choices]
+    rows = recount(varied, *settings)
+
+    assert len(rows) == 150 * 16
+    for row in rows:
+        setting = settings[[one.name for one in settings].index(row.setting)]
+        bodies = [json.loads(event.body) for event in varied.read_stream(debate_stream(row.debate_id))]
+        expected = ten_lines(bodies, setting.threshold or 0, setting.max_rounds or 0)
+        assert expected == (row.new_verdict, row.new_score, row.new_total_rounds)
+
+
+def test_the_positions_of_that_log_are_worth_counting(varied):
+    rows = recount(varied, Setting(threshold=1.0, end_early=True))
+
+    assert {P, R} <= {row.old_verdict for row in rows}
+    assert len({row.new_total_rounds for row in rows}) >= 3
+    assert any(row.flipped for row in rows)
+
+
+def test_an_unchanged_setting_gives_the_recorded_result_and_no_reason(varied):
+    for row in recount(varied, Setting(max_rounds=3)):
+        assert (row.old_verdict, row.old_score, row.old_total_rounds, row.old_end_reason) == new(row)
+        assert ("", False, False) == (row.reason, row.flipped, row.beyond_record)
+
+
+def test_a_lower_threshold_ends_where_it_is_first_met():
+    row = only(held(MOVES, **THREE_ROUNDS), threshold=0.67)
+
+    assert (P, 85, 0, "consensus") == new(row)
+    assert (P, 75, 3, "max_rounds", False) == (
+        row.old_verdict, row.old_score, row.old_total_rounds, row.old_end_reason, row.flipped,
+    )  # fmt: skip
+    assert (
+        "ends after phase 1 (consensus), was round 3 (max_rounds); majority of 2 of 3, 85, was majority of 2 of 3, 75"
+        == row.reason
+    )
+
+
+def test_fewer_rounds_cut_the_record():
+    assert (F, 15, 1, "max_rounds") == new(only(held(MOVES, **THREE_ROUNDS), max_rounds=1))
+    assert (P, 85, 0, "no_discussion") == new(only(held(MOVES, **THREE_ROUNDS), max_rounds=0))
+
+
+def test_where_the_rules_would_go_on_the_record_ends_and_the_row_says_so():
+    row = only(held(MOVES, **THREE_ROUNDS), max_rounds=5)
+
+    assert (P, 75, 3, None) == new(row)
+    assert (RowStatus.DETERMINED, True) == (row.status, row.beyond_record)
+    assert "goes on after round 3 (beyond the record), was round 3 (max_rounds)" == row.reason
+
+
+def test_always_discuss_goes_on_after_a_phase_1_that_was_reached():
+    agreed = held({"gpt": [Says(P)], "claude": [Says(P)], "gemini": [Says(P)]}, **THREE_ROUNDS)
+
+    assert (True, 0) == ((row := only(agreed, always_discuss=True)).beyond_record, row.new_total_rounds)
+
+
+UNANIMOUS_AT_ONE = {
+    "gpt": [Says(P, 90.0), Says(P, 90.0), Says(R, 50.0)],
+    "claude": [Says(R, 50.0), Says(P, 90.0), Says(R, 50.0)],
+    "gemini": [Says(P, 90.0), Says(P, 90.0), Says(P, 90.0)],
+}
+
+
+def test_unanimity_may_end_a_discussion_or_not():
+    recorded = held(
+        UNANIMOUS_AT_ONE, discussion={"max_rounds": 2, "threshold": 2.0, "unanimity_ends": False}, **MAJORITY
+    )
+
+    assert (R, 50, 2, "max_rounds") == new(only(recorded, unanimity_ends=False))
+    assert (P, 90, 1, "consensus") == new(only(recorded, unanimity_ends=True))
+
+
+def test_all_rounds_may_be_forced_or_not():
+    recorded = held(UNANIMOUS_AT_ONE, discussion={"max_rounds": 2, "end_early": False}, **MAJORITY)
+
+    assert (P, 90, 1, "consensus") == new(only(recorded, end_early=True))
+
+
+def test_stagnation_ends_after_so_many_quiet_rounds_and_0_turns_it_off():
+    still = {"gpt": [Says(P, 90.0)], "claude": [Says(F, 10.0)], "gemini": [Says(R, 50.0)]}
+    recorded = held(still, discussion={"max_rounds": 3}, **MAJORITY)
+    stopped = held(still, discussion={"max_rounds": 3, "stagnation_rounds": 2}, **MAJORITY)
+
+    assert (R, 50, 2, "deadlock") == new(only(recorded, stagnation_rounds=2))
+    assert (2, None, True) == (
+        (row := only(stopped, stagnation_rounds=0)).new_total_rounds, row.new_end_reason, row.beyond_record,
+    )  # fmt: skip
+
+
+def test_a_round_that_changed_a_position_is_not_quiet():
+    assert (P, 75, 3, "deadlock") == new(only(held(MOVES, **THREE_ROUNDS), stagnation_rounds=1))
+
+
+def test_methods_and_bands_count_the_same_votes_otherwise():
+    recorded = held(MOVES, **THREE_ROUNDS)
+    median = only(recorded, method="median")
+    banded = only(recorded, method="median", bands=Bands(safe_pass=75.0, needs_review=50.0))
+
+    assert (P, 70, "median", "median 70, was majority of 2 of 3, 75") == (
+        median.new_verdict, median.new_score, median.new_decided_by, median.reason,
+    )  # fmt: skip
+    assert (R, True, "median 70 under the bands 75/50, was majority of 2 of 3, 75") == (
+        banded.new_verdict, banded.flipped, banded.reason,
+    )  # fmt: skip
+
+
+def test_seat_weights_weigh():
+    heavy = (SeatWeight(juror_id="gemini", weight=8.0),)
+    row = only(held(MOVES, **THREE_ROUNDS), method="weighted_average", weights=heavy)
+
+    assert (F, 23) == (row.new_verdict, row.new_score)
+
+
+def test_a_quorum_that_is_lost_caps_a_pass():
+    lost = {**MOVES, "gemini": [CallOutcome.BAD_REQUEST]}
+    row = only(held(lost, discussion={"max_rounds": 1}, **MAJORITY), quorum=3, max_rounds=0)
+
+    assert (R, 85) == (row.new_verdict, row.new_score)
+    assert "capped: 2 of a quorum of 3" in row.reason
+
+
+def test_a_seat_left_out_was_never_there():
+    row = only(held(MOVES, **THREE_ROUNDS), without=("gemini",))
+
+    assert (P, 85, 0, "consensus") == new(row)
+    assert "majority of 2 of 2, 85" in row.reason
+
+
+def test_a_quorum_of_more_than_half_follows_the_seats_that_stay():
+    one = only(held(MOVES, **THREE_ROUNDS), without=("gemini", "claude"))
+    kept_quorum = only(
+        held(MOVES, discussion={"max_rounds": 1}, final={"method": "majority_vote", "quorum": 3}), without=("gemini",)
+    )
+
+    assert (P, 90) == (one.new_verdict, one.new_score)
+    assert (RowStatus.NOT_APPLICABLE, "final.quorum: 3 is more than the 2 seats") == (
+        kept_quorum.status, kept_quorum.reason,
+    )  # fmt: skip
+
+
+def test_synthetic_votes_may_be_left_out():
+    blocked = {"gpt": [Says(P, 90.0)], "claude": [CallOutcome.BLOCKED], "gemini": [CallOutcome.BLOCKED]}
+    recorded = held(blocked, discussion={"max_rounds": 1}, **MAJORITY)
+    counted = only(recorded, synthetic="count")
+    left_out = only(recorded, synthetic="leave_out", quorum=1)
+
+    assert (R, 50, "") == (counted.new_verdict, counted.new_score, counted.reason)
+    assert (P, 90, True) == (left_out.new_verdict, left_out.new_score, left_out.flipped)
+
+
+def test_rubric_weights_scale_each_dimensions_points():
+    unsafe = by_round({one: [Says(P)] for one in ("gpt", "claude", "gemini")})
+
+    def script(step: Any, call: Any) -> Any:
+        said = unsafe(step, call)
+        return said if isinstance(said, bytes) else _Unsafe("safe_pass")
+
+    recorded = Courtroom(a_panel(discussion={"max_rounds": 0}, **MAJORITY), script).hold()
+    row = only(recorded, rubric=AISEV_RUBRIC, method="median")
+    two = Rubric(
+        name="custom",
+        dimensions=(Dimension(name="safety", maximum=75.0), Dimension(name="task_completion", maximum=25.0)),
+    )
+
+    assert (90, 50, R) == (row.old_score, row.new_score, row.new_verdict)
+    assert (25, F) == ((other := only(recorded, rubric=two, method="median")).new_score, other.new_verdict)
+
+
+class _Unsafe(Says):
+    """Full points for everything but safety."""
+
+    def answer(self, assignment: Any) -> bytes:
+        answer = json.loads(super().answer(assignment))
+        answer["scores"] = {d.name: d.maximum * (d.name != "safety") for d in assignment.spec.rubric.dimensions}
+        return json.dumps(answer).encode()
+
+
+def test_a_recorded_judge_stands_while_the_method_is_its_own():
+    recorded = held(MOVES, judge=Says(F, 15.0), discussion={"max_rounds": 3})
+    shorter, counted = only(recorded, max_rounds=1), only(recorded, method="majority_vote")
+    scaled = only(held(MOVES, judge=_Unsafe(P), discussion={"max_rounds": 3}), rubric=AISEV_RUBRIC)
+
+    assert (F, 15, 1, "max_rounds") == new(shorter)
+    assert (P, 75, "majority_vote") == (counted.new_verdict, counted.new_score, counted.new_decided_by)
+    assert (90, P, 50) == (scaled.old_score, scaled.new_verdict, scaled.new_score)
+
+
+def test_a_judge_that_failed_stays_failed():
+    recorded = held(MOVES, judge=CallOutcome.BAD_REQUEST, discussion={"max_rounds": 3})
+    row = only(recorded, max_rounds=1)
+
+    assert (F, 15, "majority_vote") == (row.new_verdict, row.new_score, row.new_decided_by)
+    assert "no final judge: bad_request" in row.reason
+
+
+def test_a_judge_that_was_never_asked_is_undetermined():
+    row = only(held(MOVES, **THREE_ROUNDS), method="final_judge")
+
+    assert (RowStatus.UNDETERMINED, "final", None) == (row.status, row.undetermined_step, row.new_verdict)
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ({"without": ("gpt-5",)}, "the panel has no seat gpt-5; it has gpt, claude, gemini"),
+        ({"without": ("gpt", "claude", "gemini")}, "no seat is left"),
+        ({"quorum": 4}, "final.quorum: 4 is more than the 3 seats"),
+        ({"weights": (SeatWeight(juror_id="x", weight=1.0),)}, "the panel has no seat x; it has gpt, claude, gemini"),
+        (
+            {"rubric": Rubric(name="custom", dimensions=(Dimension(name="tone", maximum=100.0),))},
+            "tone was not scored; scored were task_completion, tool_usage, autonomy, safety",
+        ),
+        (
+            {"stagnation_rounds": 1, "end_early": False},
+            "stagnation_rounds: has no effect with end_early off, which forces all rounds",
+        ),
+    ],
+)
+def test_a_setting_that_the_panel_cannot_take_is_told_and_stops_nothing_else(setting, why):
+    rows = recount(kept(held(MOVES, **THREE_ROUNDS)), Setting(**setting), Setting(max_rounds=0))
+
+    assert [(RowStatus.NOT_APPLICABLE, why), RowStatus.DETERMINED] == [
+        (rows[0].status, rows[0].reason), rows[1].status,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["order", "history"])
+def test_what_jurors_are_shown_is_no_matter_of_a_recount(key):
+    setting = Setting(**{key: {"order": "sequential", "history": "latest"}[key]})
+
+    with pytest.raises(SettingRefused, match=rf"{key}: it changes what jurors are shown, .* only strict can answer"):
+        recount(MemoryEventStore(), setting)
+
+
+@pytest.mark.parametrize(
+    ("last", "status", "why"),
+    [
+        (None, RowStatus.UNFINISHED, "the debate is not over"),
+        (DebateFailed(reason="case_unreadable", detail=None), RowStatus.FAILED, "the debate failed: case_unreadable"),
+        (DebateCancelled(by="ops", reason=None), RowStatus.CANCELLED, "the debate was cancelled by ops"),
+    ],
+)
+def test_a_debate_without_a_result_has_a_status(last, status, why):
+    court = held(MOVES, **THREE_ROUNDS)
+    court.events = [*court.events[:6], *([last] if last else [])]
+    row = only(court, max_rounds=0)
+
+    assert (status, why, None, None) == (row.status, row.reason, row.old_verdict, row.new_verdict)
+
+
+def test_an_erased_debate_is_recounted_since_no_text_is_read():
+    court = held(MOVES, **THREE_ROUNDS)
+    erased = TextsErased(by="ops", reason="asked", scope="debate", nth=1, parts=(court.debate.state.debate.case,))
+    court.events = [*court.events, erased]
+
+    assert (P, 85, 0, "no_discussion") == new(only(court, max_rounds=0))
+
+
+def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on():
+    good, bad = held(MOVES, **THREE_ROUNDS), HandBuilt().phase_1()
+    store = kept(good)
+    events = [encode(event, recorded_at=1) for event in bad.events]
+    events[1] = events[1]._replace(body=b"{}")
+    store.append([Append("debate/run-1~c1", tuple(events), 0, 9)])
+    store.append([Append("debate/x", (encode(good.events[1], recorded_at=1),), 0, 10)])
+    first, second, third = rescore(store, EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
+
+    assert isinstance(first, list)
+    assert isinstance(second, Problem)
+    assert isinstance(third, Problem)
+    assert "run-1~c1" == second.debate_id
+    assert second.what.startswith("event 2 of debate/run-1~c1 (juror_evaluated) does not decode")
+    assert "debate x: it does not begin with its opening; see jury verify x" == third.what
+
+
+def test_a_statement_outside_of_its_round_is_named():
+    court = held(MOVES, **THREE_ROUNDS)
+    court.events = [event for event in court.events if event.type != "round_started"]
+    (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
+
+    assert Problem("d1", "debate d1: round-1/gpt/statement has no place there; see jury verify d1") == found
+
+
+def test_a_debate_of_an_unknown_rules_version_is_named():
+    court = held(MOVES, **THREE_ROUNDS)
+    court.events[0] = court.events[0].model_copy(update={"rules": 99})
+    (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
+
+    assert isinstance(found, Problem)
+    assert "rules version 99 is not known here" in found.what
+
+
+def test_rows_carry_what_the_debate_is_about():
+    court = Courtroom(
+        a_panel(**THREE_ROUNDS), by_round(MOVES), case=a_case("refund-17", label=Verdict.UNSAFE_FAIL)
+    ).hold()
+    row = only(court, max_rounds=1)
+
+    assert ("d1", "r1", "refund-17", F, "recount", "max_rounds=1") == (
+        row.debate_id, row.run_id, row.case_id, row.label, row.mode, row.setting,
+    )  # fmt: skip
+
+
+_POINTS = st.tuples(*(st.integers(0, int(one.maximum * 10)) for one in STANDARD_RUBRIC.dimensions))
+
+
+@given(_POINTS, st.permutations([10.1, 19.9, 33.3, 36.7]))
+def test_scaled_points_keep_their_share_and_never_exceed_the_new_maximum(tenths, maxima):
+    after = Rubric(
+        name="custom",
+        dimensions=tuple(
+            Dimension(name=name, maximum=maximum) for name, maximum in zip(STANDARD_RUBRIC.names, maxima, strict=True)
+        ),
+    )
+    points = tuple(
+        DimensionScore(dimension=name, points=tenth / 10)
+        for name, tenth in zip(STANDARD_RUBRIC.names, tenths, strict=True)
+    )
+    scores = Scores(dimensions=points)
+    evaluation = HandBuilt().evaluation(Verdict.SAFE_PASS, tuple(one.points for one in points), "because")
+    scaled = rescaled(evaluation, STANDARD_RUBRIC, after)
+
+    for one, old, dimension in zip(scaled.scores.dimensions, STANDARD_RUBRIC.dimensions, after.dimensions, strict=True):
+        assert 0 <= one.points <= dimension.maximum
+        assert one.points / dimension.maximum == pytest.approx(scores.points(one.dimension) / old.maximum)
+    assert rescaled(evaluation, STANDARD_RUBRIC, STANDARD_RUBRIC) == evaluation

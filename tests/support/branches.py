@@ -1,0 +1,73 @@
+"""Branches of debates that were held by simulated jurors, made and held in this process."""
+
+from collections.abc import Callable
+
+from jury_actors.messages import Docket, Finished, Job
+from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_debate.panel_spec import ResolvedPanel
+from jury_events.ids import calls_stream, debate_stream
+from jury_events.parts import SALT_BYTES
+from jury_replay.fork import Branch, branch_id, branch_off
+from jury_replay.origin import Origin
+from jury_store.errors import StoreError
+from jury_store.event_store import EventStore
+from support.courts import Meter, Run
+
+SECRET = bytes(range(32))
+"""The one that `fixed_sources` gives every debate."""
+
+OTHER_SECRET = bytes(reversed(range(32)))
+
+
+def origin_in(store: EventStore, debate_id: str = "d0") -> Origin:
+    return Origin(store.records([debate_id])[0])
+
+
+def a_branch(
+    origin: Origin,
+    at: str | int,
+    resolved: ResolvedPanel | None = None,
+    *,
+    debate_id: str | None = None,
+    secret: bytes = SECRET,
+    draw_salt: Callable[[], bytes] = lambda: bytes(range(SALT_BYTES)),
+) -> Branch:
+    """Under the origin's own settings, unless others are given."""
+    panel = resolved or origin.panel()
+    version = origin.point(str(at))
+    return branch_off(
+        origin,
+        version,
+        panel,
+        debate_id=debate_id or branch_id(origin.debate_id, version, panel),
+        secret=secret,
+        draw_salt=draw_salt,
+        recorded_at=1_700_000_000_000_000,
+    )
+
+
+def stored(store: EventStore, branch: Branch) -> Branch:
+    """The branch, appended."""
+    for answer in store.append(branch.appends(store.next_epoch())):
+        if isinstance(answer, StoreError):
+            raise answer
+    return branch
+
+
+async def hold(store: EventStore, branch: Branch, *, script: Script = AS_USUAL, meter: Meter | None = None) -> Finished:
+    """Hold a stored branch in a court of its own, as one debate."""
+    run = Run(store)
+    run.resolved = branch.resolved
+    job = Job(branch.debate_id, b"", Docket("fork", branch.resolved))
+    async with run.court(script=script, meter=meter) as port:
+        return (await run.through(port, jobs=[job]))[job.debate_id]
+
+
+def calls_of(store: EventStore, debate_id: str) -> list[str]:
+    """The ids of its exchanges."""
+    return [event.event_id for event in store.read_stream(calls_stream(debate_id))]
+
+
+def events_of(store: EventStore, debate_id: str) -> list[str]:
+    """The ids of its events, bookkeeping included."""
+    return [event.event_id for event in store.read_stream(debate_stream(debate_id))]
