@@ -41,7 +41,9 @@ def test_the_commands_of_the_readme_work_one_after_another(tmp_path: Path) -> No
 
     results = [(arguments, run(arguments, tmp_path)) for arguments in commands(README)]
 
-    assert ["demo", "run", "list", "show", "verify", "run", "run"] == [arguments[0] for arguments, _ in results]
+    first = ["demo", "run", "list", "show", "verify", "run", "run"]
+    again = ["replay", "rescore", "fork", "compare", "export", "regress"]
+    assert first + again == [arguments[0] for arguments, _ in results]
     for arguments, result in results:
         assert 0 == result.returncode, (arguments, result.stderr)
         assert result.stdout
