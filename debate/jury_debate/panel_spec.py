@@ -30,6 +30,8 @@ ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
 SIMULATED_MODEL = "simulated/juror"
 SIMULATED_IDS = ("sim-policy", "sim-security", "sim-misuse")
 
+_JUDGE_ID = "final"
+
 _PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
 _GEMINI_FALLBACK = ("anthropic/claude-haiku-5-5",)
 
@@ -162,6 +164,9 @@ def resolve(spec: PanelSpec) -> ResolvedPanel:
         )
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
+    if panel.final.judge is not None and _JUDGE_ID in ids:
+        # The judge's prompt and charge are kept under that name, and the seat would be asked with them.
+        raise PanelError(f"seats.{ids.index(_JUDGE_ID)}.juror_id: {_JUDGE_ID!r} is the final judge's; choose another")
     charges = {juror: seat.prompt for juror, seat in zip(ids, seats, strict=True) if seat.prompt}
     return ResolvedPanel(panel, charges, spec.final.judge.prompt if spec.final.judge else None)
 

@@ -31,6 +31,13 @@ def test_seats_beyond_three_take_the_roles_in_turn(load):
     assert panel.juror_ids == ("gpt-4o", "gpt-4o-2", "gpt-4o-3", "gpt-4o-4", "b")
 
 
+def test_a_seat_cannot_have_the_name_under_which_the_final_judge_is_kept(load):
+    seat = "seats: [{model: a/b, juror_id: final}]\n"
+
+    assert "seats.0.juror_id: 'final' is the final judge's; choose another" in refusal(load, seat)
+    assert load(seat + "final: {method: median}").panel.juror_ids == ("final",)
+
+
 def test_settings_of_the_panel_are_those_of_every_seat_and_the_judge_unless_its_own_differ(load):
     panel = load(
         "settings: {temperature: 0.5, timeout_seconds: 30, tries: 2}\n"
