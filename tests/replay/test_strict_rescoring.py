@@ -21,11 +21,13 @@ from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
 from jury_replay.rescoring.strict import held_under
 from jury_replay.selection import EVERYTHING, Selection
 from jury_store.event_store import EventStore
+from support.branches import OTHER_SECRET, a_branch, hold, origin_in, stored
 from support.courts import KeptStore, Run
 from support.varied import WEATHER, a_varied_case, hold_varied
 
 DEBATES = 200
-BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, "final": {"method": "majority_vote"}}
+COUNTED: dict[str, Any] = {"final": {"method": "majority_vote"}}
+BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, **COUNTED}
 
 SETTINGS: tuple[tuple[Setting, dict[str, Any]], ...] = (
     (Setting(threshold=0.67), {"discussion": {"threshold": 0.67}}),
@@ -156,3 +158,20 @@ def test_seat_weights_are_exact(recorded):
     heavy = Setting(method="weighted_average", weights=(SeatWeight(juror_id="sim-misuse", weight=1000.0),))
 
     assert {RowStatus.DETERMINED} == {row.status for row in _rows(recorded, heavy)}
+
+
+@pytest.mark.parametrize("mode", ["strict", "recount"])
+async def test_a_branch_is_rescored_with_the_answers_that_it_took_over(mode):
+    store = KeptStore()
+    run = Run(store, case=a_varied_case, discussion={"max_rounds": 2, "threshold": 2.0, "end_early": False}, **COUNTED)
+    await run.hold(script=WEATHER)
+    branch = stored(store, a_branch(origin_in(store), "round-1/check", secret=OTHER_SECRET))
+    assert (await hold(store, branch, script=WEATHER)).problem is None
+    grid = Grid((Setting(quorum=2), Setting(max_rounds=1), Setting(max_rounds=0)))
+    (rows,) = rescore(store, Selection((branch.debate_id,)), grid, mode=mode)
+
+    assert isinstance(rows, list)
+    assert [(RowStatus.DETERMINED, rounds) for rounds in (2, 1, 0)] == [
+        (row.status, row.new_total_rounds) for row in rows
+    ]
+    assert ("", False) == (rows[0].reason, rows[0].flipped)
