@@ -52,12 +52,14 @@ _WORTH_IT = 400
 """Debates from which on more processes pay for their start."""
 
 
-def processes_for(store: EventStore, selection: Selection, wanted: int | None = None) -> int:
-    """How many processes are to work: as many as `wanted`, else one a core where there is enough to do."""
+def processes_for(
+    store: EventStore, selection: Selection, wanted: int | None = None, *, worth_it: int = _WORTH_IT
+) -> int:
+    """How many processes are to work: as many as `wanted`, else one a core from `worth_it` debates on."""
     if wanted is not None:
         return wanted
-    some = next(selection.chunks(store, _WORTH_IT), ())
-    return 1 if len(some) < _WORTH_IT else os.cpu_count() or 1
+    some = next(selection.chunks(store, worth_it), ())
+    return 1 if len(some) < worth_it else os.cpu_count() or 1
 
 
 def spread(
