@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.integrity import Failure, check_debate
 from jury_replay.sealed import check_seals
 from jury_replay.selection import EVERYTHING, Selection, spread
@@ -126,6 +127,7 @@ class _Chunk(NamedTuple):
 def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
     debates = events = parts = erased = size = 0
     failures: list[Failure] = []
+    origins = store.origins(debate_ids)
     for record in store.records(debate_ids):
         if not record.events and not record.heads and not record.parts:
             failures.append(Failure(f"debate/{record.debate_id}", "nothing is stored of it"))
@@ -137,6 +139,9 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
         erased += checked.erased
         size += checked.bytes
         failures += checked.failures
+        origin = origins.get(record.debate_id)
+        if origin is not None and not checked.failures and (fault := origin_fault(record, origin)) is not None:
+            failures.append(Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}"))
     return _Chunk(debates, events, parts, erased, size, failures)
 
 

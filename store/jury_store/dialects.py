@@ -34,7 +34,7 @@ class Dialect(NamedTuple):
     seals: str
     latest_seal: str
     insert_seal: str
-    origin: str
+    origins: str
     insert_origin: str
     retry_states: frozenset[str]
 
@@ -85,7 +85,7 @@ def _dialect(
             f"INSERT INTO seals ({_SEAL}) SELECT ?, ?, ?, ?, ? "
             f"WHERE NOT EXISTS (SELECT 1 FROM seals WHERE tree_size = ?){skip}"
         ),
-        origin=written("SELECT seal FROM origins WHERE debate_id = ?"),
+        origins=written(f"SELECT debate_id, seal FROM origins WHERE debate_id {is_in}"),
         insert_origin=written(
             "INSERT INTO origins (debate_id, seal) SELECT ?, ? "
             f"WHERE NOT EXISTS (SELECT 1 FROM origins WHERE debate_id = ?){skip}"

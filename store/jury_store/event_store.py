@@ -134,8 +134,12 @@ class EventStore(ABC):
         """
 
     @abstractmethod
+    def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
+        """The seals that debates were imported with, byte for byte; a debate without one is left out."""
+
     def origin(self, debate_id: str) -> bytes | None:
-        """The seal that a debate was imported with, byte for byte; None when there was none."""
+        """That of one debate; None when there was none."""
+        return self.origins([debate_id]).get(debate_id)
 
     @abstractmethod
     def keep_origin(self, debate_id: str, seal: bytes) -> bool:

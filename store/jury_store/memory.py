@@ -131,8 +131,9 @@ class MemoryEventStore(EventStore):
             self._seals[seal.tree_size] = seal
             return True
 
-    def origin(self, debate_id: str) -> bytes | None:
-        return self._origins.get(debate_id)
+    def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
+        with self._lock:
+            return {one: self._origins[one] for one in debate_ids if one in self._origins}
 
     def keep_origin(self, debate_id: str, seal: bytes) -> bool:
         with self._lock:

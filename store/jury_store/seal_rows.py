@@ -3,6 +3,8 @@
 All functions work in the transaction that the connection is in.
 """
 
+from collections.abc import Collection
+
 from sqlalchemy import Connection
 
 from jury_store.dialects import Dialect
@@ -30,10 +32,9 @@ def keep_seal(connection: Connection, dialect: Dialect, seal: Seal) -> bool:
     return connection.exec_driver_sql(dialect.insert_seal, (*seal, seal.tree_size)).rowcount == 1
 
 
-def origin(connection: Connection, dialect: Dialect, debate_id: str) -> bytes | None:
-    """The seal section that a debate was imported with."""
-    row = connection.exec_driver_sql(dialect.origin, (debate_id,)).first()
-    return bytes(row[0]) if row else None
+def origins(connection: Connection, dialect: Dialect, debate_ids: Collection[str]) -> dict[str, bytes]:
+    """The seal sections that debates were imported with, by debate."""
+    return {row[0]: row[1] for row in connection.exec_driver_sql(dialect.origins, (dialect.texts(debate_ids),))}
 
 
 def keep_origin(connection: Connection, dialect: Dialect, debate_id: str, seal: bytes) -> bool:

@@ -143,9 +143,8 @@ class SqlEventStore(EventStore):
         with self._writing() as connection, connection.begin():
             return seal_rows.keep_seal(connection, self._dialect, seal)
 
-    def origin(self, debate_id: str) -> bytes | None:
-        with self._reading() as connection:
-            return seal_rows.origin(connection, self._dialect, debate_id)
+    def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
+        return self._surveyed(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))
 
     def keep_origin(self, debate_id: str, seal: bytes) -> bool:
         with self._writing() as connection, connection.begin():

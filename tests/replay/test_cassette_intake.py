@@ -244,13 +244,36 @@ def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -
         out_of(liar)
 
 
-def test_an_origin_that_does_not_fit_is_not_passed_on(origin: EventStore, other: EventStore, read: Read) -> None:
-    cassette = read(out_of(origin, "z"))
-    assert cassette.seal is not None
-    other.keep_origin("unrelated", b'{"note":"x","streams":{}}')
+@pytest.mark.parametrize(
+    ("kept", "says"),
+    [
+        (b'{"note":"x","streams":{}}', "the note of its seal: this is no checkpoint"),
+        (b'{"note":"x", "streams":{}}', "it is not written as it was"),
+        (b"\xff", "it is damaged"),
+    ],
+)
+def test_a_seal_of_an_import_that_does_not_fit_is_found_and_not_passed_on(
+    other: EventStore, kept: bytes, says: str
+) -> None:
+    other.keep_origin("unrelated", kept)
 
+    report = verify(other)
+
+    assert str(report.first).startswith(f"debate/unrelated: the seal that it was imported with: {says}")
     with pytest.raises(RecordDamaged, match="the seal that it was imported with"):
         out_of(other, "unrelated")
+
+
+def test_any_other_place_in_the_seal_of_an_import_is_found(origin: EventStore, read: Read) -> None:
+    copy = MemoryEventStore()
+    take_in(copy, read(out_of(origin)))
+    kept = copy._origins["d"]
+    # The log's name and size are the signature's to protect, for whoever has the key.
+    start, stop = kept.index(b"\\n21\\n") + 4, kept.index("—".encode())
+
+    for index in (*range(start, stop), *range(kept.index(b'"streams"'), len(kept))):
+        copy._origins["d"] = kept[:index] + bytes([kept[index] ^ 1]) + kept[index + 1 :]
+        assert not verify(copy).ok, index
 
 
 def test_a_log_of_many_blocks_is_proven(read: Read) -> None:

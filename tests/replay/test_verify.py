@@ -306,6 +306,20 @@ def test_a_body_that_says_something_else_than_its_envelope_is_found() -> None:
     assert "upgrade jury-judge" in report.failures[1].what
 
 
+def test_several_processes_find_what_one_finds(untouched: Path) -> None:
+    with sqlite3.connect(untouched) as connection:
+        connection.execute("UPDATE events SET schema = 7 WHERE stream = 'debate/e' AND version = 1")
+    connection.close()
+    url = f"sqlite:///{untouched}"
+    store = open_store(url, write=False)
+
+    one, two = verify(store), verify(store, url=url, processes=2)
+
+    store.close()
+    assert one == two
+    assert [failure.stream for failure in two.failures] == ["debate/e"]
+
+
 def test_many_debates_are_verified_in_chunks_with_progress() -> None:
     store = MemoryEventStore()
     _fill(store, *(f"d{n:03}" for n in range(120)))

@@ -429,3 +429,4 @@ def test_the_first_origin_of_a_debate_stays(store: EventStore) -> None:
 
     assert kept == [True, False, True]
     assert [b"\x00seal\xff", b"", None] == [store.origin(name) for name in ("d", "e", "f")]
+    assert store.origins(["f", "d"]) == {"d": b"\x00seal\xff"}

@@ -113,6 +113,7 @@ def test_nothing_is_left_in_the_relation_files_of_postgresql(
     store = open_writer(postgres_url)
     # Random, since a server may compress a long text that repeats itself.
     _keep(store, "d", b"pg-" + CANARY, CANARY, b"pg-" + CANARY + random.Random(1).randbytes(30_000))
+    _keep(store, "e", b"stays", b"behind", random.Random(2).randbytes(30_000))
     before = _relations_with(b"pg-" + CANARY, postgres)
     _delete(store, "d")
     deleted = _relations_with(b"pg-" + CANARY, postgres)

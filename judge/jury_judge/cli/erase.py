@@ -74,10 +74,10 @@ def command(
     store = open_store(resolved_store(store_url), write=not dry_run, run="erase")
     try:
         ids = _debates(store, one, case_id)
-        _tell(store, ids, scope)
+        texts = _tell(store, ids, scope)
         if dry_run:
             return Exit.DONE
-        if not yes and not click.confirm("Erase these texts for good?", err=True):
+        if texts and not yes and not click.confirm("Erase these texts for good?", err=True):
             note("nothing was erased")
             return Exit.INTERRUPTED
         return _erase(store, ids, Order(str(by), str(reason), scope), as_json=as_json)
@@ -91,8 +91,8 @@ def _debates(store: "EventStore", one: str | None, case_id: str | None) -> list[
     return [one] if one is not None else debates_over(store, str(case_id))
 
 
-def _tell(store: "EventStore", ids: list[str], scope: str) -> None:
-    """What will go."""
+def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
+    """Say what will go; gives how many texts."""
     from jury_judge.cli.terminal import counted, note
     from jury_replay.erasure import plan_erasure
 
@@ -109,6 +109,7 @@ def _tell(store: "EventStore", ids: list[str], scope: str) -> None:
         note(f"{counted(ends, 'debate')} not over yet: without texts they cannot go on, and fail")
     if shared:
         note(f"{counted(shared, 'text')} of the request stay, because other events refer to them")
+    return texts
 
 
 def _erase(store: "SqlEventStore", ids: list[str], order: "Order", *, as_json: bool) -> int:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 
+_WORTH_IT = 5000
+"""Debates from which on more processes pay for their start: to check one takes about a millisecond."""
+
 
 @click.command("verify")
 @click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids)
@@ -68,7 +71,7 @@ def command(
 
     store = open_store(url, write=False)
     try:
-        at_once = processes_for(store, Selection(debate_ids or None), processes)
+        at_once = processes_for(store, Selection(debate_ids or None), processes, worth_it=_WORTH_IT)
         report = verify(
             store, list(debate_ids) or None, progress, keys=keys, checkpoint=kept, url=url, processes=at_once
         )

@@ -30,22 +30,21 @@ def changed_panel(
     Raises:
         PanelFileError: there is no such seat, or a value is refused; the message names it.
     """
-    spec = spec_of(resolved)
-    if overrides.preset is not None:
-        spec = spec.model_copy(
-            update={
-                "preset": overrides.preset,
-                "discussion": type(spec.discussion)(speakers=spec.discussion.speakers),
-                "final": spec.final.model_copy(update={"method": None}),
-            }
-        )
-    spec = _with_models(spec, models or {})
     try:
-        changed = resolve(apply(spec, overrides))
-    except (PanelError, PanelFileError) as error:
+        spec = spec_of(resolved)
+        if overrides.preset is not None:
+            spec = _under(spec, overrides.preset)
+        changed = resolve(apply(_with_models(spec, models or {}), overrides))
+    except PanelError as error:
         raise PanelFileError(f"the panel: {in_our_words(str(error))}") from error
     check_judge(changed.panel, overrides)
     return changed
+
+
+def _under(spec: PanelSpec, preset: str) -> PanelSpec:
+    discussion = type(spec.discussion)(speakers=spec.discussion.speakers)
+    final = spec.final.model_copy(update={"method": None})
+    return spec.model_copy(update={"preset": preset, "discussion": discussion, "final": final})
 
 
 def _with_models(spec: PanelSpec, models: Mapping[str, str]) -> PanelSpec:

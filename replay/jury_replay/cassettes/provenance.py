@@ -105,15 +105,10 @@ class Provenance:
         origin = self._store.origin(record.debate_id)
         if origin is None:
             return self._own(record)
-        try:
-            seal = SealLine.model_validate_json(origin)
-            fault = None if written(seal) == origin + b"\n" else "it is not written as it was"
-        except ValidationError:
-            raise RecordDamaged(f"debate {record.debate_id}: the seal that it was imported with is damaged") from None
-        fault = fault or seal_fault(record, seal)
+        fault = origin_fault(record, origin)
         if fault is not None:
             raise RecordDamaged(f"debate {record.debate_id}: the seal that it was imported with: {fault}")
-        return seal
+        return SealLine.model_validate_json(origin)
 
     def _own(self, record: DebateRecord) -> SealLine | None:
         sealed = self._seal
@@ -143,6 +138,17 @@ class Provenance:
                 for stream, event in last.items()
             },
         )
+
+
+def origin_fault(record: DebateRecord, origin: bytes) -> str | None:
+    """What is wrong with the seal that the store keeps beside an imported debate; None: nothing."""
+    try:
+        seal = SealLine.model_validate_json(origin)
+    except ValidationError:
+        return "it is damaged"
+    if written(seal) != origin + b"\n":
+        return "it is not written as it was"
+    return seal_fault(record, seal)
 
 
 def origin_of(seal: SealLine) -> bytes:
