@@ -10,8 +10,9 @@ from jury_debate.errors import UnknownRules
 from jury_debate.rules import rules_of
 from jury_judge.views.regression_view import regression_lines
 from jury_replay.cassettes.lines import SUFFIX
-from jury_replay.errors import BadCorpus
-from jury_replay.regression import TODAY, Regressed, Status, accept, cassettes_in, regress
+from jury_replay.cassettes.shelf import cassettes_in
+from jury_replay.errors import CassetteError
+from jury_replay.regression import TODAY, Regressed, Status, accept, regress
 
 
 class Corpus:
@@ -25,9 +26,9 @@ class Corpus:
         self._folders = tuple(Path(one).resolve() for one in config.getoption("--jury-corpus"))
         try:
             for folder in self._folders:
-                cassettes_in([folder])
+                list(cassettes_in([folder]))
             rules_of(_rules(config))
-        except (BadCorpus, UnknownRules) as error:
+        except (CassetteError, UnknownRules) as error:
             raise pytest.UsageError(f"--jury-corpus: {error}") from error
         collected = {(config.invocation_params.dir / one.partition("::")[0]).resolve() for one in config.args}
         config.args += [

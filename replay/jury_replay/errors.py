@@ -35,8 +35,8 @@ class JudgeMissing(ReplayError):
     """A setting asks for a final judge where a debate had none, so that nothing can stand for its answer."""
 
 
-class BadCorpus(ReplayError):
-    """A folder of cassettes, or a file beside one, is not what it must be."""
+class BadAcceptance(ReplayError):
+    """The file beside a cassette that holds its accepted changes does not read as such."""
 
 
 class OtherDebate(ReplayError):

@@ -19,9 +19,10 @@ from jury_events.debate_events import DebateCompleted
 from jury_events.errors import EventError
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
+from jury_replay.cassettes.shelf import put
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference
-from jury_replay.errors import BadCorpus, ReplayError
+from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.recorded import broken, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_store.inventory import DebateRecord
@@ -70,22 +71,6 @@ class Regressed(NamedTuple):
         return self.path.name.removesuffix(SUFFIX)
 
 
-def cassettes_in(paths: Sequence[Path]) -> list[Path]:
-    """Cassettes named, and those in folders named, at any depth, sorted by path.
-
-    Raises:
-        BadCorpus: a path leads to none.
-    """
-    found: set[Path] = set()
-    for path in paths:
-        here = {path} if path.is_file() else set(path.rglob(f"*{SUFFIX}"))
-        if not here:
-            what = "holds no cassette" if path.is_dir() else "is not there"
-            raise BadCorpus(f"{path} {what}; record one with: jury export DEBATE -o FOLDER")
-        found |= here
-    return sorted(found)
-
-
 def regress(path: Path, rules: int = TODAY) -> Regressed:
     """Tell a cassette again and compare with what is expected of it.
 
@@ -98,13 +83,15 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     except (EventError, ReplayError) as error:
         return Regressed(path, Status.UNREADABLE, detail=str(error))
     try:
-        found = regress_record(record, rules)
-        accepted = _read_accepted(path)
+        found = regress_record(record, rules)._replace(path=path)
     except (EventError, DebateError, ReplayError) as error:
         return Regressed(path, Status.UNREADABLE, detail=str(error))
     except Exception as error:  # noqa: BLE001  (rules that break are what a regression test is for)
         return Regressed(path, Status.UNREADABLE, detail=broken(record.debate_id, error))
-    found = found._replace(path=path)
+    try:
+        accepted = _read_accepted(path)
+    except BadAcceptance as error:
+        return found._replace(status=Status.CHANGED, detail=str(error))
     if _as_kept(found.differences) == accepted:
         return found._replace(status=Status.SAME, accepted=bool(accepted))
     if not found.differences:
@@ -137,16 +124,14 @@ def accept(found: Regressed) -> None:
     """Expect these differences from now on; without any, forget what was accepted.
 
     Raises:
-        OSError: the file beside the cassette cannot be written.
+        CassetteError: the file beside the cassette cannot be written.
     """
     path = _accepted_path(found.path)
     if not found.differences:
         path.unlink(missing_ok=True)
         return
     kept = {"verdict": _change(found), "differences": _as_kept(found.differences)}
-    half = path.with_name(path.name + ".new")
-    half.write_text(json.dumps(kept, ensure_ascii=False, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    half.replace(path)
+    put(path, (json.dumps(kept, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode())
 
 
 def _change(found: Regressed) -> dict[str, Any]:
@@ -169,9 +154,11 @@ def _read_accepted(cassette: Path) -> list[Any]:
     except FileNotFoundError:
         return []
     except (ValueError, KeyError, TypeError) as error:
-        raise BadCorpus(f"{path} does not read as accepted changes ({error}); accept them anew, or delete it") from None
+        raise BadAcceptance(
+            f"{path} does not read as accepted changes ({error}); accept them anew, or delete it"
+        ) from None
     if not isinstance(kept, list):
-        raise BadCorpus(f"{path}: differences is no list; accept them anew, or delete it")
+        raise BadAcceptance(f"{path}: differences is no list; accept them anew, or delete it")
     return kept
 
 

@@ -152,6 +152,18 @@ def test_a_further_change_beyond_an_accepted_one_fails(corpus: Path, ties_pass: 
     assert 1 == jury("regress", ".").code
 
 
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"differences": 1}', b"\xff\xfe", b"null"])
+def test_an_accepted_file_that_does_not_read_is_named_and_can_be_accepted_anew(corpus: Path, content: bytes) -> None:
+    jury = CommandLine(corpus)
+    (corpus / "tie-of-two.accepted.json").write_bytes(content)
+
+    failed, accepted, passed = jury("regress", "."), jury("regress", ".", "--accept"), jury("regress", ".")
+
+    assert (1, 0, 0) == (failed.code, accepted.code, passed.code)
+    assert "tie-of-two.accepted.json" in failed.out
+    assert "accept them anew, or delete it" in failed.out
+
+
 def test_every_difference_can_be_had_as_data(corpus: Path, ties_pass: None) -> None:
     lines = {Path(line["cassette"]).name: line for line in CommandLine(corpus)("regress", ".", "--jsonl").lines}
 
@@ -165,8 +177,8 @@ def test_every_difference_can_be_had_as_data(corpus: Path, ties_pass: None) -> N
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("nowhere",), 2, "nowhere is not there; record one with: jury export"),
-        (("empty",), 2, "empty holds no cassette; record one with: jury export"),
+        (("nowhere",), 2, "nowhere: there is no such file or folder; make cassettes with: jury export"),
+        (("empty",), 2, "empty: there is no cassette in this folder"),
         ((".", "--rules", "9"), 2, "rules version 9 is not known here"),
     ],
 )

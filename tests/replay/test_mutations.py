@@ -21,7 +21,8 @@ import json, sys
 from pathlib import Path
 import jury_debate
 from jury_replay.cassettes.reading import read_cassette
-from jury_replay.regression import cassettes_in, regress
+from jury_replay.cassettes.shelf import cassettes_in
+from jury_replay.regression import regress
 from jury_replay.replay import replay_record
 assert Path(jury_debate.__file__).is_relative_to(sys.argv[1]), jury_debate.__file__
 for path in cassettes_in([Path(sys.argv[2])]):

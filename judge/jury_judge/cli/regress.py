@@ -27,13 +27,14 @@ def command(paths: tuple[Path, ...], *, rules: int | None, accept: bool, as_json
     from jury_debate.rules import rules_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.views.regression_view import regression_lines
+    from jury_replay.cassettes.shelf import cassettes_in
     from jury_replay.offline import no_network
-    from jury_replay.regression import TODAY, Status, cassettes_in, regress
+    from jury_replay.regression import TODAY, Status, regress
     from jury_replay.regression import accept as take_over
 
     version = TODAY if rules is None else rules
     rules_of(version)
-    cassettes = cassettes_in(paths)
+    cassettes = sorted({*cassettes_in(paths)})
     counting = Counting("cassettes told")
     counts: Counter[str] = Counter()
     try:

@@ -19,9 +19,11 @@ def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
     """Files as they are named, and of folders the cassettes at any depth, by path.
 
     Raises:
-        CassetteError: a folder holds none.
+        CassetteError: a folder holds none, or there is nothing of that name.
     """
     for path in paths:
+        if not path.exists():
+            raise CassetteError(f"{path}: there is no such file or folder; make cassettes with: jury export")
         if not path.is_dir():
             yield path
             continue
