@@ -27,6 +27,7 @@ from jury_events.codec import decode
 from jury_events.ids import debate_stream
 from jury_migrations.upgrading import upgrade
 from jury_replay.integrity import check_debate
+from jury_replay.replay import Status, replay
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.settings import Grid, Mode
 from jury_replay.selection import EVERYTHING
@@ -97,6 +98,12 @@ def read_and_decode_debates(store: EventStore) -> None:
                 decode(event)
 
 
+def replay_all(store: EventStore) -> None:
+    """Every debate held again and compared."""
+    for found in replay(store, EVERYTHING):
+        assert found.status is Status.EQUAL
+
+
 def rescored(mode: Mode, grid: Grid) -> Side:
     """Every debate under every setting."""
 
@@ -123,6 +130,11 @@ SECTIONS: dict[str, dict[str, Side]] = {
         "check each debate": check,
         "verify with seals": verify_log,
         "seal from the start": seal,
+    },
+    "replay": {
+        "read": read,
+        "read and decode": read_and_decode,
+        "replay": replay_all,
     },
     "recount": {
         "read debate/": read_debates,
