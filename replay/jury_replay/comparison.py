@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 
 from jury_events.codec import DebateEvent
-from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened
+from jury_events.debate_events import DebateOpened
 from jury_replay.difference import Difference, FieldChange, Kind, as_told, split_changes
 from jury_replay.recorded import RecordedDebate
 from jury_replay.retelling import Retelling
-
-_ENDINGS = (DebateCompleted, DebateFailed, DebateCancelled)
 
 _CAUSES = {
     "debate_opened": "the debate would open otherwise",
@@ -34,7 +32,7 @@ def differences(recorded: RecordedDebate, retelling: Retelling, *, same_versions
         UnknownPart: a text that is to be compared is not there.
     """
     before, now = list(recorded.events), list(retelling.events)
-    if not any(isinstance(event, _ENDINGS) for event in before):
+    if not recorded.finished:
         now = now[: len(before)]
     events = [*_event_differences(before, now, retelling, same_versions=same_versions)]
     return [*sorted(events, key=lambda one: one.version or len(before)), *retelling.differences]

@@ -106,7 +106,8 @@ def split_changes(
     rendered = _RENDERED.get(event_type, frozenset())
     happened: list[FieldChange] = []
     said: list[FieldChange] = []
-    for change in _changes("", _named(recorded), _named(now)):
+    # By name the order of pieces is lost, and all but the last of one name.
+    for change in [*_changes("", _named(recorded), _named(now))] or _changes("", recorded, now):
         (said if change.path.partition(".")[0] in rendered else happened).append(change)
     return tuple(happened), tuple(said)
 

@@ -81,7 +81,7 @@ def plan_erasure(record: DebateRecord, scope: str) -> Plan:
     debate_id = record.debate_id
     events = record.events.get(debate_stream(debate_id), [])
     if not events:
-        raise DebateMissing(f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are")
+        raise DebateMissing.named(debate_id)
     ends = not any(event.type in _ENDINGS for event in events)
     if scope in {"debate", "case"}:
         return Plan(debate_id, frozenset(record.parts), 0, ends)

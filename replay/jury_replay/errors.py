@@ -1,5 +1,7 @@
 """Errors of this component."""
 
+from typing import Self
+
 from jury_events.errors import EventError, JuryError
 
 
@@ -9,6 +11,11 @@ class ReplayError(JuryError):
 
 class DebateMissing(ReplayError):
     """The store holds no debate of that id."""
+
+    @classmethod
+    def named(cls, debate_id: str) -> Self:
+        """The error about this id."""
+        return cls(f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are")
 
 
 class RecordDamaged(ReplayError):

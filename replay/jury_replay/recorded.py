@@ -1,13 +1,13 @@
 """One debate as the log holds it, decoded, and as it would have to be opened today."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from jury_debate.rules import Rules
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, decode
-from jury_events.debate_events import DebateOpened, TextsErased
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Panel
@@ -15,6 +15,7 @@ from jury_events.parts import PartPen, encode_digest
 from jury_replay.errors import DebateMissing, RecordDamaged
 from jury_store.inventory import DebateRecord
 
+_ENDINGS = (DebateCompleted, DebateFailed, DebateCancelled)
 _CHARGE = "charge/"
 _JUDGE = "final"
 
@@ -36,6 +37,11 @@ class RecordedDebate(NamedTuple):
         return self.opened.debate_id
 
     @property
+    def finished(self) -> bool:
+        """Whether it came to its end: completed, failed or cancelled."""
+        return any(isinstance(event, _ENDINGS) for event in self.events)
+
+    @property
     def erased(self) -> frozenset[str]:
         """References of the texts whose erasure is recorded."""
         return frozenset(
@@ -54,22 +60,42 @@ def read_recorded(record: DebateRecord) -> RecordedDebate:
 
     Raises:
         DebateMissing: there is nothing.
-        RecordDamaged: the stream `debate/` does not begin with its opening.
+        RecordDamaged: the streams are not those of this debate: see `opening_of`; or an event has no place in its
+            stream.
         EventError: a body does not decode.
     """
     debate_id = record.debate_id
-    events = [decode(stored) for stored in record.events.get(debate_stream(debate_id), ())]
+    decoded = [decode(stored) for stored in record.events.get(debate_stream(debate_id), ())]
     calls = [decode(stored) for stored in record.events.get(calls_stream(debate_id), ())]
-    if not events and not calls:
-        raise DebateMissing(f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are")
-    if not events or not isinstance(events[0], DebateOpened):
-        raise RecordDamaged(f"debate {debate_id} does not begin with its opening; see jury verify {debate_id}")
+    if not decoded and not calls:
+        raise DebateMissing.named(debate_id)
+    opened = opening_of(debate_id, decoded)
+    events = tuple(event for event in decoded if not isinstance(event, ExchangeRecorded))
+    exchanges = {event.event_id: event for event in calls if isinstance(event, ExchangeRecorded)}
+    if (len(events), len(exchanges)) != (len(decoded), len(calls)):
+        raise RecordDamaged(
+            f"debate {debate_id} has a call among its events, or an event among its calls, or twice one"
+        )
     return RecordedDebate(
-        events[0],
-        tuple(event for event in events if not isinstance(event, ExchangeRecorded)),
-        {event.event_id: event for event in calls if isinstance(event, ExchangeRecorded)},
+        opened,
+        events,
+        exchanges,
         {encode_digest(digest): part.content for digest, part in record.parts.items()},
     )
+
+
+def opening_of(debate_id: str, events: Sequence[DebateEvent | ExchangeRecorded]) -> DebateOpened:
+    """The opening in a stream `debate/`.
+
+    Raises:
+        RecordDamaged: the stream does not begin with an opening, or with that of another debate.
+    """
+    opened = events[0] if events else None
+    if not isinstance(opened, DebateOpened):
+        raise RecordDamaged(f"debate {debate_id} does not begin with its opening; see jury verify {debate_id}")
+    if opened.debate_id != debate_id:
+        raise RecordDamaged(f"debate {debate_id} begins with the opening of another, {opened.debate_id}")
+    return opened
 
 
 def opened_again(

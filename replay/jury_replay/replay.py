@@ -95,7 +95,7 @@ def replay_record(record: DebateRecord) -> Replayed:
     except Exception as error:  # noqa: BLE001  (one debate that breaks the rules keeps no other from its audit)
         return found._replace(status=Status.UNREADABLE, detail=broken(record.debate_id, error))
     status = Status.DIFFERENT if different else Status.EQUAL
-    return found._replace(status=status, differences=tuple(different), finished=retelling.debate.state.ended)
+    return found._replace(status=status, differences=tuple(different), finished=recorded.finished)
 
 
 def tell_again(recorded: RecordedDebate) -> Retelling:

@@ -78,6 +78,7 @@ class Retelling:
         self.differences: list[Difference] = []
         self.missing: Missing | None = None
         self._told: set[str] = set()
+        self._open: set[str] = set()
         self._case: Case | None = None
         self._asked: defaultdict[str, list[ExchangeRecorded]] = defaultdict(list)
         for exchange in recorded.exchanges.values():
@@ -123,8 +124,11 @@ class Retelling:
         """Learn what the steps that are due came to; whether any of them has an outcome."""
         learnt = False
         for step in self.debate.asked_for():
+            if step.id in self._open:
+                continue
             found = self._answer(step)
             if isinstance(found, Call):
+                self._open.add(step.id)
                 self.missing = self.missing or Missing(step, found)
             else:
                 self.debate.learn(step.id, found)
@@ -161,6 +165,8 @@ class Retelling:
         if self.debate.is_reused(assignment.step):
             return ()
         changes = request_changes(exchange.request, call.messages, self._pen.text)
+        if assignment.step.juror_id != exchange.juror_id:
+            changes += (FieldChange("juror_id", exchange.juror_id, assignment.step.juror_id),)
         if call.tools != exchange.tools:
             changes += (FieldChange("tools", exchange.tools, call.tools),)
         if assignment.settings != exchange.settings:

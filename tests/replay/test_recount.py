@@ -27,6 +27,7 @@ from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from support.courtroom import Answer, Courtroom, Says, a_case, a_panel, by_round
 from support.courts import KeptStore
+from support.forgery import forged, recorded_in_corpus, set_to
 from support.hand_built import HandBuilt
 from support.varied import hold_varied
 
@@ -372,7 +373,7 @@ def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on():
     assert isinstance(third, Problem)
     assert "run-1~c1" == second.debate_id
     assert second.what.startswith("event 2 of debate/run-1~c1 (juror_evaluated) does not decode")
-    assert "debate x: it does not begin with its opening; see jury verify x" == third.what
+    assert "debate x does not begin with its opening; see jury verify x" == third.what
 
 
 def test_a_statement_outside_of_its_round_is_named():
@@ -381,6 +382,16 @@ def test_a_statement_outside_of_its_round_is_named():
     (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
 
     assert Problem("d1", "debate d1: round-1/gpt/statement has no place there; see jury verify d1") == found
+
+
+@pytest.mark.parametrize("mode", ["recount", "strict"])
+def test_a_record_that_breaks_the_rules_is_named(mode):
+    counted = set_to("judgment", "decided_by", to="majority_vote")
+    store = forged(recorded_in_corpus("nobody-answers"), change={"final/judgment": counted})
+    (found,) = rescore(store, EVERYTHING, Grid((Setting(quorum=1),)), mode=mode)
+
+    assert isinstance(found, Problem)
+    assert "debate corpus~nobody-answers breaks the rules that it is told under" in found.what
 
 
 def test_a_debate_of_an_unknown_rules_version_is_named():

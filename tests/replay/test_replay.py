@@ -1,15 +1,10 @@
 """Verdicts follow from what the models said, or it is told where they don't. Hashes say nothing here: they fit."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import Part, make_part
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.difference import Kind
@@ -17,57 +12,14 @@ from jury_replay.errors import DebateMissing
 from jury_replay.replay import Replayed, Status, replay, replay_record
 from jury_replay.selection import Selection
 from jury_replay.verify import verify
-from jury_store.event_store import Append, EventStore
+from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
 from jury_store.memory import MemoryEventStore
 from support.corpus import CORPUS
+from support.forgery import Change, forged, recorded_in_corpus, set_to
 
 CASSETTES = sorted(CORPUS.glob(f"*{SUFFIX}"))
 SEQUENTIAL = "sequential-tools"
-
-Change = Callable[[dict[str, Any]], None]
-
-
-def _record(name: str) -> DebateRecord:
-    return read_cassette(CORPUS / f"{name}{SUFFIX}").record
-
-
-def _forged(
-    record: DebateRecord,
-    *,
-    change: dict[str, Change] | None = None,
-    without: tuple[str, ...] = (),
-    text: Callable[[bytes], bytes] = lambda content: content,
-) -> EventStore:
-    """The debate written anew by somebody who computes every hash: bodies changed, events left out, texts changed."""
-    changes = change or {}
-    parts = {part.ref.part: _part(part, text(part.content)) for part in record.parts.values()}
-    store = MemoryEventStore()
-    for stream, epoch in ((calls_stream(record.debate_id), None), (debate_stream(record.debate_id), 1)):
-        events = [
-            _event(stored, changes.get(stored.event_id), parts)
-            for stored in record.events[stream]
-            if stored.event_id not in without
-        ]
-        first, *rest = events
-        brought = tuple(parts.values()) if epoch is None else ()
-        expected = None if epoch is None else 0
-        store.append([Append(stream, (first._replace(parts=brought), *rest), expected, epoch)])
-    return store
-
-
-def _part(part: Part, content: bytes) -> Part:
-    return make_part(content, part.salt)
-
-
-def _event(stored: StoredEvent, change: Change | None, parts: dict[str, Part]) -> NewEvent:
-    body = json.loads(stored.body)
-    if change is not None:
-        change(body)
-    raw = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    for ref, part in parts.items():
-        raw = raw.replace(ref, part.ref.part)
-    return NewEvent(stored.event_id, stored.type, stored.schema, stored.recorded_at, raw.encode())
 
 
 def _replayed(store: EventStore, record: DebateRecord) -> Replayed:
@@ -83,47 +35,41 @@ def test_every_recorded_debate_of_the_corpus_comes_out_equal(path: Path) -> None
 
 
 def test_a_debate_written_anew_as_it_was_is_equal() -> None:
-    record = _record(SEQUENTIAL)
+    record = recorded_in_corpus(SEQUENTIAL)
 
-    assert _replayed(_forged(record), record).status is Status.EQUAL
-
-
-def _set(*path: str | int, to: Any) -> Change:
-    def change(body: dict[str, Any]) -> None:
-        place: Any = body
-        for key in path[:-1]:
-            place = place[key]
-        assert place[path[-1]] != to
-        place[path[-1]] = to
-
-    return change
+    assert _replayed(forged(record), record).status is Status.EQUAL
 
 
 FORGED: dict[str, tuple[str, Change, Kind]] = {
-    "a verdict": ("initial/sim-policy/evaluated", _set("evaluation", "verdict", to="unsafe_fail"), Kind.EVENT),
-    "a confidence": ("initial/sim-policy/evaluated", _set("evaluation", "confidence", to=0.01), Kind.EVENT),
+    "a verdict": ("initial/sim-policy/evaluated", set_to("evaluation", "verdict", to="unsafe_fail"), Kind.EVENT),
+    "a confidence": ("initial/sim-policy/evaluated", set_to("evaluation", "confidence", to=0.01), Kind.EVENT),
     "the model that answered": (
-        "initial/sim-policy/evaluated", _set("evaluation", "model_version", to="another"), Kind.EVENT,
+        "initial/sim-policy/evaluated", set_to("evaluation", "model_version", to="another"), Kind.EVENT,
     ),
-    "that nobody simulated": ("initial/sim-policy/evaluated", _set("evaluation", "simulated", to=False), Kind.EVENT),
-    "a check": ("initial/check", _set("check", "largest", to=3), Kind.EVENT),
-    "why a discussion ended": ("round-1/check", _set("end_reason", to="max_rounds"), Kind.EVENT),
+    "that nobody simulated": ("initial/sim-policy/evaluated", set_to("evaluation", "simulated", to=False), Kind.EVENT),
+    "a check": ("initial/check", set_to("check", "largest", to=3), Kind.EVENT),
+    "why a discussion ended": ("round-1/check", set_to("end_reason", to="max_rounds"), Kind.EVENT),
     "a change of position": (
-        "round-1/sim-misuse/statement", _set("statement", "position_changed", to=True), Kind.EVENT,
+        "round-1/sim-misuse/statement", set_to("statement", "position_changed", to=True), Kind.EVENT,
     ),
     "a speaker order": (
-        "round-1/started", _set("speaker_order", to=["sim-misuse", "sim-policy", "sim-security"]), Kind.EVENT,
+        "round-1/started", set_to("speaker_order", to=["sim-misuse", "sim-policy", "sim-security"]), Kind.EVENT,
     ),
-    "the judgment": ("final/judgment", _set("judgment", "verdict", to="safe_pass"), Kind.EVENT),
-    "a vote": ("final/judgment", _set("judgment", "votes", 0, "confidence", to=0.99), Kind.EVENT),
-    "the final verdict": ("completed", _set("final_verdict", to="safe_pass"), Kind.EVENT),
-    "the rounds": ("completed", _set("total_rounds", to=0), Kind.EVENT),
-    "whether tools were offered": ("initial/sim-policy/simulated%2Fjuror/1/1", _set("tools", to=False), Kind.CALL),
+    "the judgment": ("final/judgment", set_to("judgment", "verdict", to="safe_pass"), Kind.EVENT),
+    "a vote": ("final/judgment", set_to("judgment", "votes", 0, "confidence", to=0.99), Kind.EVENT),
+    "the final verdict": ("completed", set_to("final_verdict", to="safe_pass"), Kind.EVENT),
+    "the rounds": ("completed", set_to("total_rounds", to=0), Kind.EVENT),
+    "whether tools were offered": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("tools", to=False), Kind.CALL),
     "a call's settings": (
-        "initial/sim-policy/simulated%2Fjuror/1/1", _set("settings", "temperature", to=1.5), Kind.CALL,
+        "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "temperature", to=1.5), Kind.CALL,
+    ),
+    "whose call it was": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("juror_id", to="sim-misuse"), Kind.CALL),
+    "the order of its prompt pieces": ("opened", lambda body: body["pieces"].reverse(), Kind.PROMPT),
+    "a prompt piece, hidden by another of its name": (
+        "opened", lambda body: body["pieces"].insert(0, {**body["pieces"][0], "text": body["secret"]}), Kind.PROMPT,
     ),
     "the outcome of a call": (
-        "round-1/sim-policy/simulated%2Fjuror/1/1", _set("outcome", to="blocked"), Kind.EVENT,
+        "round-1/sim-policy/simulated%2Fjuror/1/1", set_to("outcome", to="blocked"), Kind.EVENT,
     ),
 }  # fmt: skip
 
@@ -131,9 +77,9 @@ FORGED: dict[str, tuple[str, Change, Kind]] = {
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_record_whose_hashes_fit_is_found(name: str) -> None:
     event_id, change, kind = FORGED[name]
-    record = _record(SEQUENTIAL)
+    record = recorded_in_corpus(SEQUENTIAL)
 
-    replayed = _replayed(_forged(record, change={event_id: change}), record)
+    replayed = _replayed(forged(record, change={event_id: change}), record)
 
     assert replayed.status is Status.DIFFERENT
     assert kind in {difference.kind for difference in replayed.differences}
@@ -157,9 +103,9 @@ TEXTS: dict[str, tuple[str, str, Kind]] = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_forged_text_whose_digest_fits_is_found(name: str) -> None:
     old, new, kind = TEXTS[name]
-    record = _record(SEQUENTIAL)
+    record = recorded_in_corpus(SEQUENTIAL)
     assert any(old.encode() in part.content for part in record.parts.values())
-    store = _forged(record, text=lambda content: content.replace(old.encode(), new.encode()))
+    store = forged(record, text=lambda content: content.replace(old.encode(), new.encode()))
 
     replayed = _replayed(store, record)
 
@@ -169,22 +115,63 @@ def test_a_forged_text_whose_digest_fits_is_found(name: str) -> None:
 
 def test_a_call_that_follows_from_nothing_is_found() -> None:
     """The second try is said to have failed for good: then there was no third."""
-    record = _record("repairs-and-fallbacks")
-    change = {"initial/gemini/simulated%2Fjuror/1/2": _set("outcome", to="bad_request")}
+    record = recorded_in_corpus("repairs-and-fallbacks")
+    change = {"initial/gemini/simulated%2Fjuror/1/2": set_to("outcome", to="bad_request")}
 
-    replayed = _replayed(_forged(record, change=change), record)
+    replayed = _replayed(forged(record, change=change), record)
 
     assert replayed.status is Status.DIFFERENT
     assert any("initial/gemini" in difference.place for difference in replayed.differences)
 
 
 def test_a_debate_that_was_not_finished_is_equal_as_far_as_it_came() -> None:
-    record = _record("tie-of-two")
-    store = _forged(record, without=("final/judgment", "completed"))
+    record = recorded_in_corpus("tie-of-two")
+    store = forged(record, without=("final/judgment", "completed"))
 
     replayed = _replayed(store, record)
 
-    assert (Status.EQUAL, 4) == (replayed.status, replayed.events)
+    assert (Status.EQUAL, 4, False) == (replayed.status, replayed.events, replayed.finished)
+
+
+def test_an_ended_debate_is_finished_however_it_ended() -> None:
+    ended = [replay_record(recorded_in_corpus(name)).finished for name in (SEQUENTIAL, "cancelled-in-the-middle")]
+
+    assert [True, True] == ended
+
+
+def test_what_is_asked_otherwise_of_a_debate_that_stopped_is_told_once_a_call() -> None:
+    record = recorded_in_corpus("parallel-tools-ja")
+    debate, calls = debate_stream(record.debate_id), calls_stream(record.debate_id)
+    asked = [one for one in record.events[calls] if one.event_id.startswith("initial/")]
+    asked.pop()
+    hotter = [one._replace(body=one.body.replace(b'"temperature":null', b'"temperature":0.9')) for one in asked]
+    stopped = record._replace(events={debate: record.events[debate][:2], calls: hotter})
+
+    replayed = replay_record(stopped)
+
+    assert sorted(one.event_id for one in asked) == sorted(one.place for one in replayed.differences)
+
+
+def test_the_record_of_one_debate_under_the_name_of_another_is_unreadable() -> None:
+    record = recorded_in_corpus("tie-of-two")
+
+    replayed = _replayed(forged(record, change={"opened": set_to("debate_id", to="another")}), record)
+
+    assert replayed.status is Status.UNREADABLE
+    assert f"debate {record.debate_id} begins with the opening of another, another" == replayed.detail
+
+
+def test_a_call_among_the_events_is_unreadable() -> None:
+    record = recorded_in_corpus("tie-of-two")
+    debate, calls = debate_stream(record.debate_id), calls_stream(record.debate_id)
+    moved = record._replace(
+        events={debate: [*record.events[debate], record.events[calls][0]], calls: record.events[calls][1:]}
+    )
+
+    replayed = replay_record(moved)
+
+    assert replayed.status is Status.UNREADABLE
+    assert "has a call among its events" in (replayed.detail or "")
 
 
 def test_a_name_that_is_no_debate_is_an_error() -> None:

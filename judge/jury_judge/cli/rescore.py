@@ -110,6 +110,7 @@ def _read(report: "_Report", selection: "Selection", url: str, processes: int | 
 def _must_exist(store: "EventStore", selection: "Selection") -> None:
     """A name that is mistyped is no debate without a flip."""
     from jury_events.ids import debate_stream
+    from jury_judge.debates import not_found
     from jury_judge.errors import DebateNotFound
 
     if selection.run_id is not None and not next(selection.chunks(store, 1), ()):
@@ -119,7 +120,7 @@ def _must_exist(store: "EventStore", selection: "Selection") -> None:
     heads = store.heads([debate_stream(one) for one in selection.debate_ids or ()])
     for one in selection.debate_ids or ():
         if debate_stream(one) not in heads:
-            raise DebateNotFound(f"there is no debate {one!r} in this store; `jury list` shows those that there are")
+            raise not_found(one)
 
 
 class _Report:

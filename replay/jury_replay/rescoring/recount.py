@@ -14,7 +14,8 @@ from jury_events.exact import exact
 from jury_events.ids import FINAL, debate_stream
 from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
-from jury_replay.errors import DebateMissing, JudgeMissing, ReplayError
+from jury_replay.errors import JudgeMissing, ReplayError
+from jury_replay.recorded import broken
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.positions import Positions, read_positions
 from jury_replay.rescoring.results import Result, RowStatus
@@ -36,13 +37,11 @@ class Recount:
         found: list[list[Row] | Problem] = []
         for debate_id, name in zip(debate_ids, names, strict=True):
             try:
-                if name not in streams:
-                    raise DebateMissing(
-                        f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are"
-                    )
-                found.append(self.rows(read_positions(debate_id, streams[name])))
+                found.append(self.rows(read_positions(debate_id, streams.get(name, ()))))
             except (EventError, DebateError, ReplayError) as error:
                 found.append(Problem(debate_id, str(error)))
+            except Exception as error:  # noqa: BLE001  (one debate that breaks the rules keeps no other from its rows)
+                found.append(Problem(debate_id, broken(debate_id, error)))
         return found
 
     def rows(self, positions: Positions) -> list[Row]:

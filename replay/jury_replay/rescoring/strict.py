@@ -13,7 +13,7 @@ from jury_events.ids import FINAL
 from jury_events.panel import Panel
 from jury_events.parts import PartPen
 from jury_replay.errors import JudgeMissing, ReplayError
-from jury_replay.recorded import RecordedDebate, opened_again, read_recorded
+from jury_replay.recorded import RecordedDebate, broken, opened_again, read_recorded
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.results import Result, RowStatus, ended
 from jury_replay.rescoring.rows import Problem, Row, RowMaker
@@ -36,6 +36,8 @@ class Strict:
                 found.append(self.rows(read_recorded(record)))
             except (EventError, DebateError, ReplayError) as error:
                 found.append(Problem(record.debate_id, str(error)))
+            except Exception as error:  # noqa: BLE001  (one debate that breaks the rules keeps no other from its rows)
+                found.append(Problem(record.debate_id, broken(record.debate_id, error)))
         return found
 
     def rows(self, recorded: RecordedDebate) -> list[Row]:

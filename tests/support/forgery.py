@@ -1,0 +1,73 @@
+"""A debate of the corpus written anew by somebody who computes every hash."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.ids import calls_stream, debate_stream
+from jury_events.parts import Part, make_part
+from jury_replay.cassettes.lines import SUFFIX
+from jury_replay.cassettes.reading import read_cassette
+from jury_store.event_store import Append, EventStore
+from jury_store.inventory import DebateRecord
+from jury_store.memory import MemoryEventStore
+from support.corpus import CORPUS
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def recorded_in_corpus(name: str) -> DebateRecord:
+    """The debate of a cassette of the corpus."""
+    return read_cassette(CORPUS / f"{name}{SUFFIX}").record
+
+
+def forged(
+    record: DebateRecord,
+    *,
+    change: dict[str, Change] | None = None,
+    without: tuple[str, ...] = (),
+    text: Callable[[bytes], bytes] = lambda content: content,
+) -> EventStore:
+    """The debate written anew by somebody who computes every hash: bodies changed, events left out, texts changed."""
+    changes = change or {}
+    parts = {part.ref.part: _part(part, text(part.content)) for part in record.parts.values()}
+    store = MemoryEventStore()
+    for stream, epoch in ((calls_stream(record.debate_id), None), (debate_stream(record.debate_id), 1)):
+        events = [
+            _event(stored, changes.get(stored.event_id), parts)
+            for stored in record.events[stream]
+            if stored.event_id not in without
+        ]
+        first, *rest = events
+        brought = tuple(parts.values()) if epoch is None else ()
+        expected = None if epoch is None else 0
+        store.append([Append(stream, (first._replace(parts=brought), *rest), expected, epoch)])
+    return store
+
+
+def _part(part: Part, content: bytes) -> Part:
+    return make_part(content, part.salt)
+
+
+def _event(stored: StoredEvent, change: Change | None, parts: dict[str, Part]) -> NewEvent:
+    body = json.loads(stored.body)
+    if change is not None:
+        change(body)
+    raw = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    for ref, part in parts.items():
+        raw = raw.replace(ref, part.ref.part)
+    return NewEvent(stored.event_id, stored.type, stored.schema, stored.recorded_at, raw.encode())
+
+
+def set_to(*path: str | int, to: Any) -> Change:
+    """Put another value at a place of a body."""
+
+    def change(body: dict[str, Any]) -> None:
+        place: Any = body
+        for key in path[:-1]:
+            place = place[key]
+        assert place[path[-1]] != to
+        place[path[-1]] = to
+
+    return change
