@@ -13,6 +13,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.exc import DBAPIError
 
+from jury_migrations.role_rights import grant_missing
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.opening import database_path, shown, sqlite_engine, store_url
 from jury_store.schema import metadata
@@ -27,6 +28,7 @@ _ONE_UPGRADE = 0x6A757279
 def upgrade(url: str, *, wait: float = 20.0) -> str:
     """Make the store at `url`, or bring it to the newest schema; gives the revision that it has then.
 
+    On PostgreSQL the roles of the log are given what they lack, so that they may be made after the store.
     A SQLite store is locked meanwhile; `wait` is for how many seconds to wait for its writer to end.
 
     Raises:
@@ -133,5 +135,7 @@ def _upgrade(connection: Connection, name: str) -> str:
             raise StoreTooNew(
                 f"the store has the schema {found}, which this version of Jury Judge does not know; upgrade jury-judge"
             ) from error
+        if connection.dialect.name == "postgresql":
+            grant_missing(connection)
         revision = MigrationContext.configure(connection).get_current_revision()
     return str(revision)

@@ -10,6 +10,7 @@ from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
 from jury_store.event_store import Append
 from jury_store.opening import open_store
+from jury_store.seals.seal import Seal
 from jury_store.sql_store import SqlEventStore
 from support.debates import DebateScript
 from support.postgres import PostgresServer
@@ -194,6 +195,58 @@ def test_missing_roles_are_said_and_done_without(postgres: PostgresServer, caplo
     store.close()
     postgres.drop_database(name)
     postgres.execute("DROP ROLE plain")
+
+
+def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: PostgresServer) -> None:
+    postgres.execute("CREATE ROLE plain LOGIN")
+    name = postgres.create_database()
+    postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
+    url = postgres.url(name, user="plain")
+    for role in ("jury_writer", "jury_eraser"):
+        postgres.execute(f"ALTER ROLE {role} RENAME TO {role}_away")
+    try:
+        upgrade(url)
+        for role in ("jury_writer", "jury_eraser"):
+            postgres.execute(f"CREATE ROLE {role} NOLOGIN")
+            postgres.execute(f"GRANT {role} TO plain")
+        upgrade(url)
+
+        store = open_store(url, write=True)
+        role_at_work = store.writer_role
+        script = DebateScript("d")
+        store.append([Append(script.stream, (script.opened("x"), script.erased("x")), 0, store.next_epoch())])
+        deleted = store.delete_parts("d", [script.pen.make("x").digest])
+        kept = store.keep_seal(Seal(1, b"r", b"f", b"n", 1)), store.keep_origin("d", b"s")
+        store.close()
+    finally:
+        postgres.drop_database(name)
+        for role in ("jury_writer", "jury_eraser"):
+            postgres.execute(f"DROP ROLE IF EXISTS {role}")
+            postgres.execute(f"ALTER ROLE {role}_away RENAME TO {role}")
+        postgres.execute("DROP ROLE plain")
+
+    assert role_at_work == "jury_writer"
+    assert deleted == 1
+    assert kept == (True, True)
+
+
+def test_an_upgrade_by_a_guest_tells_which_rights_it_cannot_give(
+    postgres: PostgresServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    postgres.execute("CREATE ROLE guest LOGIN")
+    name = postgres.create_database()
+    upgrade(postgres.url(name))
+    postgres.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest", name)
+    upgrade(postgres.url(name, user="guest"))
+    before = caplog.text
+    postgres.execute("REVOKE INSERT ON seals FROM jury_writer", name)
+
+    upgrade(postgres.url(name, user="guest"))
+
+    assert "lacks rights" not in before
+    assert "the role jury_writer lacks rights on this store, and guest may not give them" in caplog.text
+    postgres.drop_database(name)
+    postgres.execute("DROP ROLE guest")
 
 
 def test_a_migrated_store_is_what_is_declared(url: str) -> None:

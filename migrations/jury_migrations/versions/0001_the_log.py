@@ -222,7 +222,7 @@ BEGIN
             WHEN insufficient_privilege THEN
                 RAISE NOTICE 'the role {role} was not made: % may not create roles. Jury Judge works without it; '
                              'to have it, let an administrator run CREATE ROLE {role} NOLOGIN, GRANT {role} TO %, '
-                             'and run jury db upgrade again as that administrator', current_user, current_user;
+                             'and run jury db upgrade again', current_user, current_user;
                 RETURN;
         END;
     END IF;
