@@ -51,7 +51,7 @@ def check(store_url: str | None) -> int:
 @store_option
 def rebuild(store_url: str | None) -> int:
     """Make the lists of debates and runs anew from the log."""
-    from jury_judge.cli.terminal import counted
+    from jury_judge.views.counted import counted
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=True, run="db rebuild")

@@ -93,7 +93,8 @@ def _debates(store: "EventStore", one: str | None, case_id: str | None) -> list[
 
 def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
     """Say what will go; gives how many texts."""
-    from jury_judge.cli.terminal import counted, note
+    from jury_judge.cli.terminal import note
+    from jury_judge.views.counted import counted
     from jury_replay.erasure import plan_erasure
 
     texts = shared = size = ends = 0
@@ -113,7 +114,8 @@ def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
 
 
 def _erase(store: "SqlEventStore", ids: list[str], order: "Order", *, as_json: bool) -> int:
-    from jury_judge.cli.terminal import counted, note
+    from jury_judge.cli.terminal import note
+    from jury_judge.views.counted import counted
     from jury_replay.erasure import erase
     from jury_store.errors import ScrubRefused
 

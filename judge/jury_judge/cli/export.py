@@ -67,7 +67,8 @@ def _print(store: "EventStore", debate_id: str) -> int:
 
 def _write(store: "EventStore", selection: "Selection", output: Path, *, folder: bool, as_json: bool) -> int:
     from jury_judge.cli.exits import code_of
-    from jury_judge.cli.terminal import counted, is_live, note
+    from jury_judge.cli.terminal import is_live, note
+    from jury_judge.views.counted import counted
     from jury_replay.cassettes.provenance import Provenance
     from jury_replay.cassettes.shelf import cassette_name, put
     from jury_replay.cassettes.writing import write_cassette

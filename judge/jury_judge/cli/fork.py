@@ -133,7 +133,7 @@ def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origi
 
 
 def _introduced(fork: "Fork") -> str:
-    from jury_judge.cli.terminal import counted
+    from jury_judge.views.counted import counted
 
     kept = f"branches off {fork.origin} after event {fork.version}"
     reused = f"{counted(fork.reused, 'recorded call')} reused, none of them made again"

@@ -51,7 +51,8 @@ def command(
     and named, the others go on, and the command exits with 5. A store that is not there is made.
     """
     from jury_judge.cli.exits import code_of
-    from jury_judge.cli.terminal import counted, is_live, note
+    from jury_judge.cli.terminal import is_live, note
+    from jury_judge.views.counted import counted
     from jury_replay.cassettes.shelf import cassettes_in
 
     files = list(cassettes_in(paths))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
 from jury_judge.cli.options import run_id as run_id_form
+from jury_judge.views.moments import moment
 
 _PAGE = 1000
 
@@ -48,7 +48,7 @@ def command(
                 verdict = row.final_verdict if row.status == "completed" else row.status
                 score = "" if row.final_score is None else row.final_score
                 case = visible_line(row.case_id, 60)
-                print(f"{_time(row.opened_at)}  {verdict:<12} {score:>3}  {row.debate_id}  {case}")
+                print(f"{moment(row.opened_at)}  {verdict:<12} {score:>3}  {row.debate_id}  {case}")
         if empty:
             of_run = f" of a run {run_id}" if run_id else ""
             note(f"no {'unfinished ' if unfinished else ''}debates{of_run} in this store")
@@ -84,11 +84,7 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for name, value in row.items():
         if name.endswith("_at") and isinstance(value, int):
-            plain[name] = _time(value)
+            plain[name] = moment(value)
         else:
             plain[name] = value.hex() if isinstance(value, bytes) else value
     return plain
-
-
-def _time(microseconds: int) -> str:
-    return datetime.fromtimestamp(microseconds / 1_000_000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -62,7 +62,7 @@ def command(paths: tuple[Path, ...], *, rules: int | None, accept: bool, as_json
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_judge.cli.terminal import counted
+    from jury_judge.views.counted import counted
 
     names = ("same", "changed", "accepted", "unreadable")
     said = ", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])

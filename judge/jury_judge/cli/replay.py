@@ -83,7 +83,7 @@ def _table(counts: Counter[str]) -> dict[str, int]:
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_judge.cli.terminal import counted
+    from jury_judge.views.counted import counted
 
     said = ", ".join(f"{number:,} {name}" for name, number in _table(counts).items() if number)
     return f"{counted(counts.total(), 'debate')}: {said}" if counts else "no debates"

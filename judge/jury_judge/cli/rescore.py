@@ -159,7 +159,8 @@ class _Report:
 
     def finish(self) -> None:
         """There are no more."""
-        from jury_judge.cli.terminal import counted, note
+        from jury_judge.cli.terminal import note
+        from jury_judge.views.counted import counted
 
         if len(self.problems) > _PROBLEMS_SHOWN:
             note(

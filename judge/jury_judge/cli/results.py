@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any, Literal
 
 from jury_events.verdict import Verdict
-from jury_judge.cli.terminal import counted
+from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
 
 Form = Literal["plain", "json", "jsonl"]

@@ -1,7 +1,6 @@
 """`jury seal`: signed roots over the log, and the keys that sign them."""
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +10,7 @@ import click
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids as debate_id_form
 from jury_judge.cli.options import resolved_store, store_option
+from jury_judge.views.moments import moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -114,12 +114,11 @@ def _row(seal: "Seal") -> dict[str, Any]:
     from jury_store.errors import BadNote
     from jury_store.seals.note import read_checkpoint
 
-    at = datetime.fromtimestamp(seal.sealed_at / 1e6, UTC).isoformat(timespec="seconds")
     try:
         origin = read_checkpoint(seal.note).origin
     except BadNote:
         origin = None
-    return {"events": seal.tree_size, "sealed_at": at, "root": seal.root.hex(), "origin": origin}
+    return {"events": seal.tree_size, "sealed_at": moment(seal.sealed_at), "root": seal.root.hex(), "origin": origin}
 
 
 @command.command("show", short_help="Print the note of a seal.")

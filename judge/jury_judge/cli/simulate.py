@@ -104,7 +104,7 @@ async def _serve(script: "Script", seed: int, host: str, port: int, stopping: as
 
 
 def _line(served: "Served") -> str:
-    from jury_judge.cli.terminal import counted
+    from jury_judge.views.counted import counted
 
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"
     return (

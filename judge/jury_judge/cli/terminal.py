@@ -11,6 +11,7 @@ from rich.text import Text
 
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
+from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
 
 _MEANINGFUL = 0.5
@@ -26,11 +27,6 @@ _PLAIN_EVERY = 5.0
 def note(text: str) -> None:
     """One line for the person, whatever is in it."""
     print(visible_line(text, 4000), file=sys.stderr, flush=True)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 debate`, `2 debates`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def is_live(display: str) -> bool:

@@ -89,7 +89,7 @@ def command(
 
 
 def _tell(report: "Report") -> None:
-    from jury_judge.cli.terminal import counted
+    from jury_judge.views.counted import counted
     from jury_judge.views.visible_text import visible_line
 
     for failure in report.failures[:_SHOWN]:

@@ -1,7 +1,6 @@
 """The events of a debate, one line each: where it can be branched, and what happened when."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from jury_events.codec import DebateEvent, decode
@@ -23,6 +22,8 @@ from jury_events.debate_events import (
 from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
+from jury_judge.views.counted import counted
+from jury_judge.views.moments import moment
 from jury_judge.views.page import Page
 
 
@@ -61,16 +62,11 @@ def _line(stored: StoredEvent) -> EventLine:
         stream=stored.stream.partition("/")[0],
         version=stored.version,
         position=stored.position,
-        recorded_at=_time(stored.recorded_at),
+        recorded_at=moment(stored.recorded_at, "milliseconds"),
         event_id=stored.event_id,
         type=stored.type,
         said=_call(event) if isinstance(event, ExchangeRecorded) else _said(event),
     )
-
-
-def _time(microseconds: int) -> str:
-    moment = datetime.fromtimestamp(microseconds / 1_000_000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _call(call: ExchangeRecorded) -> str:
@@ -101,9 +97,8 @@ def _said(event: DebateEvent) -> str:
         case JudgmentRendered():
             return f"{event.judgment.verdict} {event.judgment.score}/100 by {event.judgment.decided_by}"
         case DebateCompleted():
-            return (
-                f"{event.final_verdict} {event.final_score}/100 after {event.total_rounds} rounds: {event.end_reason}"
-            )
+            rounds = counted(event.total_rounds, "round")
+            return f"{event.final_verdict} {event.final_score}/100 after {rounds}: {event.end_reason}"
         case _:
             return _kept(event)
 
@@ -118,7 +113,7 @@ def _kept(event: DebateEvent) -> str:
         case CoordinatorResumed():
             return f"asked again: {', '.join(event.asked_again) or 'nothing'}"
         case TextsErased():
-            return f"{len(event.parts)} texts of {event.scope}, by {event.by}: {event.reason}"
+            return f"{counted(len(event.parts), 'text')} of {event.scope}, by {event.by}: {event.reason}"
         case DebateFailed():
             return event.reason
         case DebateCancelled():

@@ -17,6 +17,7 @@ from jury_events.debate_events import (
 from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
 from jury_judge.views.answered import is_stand_in, other_model
+from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
 
 
@@ -48,8 +49,7 @@ class LiveLines:
             case JudgmentRendered():
                 yield from _judged(event.judgment)
             case DebateCompleted():
-                rounds = "1 round" if event.total_rounds == 1 else f"{event.total_rounds} rounds"
-                yield f"completed after {rounds} ({event.end_reason})"
+                yield f"completed after {counted(event.total_rounds, 'round')} ({event.end_reason})"
             case CoordinatorResumed():
                 yield f"  resumed; asked again: {', '.join(event.asked_again) or 'nothing'}"
             case _:
