@@ -288,6 +288,17 @@ def _other_root(value: Any) -> None:
     value["note"] = "\n".join(lines)
 
 
+def _note(line: int, change: Callable[[str], str]) -> Callable[[list[bytes]], list[bytes]]:
+    """A line of the note is changed: 1 is the size, 2 the root, 4 the signature."""
+
+    def changed(value: Any) -> None:
+        lines = value["note"].split("\n")
+        lines[line] = change(lines[line])
+        value["note"] = "\n".join(lines)
+
+    return _seal(changed)
+
+
 def _unsigned(value: Any) -> None:
     value["note"] = value["note"].rpartition("\n\n")[0]
 
@@ -314,6 +325,13 @@ SEAL_SPOILINGS = tuple(
     for one in (
         Spoiling("a note of nothing", _seal(lambda value: value.update(note="hello")), "no checkpoint"),
         Spoiling("a note without a signature", _seal(_unsigned), "no checkpoint"),
+        Spoiling("a size beyond all", _note(1, lambda _: str(2**63)), "third line"),
+        Spoiling("a root spelt otherwise", _note(2, lambda root: root[:-2] + chr(ord(root[-2]) + 1) + "="), "base64"),
+        Spoiling("a signature spelt otherwise", _note(4, lambda _: "— a AAAAAAB="), "signature line 1"),
+        Spoiling("an empty signature", _note(4, lambda _: "— a AAAAAA=="), "signature line 1"),
+        Spoiling("a signer that cannot be seen", _note(4, lambda _: "— a\u2028b AAAAAAAA"), "signature line 1"),
+        Spoiling("many signatures", _note(4, lambda line: "\n".join([line] * 101)), "signatures"),
+        Spoiling("a long note", _note(2, lambda root: f"{root}\n{'x' * 2**16}"), "KiB"),
         Spoiling("another root", _seal(_other_root), "does not show"),
         Spoiling("another leaf", _place(leaf=0), "does not show"),
         Spoiling("a leaf beyond", _place(leaf=10**9), "does not show"),
