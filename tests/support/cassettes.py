@@ -170,8 +170,26 @@ def _no_calls(lines: list[bytes]) -> list[bytes]:
 
 def _renamed_call(lines: list[bytes]) -> list[bytes]:
     """The second call under the id of the first, with every hash made anew."""
-    first, second = (json.loads(line) for line in lines[6:8])
-    second["event_id"] = first["event_id"]
+    return _second_call(event_id=json.loads(lines[6])["event_id"])(lines)
+
+
+def _respelled_call(old: str, new: str) -> Callable[[list[bytes]], list[bytes]]:
+    """Another spelling in the body of the second call, with every hash made anew."""
+
+    def respelled(lines: list[bytes]) -> list[bytes]:
+        body = json.loads(lines[7])["body"]
+        assert old in body
+        return _second_call(body=body.replace(old, new, 1))(lines)
+
+    return respelled
+
+
+def _second_call(**fields: Any) -> Callable[[list[bytes]], list[bytes]]:
+    return lambda lines: _rehashed_call(lines, {**json.loads(lines[7]), **fields})
+
+
+def _rehashed_call(lines: list[bytes], second: dict[str, Any]) -> list[bytes]:
+    first = json.loads(lines[6])
     second["hash"] = encode_digest(
         chain_hash(
             decode_digest(first["hash"]),
@@ -254,6 +272,9 @@ SPOILINGS = (
     Spoiling("a tail cut", lambda lines: _stream("debate/d", events=4)(_without_line(5)(lines)), "head"),
     Spoiling("another head", _stream("debate/d", head="A" * 43), "the head holds another hash"),
     Spoiling("a head spelt otherwise", _replaced(0, _respelled_head), "how this hash is written"),
+    Spoiling("a key twice", _respelled_call('"attempt"', '"attempt":1,"attempt"'), "not canonical JSON"),
+    Spoiling("a blank in a body", _respelled_call(":", ": "), "not canonical JSON"),
+    Spoiling("a reference escaped", _respelled_call('{"part"', '{"p\\u0061rt"'), "no event refers"),
     Spoiling("a call lost", lambda lines: _stream("calls/d", events=1)(_without_line(6)(lines)), "event 1 of calls"),
     Spoiling("all calls lost", _no_calls, "the exchange"),
     Spoiling("a text lost", lambda lines: _manifest(parts=6)(_without_line(10)(lines)), "is missing"),
