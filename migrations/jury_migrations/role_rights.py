@@ -6,7 +6,7 @@ import psycopg
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from jury_store.postgres_role import ERASER_ROLE, WRITER_ROLE
+from jury_store.postgres_role import ERASER_ROLE, WRITER_ROLE, may_set_role
 
 _log = logging.getLogger(__name__)
 
@@ -30,14 +30,12 @@ def grant_missing(connection: Connection) -> None:
 
     A role that is not there stays away: Jury Judge works without it.
     """
+    schema, user = connection.exec_driver_sql("SELECT quote_ident(current_schema()), quote_ident(current_user)").one()
     for role, rights in _RIGHTS.items():
-        if not _lacks(connection, role, rights):
-            continue
-        schema, user = connection.exec_driver_sql(
-            "SELECT quote_ident(current_schema()), quote_ident(current_user)"
-        ).one()
-        grants = [f"GRANT {verbs} ON {table} TO {role}" for table, verbs in rights.items()]
-        _try(connection, f"GRANT USAGE ON SCHEMA {schema} TO {role}", *grants)
+        lacked = _lacks(connection, role, rights)
+        if lacked:
+            grants = [f"GRANT {verbs} ON {table} TO {role}" for table, verbs in rights.items()]
+            _try(connection, f"GRANT USAGE ON SCHEMA {schema} TO {role}", *grants)
         if _lacks(connection, role, rights):
             _log.warning(
                 "the role %s lacks rights on this store, and %s may not give them: let the owner of its tables and "
@@ -45,7 +43,7 @@ def grant_missing(connection: Connection) -> None:
                 role,
                 user,
             )
-        elif not _is_member(connection, role) and not _try(connection, f"GRANT {role} TO {user}"):
+        elif not _may_use(connection, role) and not _try(connection, f"GRANT {role} TO {user}") and lacked:
             _log.warning(
                 "the role %s exists, but %s was not made a member of it: let an administrator run GRANT %s TO %s",
                 role,
@@ -60,8 +58,13 @@ def _lacks(connection: Connection, role: str, rights: dict[str, str]) -> bool:
     return row is not None and bool(row[0])
 
 
-def _is_member(connection: Connection, role: str) -> bool:
-    return bool(connection.exec_driver_sql("SELECT pg_has_role(current_user, %s, 'MEMBER')", (role,)).scalar_one())
+def _may_use(connection: Connection, role: str) -> bool:
+    """Whether a store that this user opens works under the role, or there is no such role.
+
+    Since PostgreSQL 16 whoever made a role is a member of it who may grant it, but not work under it.
+    """
+    there = connection.exec_driver_sql("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).first()
+    return there is None or may_set_role(connection, role)
 
 
 def _try(connection: Connection, *statements: str) -> bool:

@@ -31,6 +31,7 @@ Streams = dict[str, list[Json]]
 REFERENCE = re.compile(r'\{"part":"([A-Za-z0-9_-]{43})"\}')
 HASH = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes: the last character carries 4 bits
 SALT = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")  # 16 bytes: 2 bits
+MAX_NAME, MAX_SIGNATURES, MAX_NOTE = 200, 100, 64 * 1024  # characters of a name; bytes of a note
 EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
 
 
@@ -49,6 +50,12 @@ def require(holds: object, message: str) -> None:
 
 def unpack(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def from_base64(text: str, what: str) -> bytes:
+    content = base64.b64decode(text, validate=True)
+    require(base64.b64encode(content).decode() == text, f"{what} is not written in the one way that there is")
+    return content
 
 
 def is_count(value: object, least: int) -> bool:
@@ -120,12 +127,8 @@ def check_texts(lines: list[bytes], first: int) -> set[str]:
         if form == "text":
             content = said.encode()
         else:
-            content = base64.b64decode(said, validate=True)
-            is_text = content.decode("utf-8", "ignore").encode() == content
-            require(
-                base64.b64encode(content).decode() == said and not is_text,
-                f"line {number} is not written in the one way that there is",
-            )
+            content = from_base64(said, f"line {number}")
+            require(content.decode("utf-8", "ignore").encode() != content, f"line {number} is text, and in base64")
         require(hashlib.sha256(unpack(salt) + content).digest() == unpack(digest), f"the text {digest} was changed")
         digests.append(digest)
     return set(digests)
@@ -157,7 +160,8 @@ def check_references(debate: str, streams: Streams, texts: set[str]) -> int:
 
 # 6. A note states the root of a Merkle tree (RFC 9162, section 2.1) over the hashes of all events of a log: three lines
 #    (origin, size, root), an empty one, signatures. A proof leads from an event's hash to that root.
-def read_note(note: str) -> tuple[str, int, bytes, bytes, list[list[str]]]:
+def read_note(note: str) -> tuple[str, int, bytes, bytes, list[tuple[str, bytes]]]:
+    require(len(note.encode()) <= MAX_NOTE, "the note is too large")
     found = re.fullmatch(
         r"(([^\x00-\x1f]+)\n(0|[1-9][0-9]{0,18})\n([A-Za-z0-9+/]{43}=)\n([^\x00-\x1f]+\n)*)\n"
         r"((— [^\x00- +]+ [A-Za-z0-9+/]+={0,2}\n)+)",
@@ -165,8 +169,14 @@ def read_note(note: str) -> tuple[str, int, bytes, bytes, list[list[str]]]:
     )
     require(found, "the note is no checkpoint")
     text, origin, size, root = found.group(1, 2, 3, 4) if found else ("", "", "", "")
-    signatures = [line.split(" ")[1:] for line in found.group(6).splitlines()] if found else []
-    return origin, int(size), base64.b64decode(root), text.encode(), signatures
+    signatures = []
+    for _, name, coded in (line.split(" ") for line in found.group(6).split("\n")[:-1]) if found else ():
+        signature = from_base64(coded, "a signature of the note")
+        is_name = len(name) <= MAX_NAME and name.isprintable() and not any(c.isspace() for c in name)
+        require(is_name and signature[4:], "the note is no checkpoint: one of its signatures is none")
+        signatures.append((name, signature))
+    require(is_count(int(size), 0) and len(signatures) <= MAX_SIGNATURES, "the note is too large")
+    return origin, int(size), from_base64(root, "the root in the note"), text.encode(), signatures
 
 
 def root_from(event_hash: bytes, index: int, size: int, proof: list[bytes]) -> bytes:
@@ -207,7 +217,7 @@ def check_signature(note: str, key_lines: list[str]) -> None:
         key = base64.b64decode(coded, validate=True)
         own_id = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
         require(key[:1] == b"\1" and own_id.hex() == key_id, f"the key {name} is damaged, or no Ed25519 key")
-        for signature in (base64.b64decode(coded) for signer, coded in signatures if signer == name):
+        for signature in (one for signer, one in signatures if signer == name):
             if signature[:4] == own_id:
                 Ed25519PublicKey.from_public_bytes(key[1:]).verify(signature[4:], text)
                 good += 1

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from jury_events.codec import encode
-from jury_events.debate_events import DebateFailed, TextsErased
+from jury_events.debate_events import DebateFailed, DebateForked, TextsErased
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Digest, PartRef, decode_digest, encode_digest, refs_in
@@ -24,6 +24,7 @@ _ATTEMPTS = 5
 _PAGE = 1000
 _ENDINGS = frozenset({"debate_completed", "debate_failed", "debate_cancelled"})
 _TEXTS_ERASED: str = TextsErased.model_fields["type"].default
+_DEBATE_FORKED: str = DebateForked.model_fields["type"].default
 
 
 class Order(NamedTuple):
@@ -66,6 +67,30 @@ def debates_over(store: EventStore, case_id: str) -> list[str]:
     if not found:
         raise DebateMissing(f"there is no debate over a case {case_id!r} in this store; `jury list` shows the cases")
     return found
+
+
+def holding_copies(store: EventStore, debate_id: str) -> list[str]:
+    """Debates that hold copies of texts of this one: what it was branched off, and what was branched off it, and so on.
+
+    In the order in which they opened; those whose texts are all gone are left out.
+    """
+    row = store.debate(debate_id)
+    if row is None:
+        return []
+    # A branch is over its origin's case.
+    ids = debates_over(store, row.case_id)
+    origins = {}
+    for one in ids:
+        for event in store.read_stream(debate_stream(one))[:2]:
+            if event.type == _DEBATE_FORKED:
+                origins[one] = json.loads(event.body)["origin"]
+    kin, found = {debate_id}, 0
+    while found < len(kin):
+        found = len(kin)
+        for branch, origin in origins.items():
+            if branch in kin or origin in kin:
+                kin |= {branch, origin}
+    return [one for one in ids if one in kin - {debate_id} and store.parts(one)]
 
 
 def plan_erasure(record: DebateRecord, scope: str) -> Plan:

@@ -154,3 +154,5 @@ def _log_failures(store: EventStore) -> Iterable[Failure]:
         yield Failure("", what, position=min(found.last_position, found.counter) + 1)
     for stream in found.strays:
         yield Failure(stream, "this is neither the stream of a debate nor of its calls")
+    for debate_id in found.origins:
+        yield Failure(f"debate/{debate_id}", "there is a seal that it was imported with, and nothing else of it")

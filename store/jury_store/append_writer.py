@@ -16,13 +16,21 @@ from jury_store.event_store import Append, Appended
 from jury_store.inventory import Head
 from jury_store.ledger import Kept, Ledger, NeedsCare, first_refusal
 from jury_store.schema import POSITION
+from jury_store.seal_rows import keep_origin
 
 _ATTEMPTS = 20
 
 Answers = list[Appended | StoreError]
 
 
-def write(connection: Connection, dialect: Dialect, requests: Sequence[Append], *, together: bool = False) -> Answers:
+def write(
+    connection: Connection,
+    dialect: Dialect,
+    requests: Sequence[Append],
+    *,
+    together: bool = False,
+    origin: bytes | None = None,
+) -> Answers:
     """Append the group and commit; see `EventStore.append`.
 
     The first attempt takes every event to be new, which costs one query; the unique keys say when that was wrong, and
@@ -36,7 +44,10 @@ def write(connection: Connection, dialect: Dialect, requests: Sequence[Append], 
     for attempt in range(_ATTEMPTS):
         try:
             with connection.begin():
-                return _attempt(connection, dialect, requests, careful=careful, together=together)
+                answers = _attempt(connection, dialect, requests, careful=careful, together=together)
+                if origin is not None and together and first_refusal(answers) is None:
+                    keep_origin(connection, dialect, stream_debate(requests[0].stream), origin)
+                return answers
         except NeedsCare:
             careful = True
             if attempt == _ATTEMPTS - 1:

@@ -49,7 +49,9 @@ class EventStore(ABC):
     """
 
     @abstractmethod
-    def append(self, requests: Sequence[Append], *, together: bool = False) -> list[Appended | StoreError]:
+    def append(
+        self, requests: Sequence[Append], *, together: bool = False, origin: bytes | None = None
+    ) -> list[Appended | StoreError]:
         """Store a group of requests in one transaction, in order; durable when this returns.
 
         Gives one answer a request. A refused request (`WrongVersion`, `Fenced`, `Mismatch`, `InvalidAppend`) has its
@@ -59,6 +61,7 @@ class EventStore(ABC):
         version. Texts that were erased are taken to be the same.
 
         Where the requests are `together`, the refusal of one refuses all: each has its error, and nothing is stored.
+        With them goes `origin`, the seal that their one debate is imported with; where it has one already, that stays.
 
         Raises:
             StoreFailed: the database failed. Nothing of the group is stored, unless the connection was lost during the
@@ -140,14 +143,6 @@ class EventStore(ABC):
     def origin(self, debate_id: str) -> bytes | None:
         """That of one debate; None when there was none."""
         return self.origins([debate_id]).get(debate_id)
-
-    @abstractmethod
-    def keep_origin(self, debate_id: str, seal: bytes) -> bool:
-        """Store the seal that a debate was imported with; False when there is one already, which stays.
-
-        Raises:
-            ReadOnlyStore: the store was opened for reading.
-        """
 
     @abstractmethod
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:

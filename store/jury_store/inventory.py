@@ -27,7 +27,7 @@ class Inventory(NamedTuple):
     """The log as a whole: how many events, the highest position, what the counter says, and what does not belong.
 
     `first_missing` is the lowest position up to the highest that no event has; `strays` are streams that are neither
-    `debate/` nor `calls/`.
+    `debate/` nor `calls/`; `origins` are ids of debates that were never stored and have a seal from elsewhere.
     """
 
     events: int
@@ -35,3 +35,4 @@ class Inventory(NamedTuple):
     counter: int
     first_missing: int | None
     strays: tuple[str, ...]
+    origins: tuple[str, ...] = ()

@@ -32,7 +32,9 @@ class MemoryEventStore(EventStore):
         self._projected = 0
         self._closed = False
 
-    def append(self, requests: Sequence[Append], *, together: bool = False) -> list[Appended | StoreError]:
+    def append(
+        self, requests: Sequence[Append], *, together: bool = False, origin: bytes | None = None
+    ) -> list[Appended | StoreError]:
         with self._lock:
             if self._closed:
                 raise StoreClosed("the store was closed; open it again")
@@ -48,6 +50,8 @@ class MemoryEventStore(EventStore):
             for part in ledger.parts:
                 self._parts.setdefault(part.debate_id, {})[part.digest] = Part(part.digest, part.salt, part.content)
             self._heads.update(ledger.heads)
+            if together and origin is not None:
+                self._origins.setdefault(stream_debate(requests[0].stream), origin)
             return answers
 
     def event(self, stream: str, event_id: str) -> StoredEvent | None:
@@ -134,13 +138,6 @@ class MemoryEventStore(EventStore):
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
         with self._lock:
             return {one: self._origins[one] for one in debate_ids if one in self._origins}
-
-    def keep_origin(self, debate_id: str, seal: bytes) -> bool:
-        with self._lock:
-            if debate_id in self._origins:
-                return False
-            self._origins[debate_id] = seal
-            return True
 
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
         with self._lock:

@@ -172,8 +172,9 @@ def _open_postgres(url: URL, *, write: bool) -> SqlEventStore:
     engine = create_engine(url, pool_size=5, max_overflow=20, connect_args={"connect_timeout": 10})
     try:
         _check_revision(name, engine)
-        role = WRITER_ROLE if may_set_role(engine, WRITER_ROLE) else None
-        eraser = ERASER_ROLE if may_set_role(engine, ERASER_ROLE) else None
+        with engine.connect() as connection:
+            role = WRITER_ROLE if may_set_role(connection, WRITER_ROLE) else None
+            eraser = ERASER_ROLE if may_set_role(connection, ERASER_ROLE) else None
         if role is not None:
             # The connection of the checks was made without the role.
             engine.dispose()

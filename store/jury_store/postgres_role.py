@@ -1,6 +1,6 @@
 """The PostgreSQL roles: a writer that cannot change what it wrote, and an eraser that may also delete texts."""
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection
 
 WRITER_ROLE = "jury_writer"
 ERASER_ROLE = "jury_eraser"
@@ -13,8 +13,7 @@ SELECT pg_has_role(current_user, oid, CASE WHEN current_setting('server_version_
 """
 
 
-def may_set_role(engine: Engine, role: str) -> bool:
+def may_set_role(connection: Connection, role: str) -> bool:
     """Whether the role exists, was given its rights in this database, and the user may work under it."""
-    with engine.connect() as connection:
-        row = connection.exec_driver_sql(_MAY_SET, (role,)).first()
-        return bool(row and row[0])
+    row = connection.exec_driver_sql(_MAY_SET, (role,)).first()
+    return bool(row and row[0])

@@ -37,6 +37,6 @@ def origins(connection: Connection, dialect: Dialect, debate_ids: Collection[str
     return {row[0]: row[1] for row in connection.exec_driver_sql(dialect.origins, (dialect.texts(debate_ids),))}
 
 
-def keep_origin(connection: Connection, dialect: Dialect, debate_id: str, seal: bytes) -> bool:
-    """Whether it was stored: the first of its debate stays."""
-    return connection.exec_driver_sql(dialect.insert_origin, (debate_id, seal, debate_id)).rowcount == 1
+def keep_origin(connection: Connection, dialect: Dialect, debate_id: str, seal: bytes) -> None:
+    """Store it, unless the debate has one."""
+    connection.exec_driver_sql(dialect.insert_origin, (debate_id, seal, debate_id))

@@ -63,10 +63,12 @@ class SqlEventStore(EventStore):
         """The PostgreSQL role that this store works under, which cannot change events; None when it has none."""
         return self._role
 
-    def append(self, requests: Sequence[Append], *, together: bool = False) -> list[Appended | StoreError]:
+    def append(
+        self, requests: Sequence[Append], *, together: bool = False, origin: bytes | None = None
+    ) -> list[Appended | StoreError]:
         try:
             with self._writing() as connection:
-                return write(connection, self._dialect, requests, together=together)
+                return write(connection, self._dialect, requests, together=together, origin=origin)
         except (DataError, UnicodeError, OverflowError, StatementError) as error:
             # The database will not take a value: find out whose it is.
             if len(requests) > 1 and not together:
@@ -145,10 +147,6 @@ class SqlEventStore(EventStore):
 
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
         return self._surveyed(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))
-
-    def keep_origin(self, debate_id: str, seal: bytes) -> bool:
-        with self._writing() as connection, connection.begin():
-            return seal_rows.keep_origin(connection, self._dialect, debate_id, seal)
 
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
         with self._writing() as connection, connection.begin():

@@ -40,6 +40,10 @@ _STRAYS = " UNION ".join(
     for table in ("streams", "events")
 )
 
+_ORIGINS = (
+    "SELECT debate_id FROM origins WHERE NOT EXISTS (SELECT 1 FROM streams WHERE stream = 'debate/' || debate_id)"
+)
+
 
 def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int) -> list[str]:
     """Ids beyond `after`, by code point, of which there is an event, a head or a text."""
@@ -57,7 +61,8 @@ def inventory(connection: Connection, dialect: Dialect) -> Inventory:
     if events != last:
         missing = next((row[0] for row in execute(_FIRST_MISSING) if row[0] <= last), None)
     strays = tuple(sorted(row[0] for row in execute(_STRAYS)))
-    return Inventory(events, last, execute(dialect.last_position).scalar_one(), missing, strays)
+    origins = tuple(sorted(str(row[0]) for row in execute(_ORIGINS)))
+    return Inventory(events, last, execute(dialect.last_position).scalar_one(), missing, strays, origins)
 
 
 def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> list[DebateRecord]:

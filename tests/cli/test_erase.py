@@ -62,7 +62,7 @@ def test_a_second_call_says_that_nothing_was_left(own):
     outcome = own("erase", "r1~leak", *BY, "--yes", "--json")
 
     assert outcome.code == 0
-    assert outcome.json == {"debates": ["r1~leak"], "texts": 0, "ended": 0, "shared": 0, "scrubbed": True}
+    assert outcome.json == {"debates": ["r1~leak"], "texts": 0, "ended": 0, "shared": 0, "scrubbed": True, "copies": []}
     assert "nothing was left to erase" in outcome.err
 
 
@@ -114,6 +114,20 @@ def test_a_case_goes_from_all_runs(own):
     outcome = own("erase", "--case", "leak", *BY, "--yes", "--json")
 
     assert outcome.json["debates"] == ["r1~leak", "r2~leak"]
+    assert found(own.folder) == []
+
+
+def test_branches_that_keep_copies_are_named_until_they_are_erased_too(own):
+    own("fork", "r1~leak", "--at", "3", "--threshold", "0.5", "--in-process", "--as", "one")
+    own("fork", "one", "--at", "3", "--max-rounds", "1", "--in-process", "--as", "two")
+
+    origin = own("erase", "r1~leak", *BY, "--yes", "--json")
+    branch = own("erase", "two", *BY, "--yes", "--json")
+    last = own("erase", "one", *BY, "--yes", "--json")
+
+    assert [["one", "two"], ["one"], []] == [outcome.json["copies"] for outcome in (origin, branch, last)]
+    assert "hold copies of its texts, which stay" in origin.err
+    assert "(one, two)" in origin.err
     assert found(own.folder) == []
 
 

@@ -13,6 +13,7 @@ from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.writing import write_cassette
 from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
 from jury_replay.verify import verify
+from jury_store.errors import WrongVersion
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -244,6 +245,21 @@ def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -
         out_of(liar)
 
 
+def test_an_import_that_fails_leaves_no_seal_for_another_debate_of_that_id(
+    origin: EventStore, other: EventStore, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cassette = read(out_of(origin))
+    with monkeypatch.context() as patched:
+        patched.setattr(other, "append", lambda requests, **_: [WrongVersion("full")] * len(requests))
+        with pytest.raises(WrongVersion):
+            take_in(other, cassette)
+    record_debate(other, "d", seed=5)
+
+    report = verify(other)
+
+    assert report.failures == ()
+
+
 @pytest.mark.parametrize(
     ("kept", "says"),
     [
@@ -255,7 +271,7 @@ def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -
 def test_a_seal_of_an_import_that_does_not_fit_is_found_and_not_passed_on(
     other: EventStore, kept: bytes, says: str
 ) -> None:
-    other.keep_origin("unrelated", kept)
+    other.append([Append("debate/unrelated", (), 0, other.next_epoch())], together=True, origin=kept)
 
     report = verify(other)
 

@@ -190,6 +190,14 @@ def test_a_stream_out_of_nowhere_is_found(tampered: Tampered) -> None:
     assert {one.stream for one in report.failures} == {"elsewhere", "debate/x"}
 
 
+def test_a_seal_of_an_import_without_its_debate_is_found(tampered: Tampered) -> None:
+    report = tampered("INSERT INTO origins (debate_id, seal) VALUES ('nobody', x'00')")
+
+    assert [str(one) for one in report.failures] == [
+        "debate/nobody: there is a seal that it was imported with, and nothing else of it"
+    ]
+
+
 def test_a_lost_head_is_found(tampered: Tampered) -> None:
     assert _only(tampered("DELETE FROM streams WHERE stream = 'calls/d'")) == Failure(
         "calls/d", "there are events, but the stream has no head"

@@ -425,8 +425,9 @@ def test_the_first_seal_of_a_size_stays(store: EventStore) -> None:
 
 
 def test_the_first_origin_of_a_debate_stays(store: EventStore) -> None:
-    kept = [store.keep_origin("d", b"\x00seal\xff"), store.keep_origin("d", b"other"), store.keep_origin("e", b"")]
+    for name, origin in (("d", b"\x00seal\xff"), ("d", b"other"), ("e", b"")):
+        script = DebateScript(name)
+        store.append([Append(script.stream, (script.opened(),), 0, store.next_epoch())], together=True, origin=origin)
 
-    assert kept == [True, False, True]
     assert [b"\x00seal\xff", b"", None] == [store.origin(name) for name in ("d", "e", "f")]
     assert store.origins(["f", "d"]) == {"d": b"\x00seal\xff"}

@@ -216,7 +216,8 @@ def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: Po
         script = DebateScript("d")
         store.append([Append(script.stream, (script.opened("x"), script.erased("x")), 0, store.next_epoch())])
         deleted = store.delete_parts("d", [script.pen.make("x").digest])
-        kept = store.keep_seal(Seal(1, b"r", b"f", b"n", 1)), store.keep_origin("d", b"s")
+        store.append([Append(script.stream, (), 0, store.next_epoch())], together=True, origin=b"s")
+        kept = store.keep_seal(Seal(1, b"r", b"f", b"n", 1)), store.origin("d")
         store.close()
     finally:
         postgres.drop_database(name)
@@ -227,7 +228,29 @@ def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: Po
 
     assert role_at_work == "jury_writer"
     assert deleted == 1
-    assert kept == (True, True)
+    assert kept == (True, b"s")
+
+
+def test_who_may_make_roles_works_under_those_that_the_upgrade_made(postgres: PostgresServer) -> None:
+    postgres.execute("CREATE ROLE maker LOGIN CREATEROLE")
+    name = postgres.create_database()
+    postgres.execute(f"ALTER DATABASE {name} OWNER TO maker")
+    url = postgres.url(name, user="maker")
+    for role in ("jury_writer", "jury_eraser"):
+        postgres.execute(f"ALTER ROLE {role} RENAME TO {role}_away")
+    try:
+        upgrade(url)
+        store = open_store(url, write=True)
+        role_at_work = store.writer_role
+        store.close()
+    finally:
+        postgres.drop_database(name)
+        for role in ("jury_writer", "jury_eraser"):
+            postgres.execute(f"DROP ROLE IF EXISTS {role}")
+            postgres.execute(f"ALTER ROLE {role}_away RENAME TO {role}")
+        postgres.execute("DROP ROLE maker")
+
+    assert role_at_work == "jury_writer"
 
 
 def test_an_upgrade_by_a_guest_tells_which_rights_it_cannot_give(

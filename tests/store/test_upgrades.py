@@ -78,5 +78,6 @@ def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_ur
     assert log.records(["d"]) == store.records(["d"])
     assert verify(store).ok
     assert store.keep_seal(Seal(1, bytes(32), bytes(32), b"note", 1))
-    assert store.keep_origin("d", b"seal")
+    store.append([Append(script.stream, (), 0, store.next_epoch())], together=True, origin=b"seal")
+    assert store.origin("d") == b"seal"
     store.close()

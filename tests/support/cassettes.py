@@ -170,8 +170,26 @@ def _no_calls(lines: list[bytes]) -> list[bytes]:
 
 def _renamed_call(lines: list[bytes]) -> list[bytes]:
     """The second call under the id of the first, with every hash made anew."""
-    first, second = (json.loads(line) for line in lines[6:8])
-    second["event_id"] = first["event_id"]
+    return _second_call(event_id=json.loads(lines[6])["event_id"])(lines)
+
+
+def _respelled_call(old: str, new: str) -> Callable[[list[bytes]], list[bytes]]:
+    """Another spelling in the body of the second call, with every hash made anew."""
+
+    def respelled(lines: list[bytes]) -> list[bytes]:
+        body = json.loads(lines[7])["body"]
+        assert old in body
+        return _second_call(body=body.replace(old, new, 1))(lines)
+
+    return respelled
+
+
+def _second_call(**fields: Any) -> Callable[[list[bytes]], list[bytes]]:
+    return lambda lines: _rehashed_call(lines, {**json.loads(lines[7]), **fields})
+
+
+def _rehashed_call(lines: list[bytes], second: dict[str, Any]) -> list[bytes]:
+    first = json.loads(lines[6])
     second["hash"] = encode_digest(
         chain_hash(
             decode_digest(first["hash"]),
@@ -254,6 +272,9 @@ SPOILINGS = (
     Spoiling("a tail cut", lambda lines: _stream("debate/d", events=4)(_without_line(5)(lines)), "head"),
     Spoiling("another head", _stream("debate/d", head="A" * 43), "the head holds another hash"),
     Spoiling("a head spelt otherwise", _replaced(0, _respelled_head), "how this hash is written"),
+    Spoiling("a key twice", _respelled_call('"attempt"', '"attempt":1,"attempt"'), "not canonical JSON"),
+    Spoiling("a blank in a body", _respelled_call(":", ": "), "not canonical JSON"),
+    Spoiling("a reference escaped", _respelled_call('{"part"', '{"p\\u0061rt"'), "no event refers"),
     Spoiling("a call lost", lambda lines: _stream("calls/d", events=1)(_without_line(6)(lines)), "event 1 of calls"),
     Spoiling("all calls lost", _no_calls, "the exchange"),
     Spoiling("a text lost", lambda lines: _manifest(parts=6)(_without_line(10)(lines)), "is missing"),
@@ -288,6 +309,17 @@ def _other_root(value: Any) -> None:
     value["note"] = "\n".join(lines)
 
 
+def _note(line: int, change: Callable[[str], str]) -> Callable[[list[bytes]], list[bytes]]:
+    """A line of the note is changed: 1 is the size, 2 the root, 4 the signature."""
+
+    def changed(value: Any) -> None:
+        lines = value["note"].split("\n")
+        lines[line] = change(lines[line])
+        value["note"] = "\n".join(lines)
+
+    return _seal(changed)
+
+
 def _unsigned(value: Any) -> None:
     value["note"] = value["note"].rpartition("\n\n")[0]
 
@@ -314,6 +346,13 @@ SEAL_SPOILINGS = tuple(
     for one in (
         Spoiling("a note of nothing", _seal(lambda value: value.update(note="hello")), "no checkpoint"),
         Spoiling("a note without a signature", _seal(_unsigned), "no checkpoint"),
+        Spoiling("a size beyond all", _note(1, lambda _: str(2**63)), "third line"),
+        Spoiling("a root spelt otherwise", _note(2, lambda root: root[:-2] + chr(ord(root[-2]) + 1) + "="), "base64"),
+        Spoiling("a signature spelt otherwise", _note(4, lambda _: "— a AAAAAAB="), "signature line 1"),
+        Spoiling("an empty signature", _note(4, lambda _: "— a AAAAAA=="), "signature line 1"),
+        Spoiling("a signer that cannot be seen", _note(4, lambda _: "— a\u2028b AAAAAAAA"), "signature line 1"),
+        Spoiling("many signatures", _note(4, lambda line: "\n".join([line] * 101)), "signatures"),
+        Spoiling("a long note", _note(2, lambda root: f"{root}\n{'x' * 2**16}"), "KiB"),
         Spoiling("another root", _seal(_other_root), "does not show"),
         Spoiling("another leaf", _place(leaf=0), "does not show"),
         Spoiling("a leaf beyond", _place(leaf=10**9), "does not show"),

@@ -75,12 +75,13 @@ def command(
     try:
         ids = _debates(store, one, case_id)
         texts = _tell(store, ids, scope)
+        copies = _copies(store, one) if one is not None else []
         if dry_run:
             return Exit.DONE
         if texts and not yes and not click.confirm("Erase these texts for good?", err=True):
             note("nothing was erased")
             return Exit.INTERRUPTED
-        return _erase(store, ids, Order(str(by), str(reason), scope), as_json=as_json)
+        return _erase(store, ids, Order(str(by), str(reason), scope), copies, as_json=as_json)
     finally:
         store.close()
 
@@ -113,7 +114,23 @@ def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
     return texts
 
 
-def _erase(store: "SqlEventStore", ids: list[str], order: "Order", *, as_json: bool) -> int:
+def _copies(store: "EventStore", debate_id: str) -> list[str]:
+    """Say which branches keep copies; gives their ids."""
+    from jury_judge.cli.terminal import note
+    from jury_judge.views.counted import counted
+    from jury_replay.erasure import holding_copies
+
+    copies = holding_copies(store, debate_id)
+    if copies:
+        named = ", ".join(copies[:_NAMED]) + (", …" if len(copies) > _NAMED else "")
+        note(
+            f"{counted(len(copies), 'debate')} that it was branched off, or that branched off it, hold copies of its "
+            f"texts, which stay: erase those too, or all debates over its case with --case ({named})"
+        )
+    return copies
+
+
+def _erase(store: "SqlEventStore", ids: list[str], order: "Order", copies: list[str], *, as_json: bool) -> int:
     from jury_judge.cli.terminal import note
     from jury_judge.views.counted import counted
     from jury_replay.erasure import erase
@@ -134,10 +151,11 @@ def _erase(store: "SqlEventStore", ids: list[str], order: "Order", *, as_json: b
         note(f"jury: {refused}")
     if as_json:
         fields = {"debates": ids, "texts": texts, "ended": ended, "shared": shared, "scrubbed": scrubbed}
-        print(json.dumps(fields, ensure_ascii=False))
+        print(json.dumps({**fields, "copies": copies}, ensure_ascii=False))
     note(f"{counted(texts, 'text')} erased" if texts else "nothing was left to erase")
     note(f"out of reach: exports, backups and copies of the store{_OWN_LOG.get(store.kind, '')}, what providers keep")
     return Exit.DONE
 
 
+_NAMED = 5
 _OWN_LOG = {"postgresql": ", PostgreSQL's write-ahead log and replicas"}

@@ -112,13 +112,17 @@ def list_(store_url: str | None, *, as_json: bool) -> int:
 def _row(seal: "Seal") -> dict[str, Any]:
     """A seal for the list, whole or not: `jury verify` says what is wrong with it."""
     from jury_store.errors import BadNote
+    from jury_store.seals.merkle import is_hash
     from jury_store.seals.note import read_checkpoint
 
+    # A SQLite column holds whatever somebody put there.
+    at = moment(seal.sealed_at) if isinstance(seal.sealed_at, int) else "at no time"
     try:
         origin = read_checkpoint(seal.note).origin
-    except BadNote:
+    except (BadNote, TypeError, AttributeError):
         origin = None
-    return {"events": seal.tree_size, "sealed_at": moment(seal.sealed_at), "root": seal.root.hex(), "origin": origin}
+    root = seal.root.hex() if is_hash(seal.root) else ""
+    return {"events": seal.tree_size, "sealed_at": at, "root": root, "origin": origin}
 
 
 @command.command("show", short_help="Print the note of a seal.")
@@ -223,32 +227,38 @@ def _other_log() -> "SealRefused":
 
 
 def _print_note(seal: "Seal") -> None:
-    """As it is kept: a checkpoint holds nothing that a terminal would obey."""
-    from jury_store.errors import BadNote, SealRefused
-    from jury_store.seals.note import read_checkpoint
-
-    try:
-        read_checkpoint(seal.note)
-    except BadNote as error:
-        raise SealRefused(f"the seal over {seal.tree_size} events: {error}. Run jury verify --all") from None
+    """As it is kept: a checkpoint, which a seal without a fault has, holds nothing that a terminal would obey."""
     print(seal.note.decode(), end="")
 
 
 def _seal_of(store: "EventStore", size: int | None) -> "Seal":
     """The seal of a size, None: the latest."""
+    from jury_store.errors import SealRefused
+    from jury_store.seals.sealer import seal_fault
+
     if size is None:
         found = store.latest_seal()
         if found is None:
             raise click.UsageError("the log has no seal yet; make one with: jury seal now --key FILE")
-        return found
-    sizes = {seal.tree_size: seal for seal in store.seals()}
-    if size not in sizes:
-        raise click.UsageError(f"no seal is over {size} events; jury seal list shows those that there are")
-    return sizes[size]
+    else:
+        found = next((seal for seal in store.seals() if seal.tree_size == size), None)
+        if found is None:
+            raise click.UsageError(f"no seal is over {size} events; jury seal list shows those that there are")
+    if (fault := seal_fault(found)) is not None:
+        raise SealRefused(f"the seal over {found.tree_size} events is not as it was made: {fault}. {_VERIFY}")
+    return found
 
 
 def _hashes(store: "EventStore") -> "Iterator[bytes]":
+    from jury_store.seals.merkle import is_hash
+
     position = 0
     while rows := store.hashes(position):
         position = rows[-1][0]
-        yield from (event_hash for _, event_hash in rows)
+        for _, event_hash in rows:
+            if not is_hash(event_hash):
+                raise _other_log()
+            yield event_hash
+
+
+_VERIFY = "Run jury verify --all"

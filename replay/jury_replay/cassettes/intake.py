@@ -55,9 +55,8 @@ def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Ta
             failures = check_debate(mine).failures
             if failures:
                 raise RecordDamaged(f"debate {debate_id} of this store does not verify: {failures[0]}")
-        elif cassette.seal is not None:
-            # Before the events: once they are there, a second call would take them for events of this log.
-            store.keep_origin(debate_id, origin_of(cassette.seal))
+        # What the store holds already is of this log, or came with a seal of its own.
+        origin = origin_of(cassette.seal) if cassette.seal is not None and not mine.events else None
         fresh = {stream: _beyond(mine, cassette.record, stream) for stream in cassette.record.events}
         recorded = _erased(mine)
         erased = recorded | _erased(cassette.record)
@@ -73,7 +72,7 @@ def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Ta
             )
         withheld = len(cassette.record.parts.keys() & erased - mine.parts.keys())
         try:
-            _append(store, mine, fresh, parts)
+            _append(store, mine, fresh, parts, origin)
         except (WrongVersion, Fenced):
             continue  # another writer came in between
         gone = store.delete_parts(debate_id, erased) if erased else 0
@@ -106,7 +105,11 @@ def _erased(record: DebateRecord) -> set[Digest]:
 
 
 def _append(
-    store: EventStore, mine: DebateRecord, fresh: dict[str, list[StoredEvent]], parts: dict[Digest, Part]
+    store: EventStore,
+    mine: DebateRecord,
+    fresh: dict[str, list[StoredEvent]],
+    parts: dict[Digest, Part],
+    origin: bytes | None,
 ) -> None:
     debate, calls = debate_stream(mine.debate_id), calls_stream(mine.debate_id)
     left = dict(parts)
@@ -116,7 +119,7 @@ def _append(
             new = tuple(_new(event, left) for event in events)
             epoch = store.next_epoch() if stream == debate else None
             requests.append(Append(stream, new, len(mine.events.get(stream, ())), epoch))
-    for answer in store.append(requests, together=True) if requests else ():
+    for answer in store.append(requests, together=True, origin=origin) if requests else ():
         if isinstance(answer, StoreError):
             raise answer
 

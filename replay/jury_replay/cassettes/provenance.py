@@ -10,6 +10,7 @@ from jury_replay.errors import RecordDamaged
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
+from jury_store.seals import sealer
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.log_tree import LogTree
 from jury_store.seals.merkle import is_included
@@ -94,6 +95,7 @@ class Provenance:
         self._store = store
         self._seal = store.latest_seal()
         self._tree: LogTree | None = None
+        self._fault: str | None = None
 
     def seal_of(self, record: DebateRecord) -> SealLine | None:
         """The seal for a debate's cassette, None where no seal covers anything of it.
@@ -124,9 +126,11 @@ class Provenance:
         if self._tree is None:
             self._tree = LogTree(self._store, sealed.tree_size)
             if self._tree.root != sealed.root:
-                raise RecordDamaged(
-                    f"the seal over {sealed.tree_size} events does not fit the log; run jury verify --all"
-                )
+                self._fault = "does not fit the log"
+            elif (fault := sealer.seal_fault(sealed)) is not None:
+                self._fault = f"is not as it was made: {fault}"
+        if self._fault is not None:
+            raise RecordDamaged(f"the seal over {sealed.tree_size} events {self._fault}; run jury verify --all")
         return SealLine(
             note=sealed.note.decode("utf-8"),
             streams={

@@ -208,6 +208,11 @@ def _fits(proof: Sequence[bytes], path: Sequence[Span]) -> bool:
     return len(proof) == len(path) and all(len(node) == HASH_BYTES for node in proof)
 
 
+def is_hash(value: object) -> bool:
+    """Whether it is a hash: a SQLite column holds whatever somebody put there."""
+    return isinstance(value, bytes) and len(value) == HASH_BYTES
+
+
 def _leaf(event_hash: bytes) -> bytes:
     return sha256(b"\0" + event_hash).digest()
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jury_store.errors import BadNote, SealRefused
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import SealKey
-from jury_store.seals.merkle import HASH_BYTES, Frontier
+from jury_store.seals.merkle import Frontier, is_hash
 from jury_store.seals.note import read_checkpoint, sign_checkpoint, signature_fault
 from jury_store.seals.seal import Seal
 
@@ -72,7 +72,7 @@ class Sealer:
         while rows := self._store.hashes(position, _BATCH):
             for found, event_hash in rows:
                 position += 1
-                if found != position or not _is_hash(event_hash):
+                if found != position or not is_hash(event_hash):
                     raise SealRefused(
                         f"no whole event has the position {position}, so the log is not sealed. {_VERIFY}"
                     )
@@ -100,11 +100,6 @@ def seal_fault(seal: Seal) -> str | None:
     if frontier.root != seal.root:
         return "its frontier has another root"
     return None
-
-
-def _is_hash(value: object) -> bool:
-    """A SQLite column holds whatever somebody put there."""
-    return isinstance(value, bytes) and len(value) == HASH_BYTES
 
 
 _VERIFY = "Run jury verify --all"
