@@ -1,10 +1,11 @@
 """Verdicts follow from what the models said, or it is told where they don't. Hashes say nothing here: they fit."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import calls_stream, debate_stream, exchange_id
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.difference import Kind
@@ -122,6 +123,32 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
 
     assert replayed.status is Status.DIFFERENT
     assert any("initial/gemini" in difference.place for difference in replayed.differences)
+
+
+@pytest.mark.parametrize("step", ["round-7/sim-policy", "initial/nobody", "round-1/nobody"])
+def test_a_call_of_a_step_that_nobody_is_asked_is_found(step: str) -> None:
+    replayed = replay_record(_with_call(recorded_in_corpus(SEQUENTIAL), step))
+
+    assert [(Kind.CALL, f"{step}/simulated%2Fjuror/9/1", f"the step {step} is not asked")] == [
+        (one.kind, one.place, one.cause) for one in replayed.differences
+    ]
+
+
+def test_a_late_answer_to_a_debate_that_was_cancelled_is_none_of_them() -> None:
+    record = recorded_in_corpus("cancelled-in-the-middle")
+    due, later = (replay_record(_with_call(record, step)).status for step in ("round-1/sim-policy", "round-2/sim-policy"))
+
+    assert (Status.EQUAL, Status.DIFFERENT) == (due, later)
+
+
+def _with_call(record: DebateRecord, step: str) -> DebateRecord:
+    """A ninth turn of a step."""
+    stream = calls_stream(record.debate_id)
+    body = {**json.loads(record.events[stream][-1].body), "step": step, "model": "simulated/juror", "turn": 9}
+    call = record.events[stream][-1]._replace(
+        event_id=exchange_id(step, "simulated/juror", 9, 1), body=json.dumps(body).encode()
+    )
+    return record._replace(events={**record.events, stream: [*record.events[stream], call]})
 
 
 def test_a_debate_that_was_not_finished_is_equal_as_far_as_it_came() -> None:
