@@ -153,7 +153,7 @@ def _read_accepted(cassette: Path) -> list[Any]:
         kept = json.loads(path.read_text(encoding="utf-8"))["differences"]
     except FileNotFoundError:
         return []
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadAcceptance(
             f"{path} does not read as accepted changes ({error}); accept them anew, or delete it"
         ) from None
