@@ -174,6 +174,19 @@ def test_an_accepted_file_that_cannot_be_read_stops_no_other_cassette(corpus: Pa
     assert failed.out.endswith("3 cassettes: 2 same, 1 changed\n")
 
 
+def test_a_cassette_whose_texts_were_erased_is_told_apart_from_a_broken_one(corpus: Path) -> None:
+    jury = CommandLine(corpus)
+    jury("import", f"tie-of-two{SUFFIX}")
+    jury("erase", "corpus~tie-of-two", "--by", "ops", "--reason", "asked", "--yes")
+    (corpus / f"tie-of-two{SUFFIX}").unlink()
+    jury("export", "corpus~tie-of-two", "-o", f"tie-of-two{SUFFIX}")
+
+    failed = jury("regress", ".")
+
+    assert 5 == failed.code
+    assert "texts of it were erased, on record, and it cannot be told again; take it out of the corpus" in failed.out
+
+
 def test_every_difference_can_be_had_as_data(corpus: Path, ties_pass: None) -> None:
     lines = {Path(line["cassette"]).name: line for line in CommandLine(corpus)("regress", ".", "--jsonl").lines}
 
