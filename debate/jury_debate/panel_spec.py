@@ -232,9 +232,12 @@ def _free(juror_id: str, taken: set[str]) -> str:
 
 
 def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Document 002: where Gemini's answers do not parse, Claude answers (one that lives; the document's is retired)."""
+    """Document 002: where Gemini's answers do not parse, Claude answers (one that lives; the document's is retired).
+
+    Each model once: a call is known by its model, and a second asking of one would be taken for the first.
+    """
     if written is not None:
-        return tuple(full_model_name(name) for name in written)
+        return tuple(name for name in dict.fromkeys(map(full_model_name, written)) if name != model)
     return _GEMINI_FALLBACK if model.startswith("google/") else ()
 
 

@@ -6,7 +6,7 @@ A case is free text throughout: it is kept as one part, never in a body.
 import json
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from jury_events.canonical import canonical_json
 from jury_events.errors import EventError
@@ -125,13 +125,18 @@ class Case(Value):
         try:
             body = json.loads(content)
             schema = body.pop("schema")
-        except (ValueError, AttributeError, KeyError, TypeError) as error:
+        except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
             raise EventError("the stored text is no case") from error
         if schema != CASE_SCHEMA:
             raise EventError(
                 f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
             )
-        return cls.model_validate_json(json.dumps(body))
+        try:
+            return cls.model_validate_json(json.dumps(body))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            raise EventError(f"the stored text is no case: {place}: {first['msg']}") from error
 
     @property
     def scenario_ids(self) -> tuple[str, ...]:

@@ -21,4 +21,14 @@ class MalformedBody(EventError):
 
 
 class UnknownPart(EventError):
-    """A text that is referred to is not at hand: it was erased, or lost."""
+    """A text that is referred to is not at hand: it was erased, or lost.
+
+    `part` is its reference, 43 characters.
+    """
+
+    def __init__(self, part: str) -> None:
+        super().__init__(f"the text {part} is not here: it was erased, or never stored")
+        self.part = part
+
+    def __reduce__(self) -> tuple[type["UnknownPart"], tuple[str]]:
+        return UnknownPart, (self.part,)

@@ -127,7 +127,7 @@ class PartPen:
         try:
             return self._texts[part]
         except KeyError:
-            raise UnknownPart(f"the text {part} is not here: it was erased, or never stored") from None
+            raise UnknownPart(part) from None
 
     def make(self, content: str | bytes) -> PartRef:
         """The reference of `content`, made once."""

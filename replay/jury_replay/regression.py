@@ -16,7 +16,7 @@ from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.rules import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
-from jury_events.errors import EventError
+from jury_events.errors import EventError, UnknownPart
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.shelf import put
@@ -84,6 +84,8 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
         return Regressed(path, Status.UNREADABLE, detail=str(error))
     try:
         found = regress_record(record, rules)._replace(path=path)
+    except UnknownPart as error:
+        return Regressed(path, Status.UNREADABLE, detail=_gone(record, error))
     except (EventError, DebateError, ReplayError) as error:
         return Regressed(path, Status.UNREADABLE, detail=str(error))
     except Exception as error:  # noqa: BLE001  (rules that break are what a regression test is for)
@@ -120,6 +122,12 @@ def regress_record(record: DebateRecord, rules: int = TODAY) -> Regressed:
     )
 
 
+def _gone(record: DebateRecord, error: UnknownPart) -> str:
+    if error.part in read_recorded(record).erased:
+        return "texts of it were erased, on record, and it cannot be told again; take it out of the corpus"
+    return str(error)
+
+
 def accept(found: Regressed) -> None:
     """Expect these differences from now on; without any, forget what was accepted.
 
@@ -153,7 +161,7 @@ def _read_accepted(cassette: Path) -> list[Any]:
         kept = json.loads(path.read_text(encoding="utf-8"))["differences"]
     except FileNotFoundError:
         return []
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadAcceptance(
             f"{path} does not read as accepted changes ({error}); accept them anew, or delete it"
         ) from None

@@ -88,7 +88,7 @@ def replay_record(record: DebateRecord) -> Replayed:
         retelling = tell_again(recorded)
         different = differences(recorded, retelling)
     except UnknownPart as error:
-        status = Status.ERASED if recorded.erased else Status.UNREADABLE
+        status = Status.ERASED if error.part in recorded.erased else Status.UNREADABLE
         return found._replace(status=status, detail=str(error))
     except (EventError, DebateError) as error:
         return found._replace(status=Status.UNREADABLE, detail=str(error))

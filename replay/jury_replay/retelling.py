@@ -31,6 +31,9 @@ from jury_replay.recorded import RecordedDebate
 INPUTS = (CoordinatorResumed, DebateCancelled, DebateFailed, DebateForked, TextsErased)
 """Events that follow from nothing in the record: somebody did that."""
 
+_ENDINGS = (DebateCancelled, DebateFailed)
+"""After these nobody is asked; who was asked before may answer late."""
+
 Memo = MutableMapping[Hashable, "Outcome | Call"]
 """What steps came to (an outcome, or the call that is not on record) by how they were assigned: settings that ask the
 same are answered once."""
@@ -79,6 +82,7 @@ class Retelling:
         self.missing: Missing | None = None
         self._told: set[str] = set()
         self._open: set[str] = set()
+        self._cut_off: set[str] = set()
         self._case: Case | None = None
         self._asked: defaultdict[str, list[ExchangeRecorded]] = defaultdict(list)
         for exchange in recorded.exchanges.values():
@@ -117,6 +121,8 @@ class Retelling:
         for event in inputs:
             # Under other rules a debate may be over by then: what somebody did to it afterwards did not happen.
             if not self.debate.state.ended or isinstance(event, TextsErased):
+                if isinstance(event, _ENDINGS):
+                    self._cut_off = {step.id for step in self.debate.asked_for()}
                 self.debate.fold([event])
                 self.events.append(event)
 
@@ -207,17 +213,25 @@ class Retelling:
                 self.differences.append(Difference(Kind.TOOL, exchange.event_id, tuple(changes), cause))
 
     def _note_untold(self) -> None:
-        """Recorded calls of steps that had their outcome without them."""
-        asked = {Step.parse(event_step) for event_step in self._steps_told()}
-        for exchange in self._recorded.exchanges.values():
-            if exchange.event_id in self._told or Step.parse(exchange.step) not in asked:
+        """Recorded calls that would not be made."""
+        untold = [one for one in self._recorded.exchanges.values() if one.event_id not in self._told]
+        if not untold:
+            return
+        named = {one for event in self._recorded.events for one in getattr(event, "exchanges", ())}
+        over = {self._recorded.exchanges[one].step for one in self._told} - self._open
+        for exchange in untold:
+            step = exchange.step
+            if step in self._open:
+                cause = f"{step} would come to this call only after another, of which there is no record"
+            elif step in over:
+                cause = f"the step {step} would be over before this call (tries, repairs, tools, or the parser)"
+            elif exchange.event_id in named or step in self._cut_off:
+                # Of a step that is not reached any more its event tells; what was cut off may be answered late.
                 continue
+            else:
+                cause = f"the step {step} is not asked"
             change = FieldChange("call", exchange.event_id, None)
-            cause = f"the step {exchange.step} would be over before this call (tries, repairs, tools, or the parser)"
             self.differences.append(Difference(Kind.CALL, exchange.event_id, (change,), cause))
-
-    def _steps_told(self) -> set[str]:
-        return {self._recorded.exchanges[one].step for one in self._told}
 
 
 def _inputs(recorded: RecordedDebate) -> dict[int, list[DebateEvent]]:

@@ -152,7 +152,7 @@ def test_a_further_change_beyond_an_accepted_one_fails(corpus: Path, ties_pass: 
     assert 1 == jury("regress", ".").code
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"differences": 1}', b"\xff\xfe", b"null"])
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"differences": 1}', b"\xff\xfe", b"null", b"[" * 99_999])
 def test_an_accepted_file_that_does_not_read_is_named_and_can_be_accepted_anew(corpus: Path, content: bytes) -> None:
     jury = CommandLine(corpus)
     (corpus / "tie-of-two.accepted.json").write_bytes(content)
@@ -162,6 +162,29 @@ def test_an_accepted_file_that_does_not_read_is_named_and_can_be_accepted_anew(c
     assert (1, 0, 0) == (failed.code, accepted.code, passed.code)
     assert "tie-of-two.accepted.json" in failed.out
     assert "accept them anew, or delete it" in failed.out
+
+
+def test_an_accepted_file_that_cannot_be_read_stops_no_other_cassette(corpus: Path) -> None:
+    (corpus / "tie-of-two.accepted.json").mkdir()
+
+    failed = CommandLine(corpus)("regress", ".")
+
+    assert 1 == failed.code
+    assert "tie-of-two.accepted.json does not read as accepted changes" in failed.out
+    assert failed.out.endswith("3 cassettes: 2 same, 1 changed\n")
+
+
+def test_a_cassette_whose_texts_were_erased_is_told_apart_from_a_broken_one(corpus: Path) -> None:
+    jury = CommandLine(corpus)
+    jury("import", f"tie-of-two{SUFFIX}")
+    jury("erase", "corpus~tie-of-two", "--by", "ops", "--reason", "asked", "--yes")
+    (corpus / f"tie-of-two{SUFFIX}").unlink()
+    jury("export", "corpus~tie-of-two", "-o", f"tie-of-two{SUFFIX}")
+
+    failed = jury("regress", ".")
+
+    assert 5 == failed.code
+    assert "texts of it were erased, on record, and it cannot be told again; take it out of the corpus" in failed.out
 
 
 def test_every_difference_can_be_had_as_data(corpus: Path, ties_pass: None) -> None:

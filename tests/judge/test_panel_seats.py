@@ -52,6 +52,15 @@ def test_settings_of_one_seat_stay_when_the_environment_changes_the_judge(load):
     assert panel.panel.final.judge.settings.tries == 2
 
 
+def test_no_seat_and_no_judge_falls_back_on_a_model_twice(load):
+    panel = load(
+        "seats: [{model: gpt-4o, fallbacks: [gpt-4o, a/b, openai/gpt-4o, a/b, a/c]}]\n"
+        "final: {judge: {model: a/d, fallbacks: [a/d, a/b]}}\n"
+    ).panel
+
+    assert (("a/b", "a/c"), ("a/b",)) == (panel.seats[0].fallbacks, panel.final.judge.fallbacks)
+
+
 def test_a_bad_setting_is_named_with_its_line(load):
     assert ":2: settings.tries: Input should be less than" in refusal(load, "name: x\nsettings: {tries: 21}\n")
 

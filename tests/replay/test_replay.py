@@ -1,10 +1,14 @@
 """Verdicts follow from what the models said, or it is told where they don't. Hashes say nothing here: they fit."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.codec import encode
+from jury_events.debate_events import TextsErased
+from jury_events.ids import calls_stream, debate_stream, exchange_id
+from jury_events.parts import PartRef
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.difference import Kind
@@ -124,6 +128,34 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
     assert any("initial/gemini" in difference.place for difference in replayed.differences)
 
 
+@pytest.mark.parametrize("step", ["round-7/sim-policy", "initial/nobody", "round-1/nobody"])
+def test_a_call_of_a_step_that_nobody_is_asked_is_found(step: str) -> None:
+    replayed = replay_record(_with_call(recorded_in_corpus(SEQUENTIAL), step))
+
+    assert [(Kind.CALL, f"{step}/simulated%2Fjuror/9/1", f"the step {step} is not asked")] == [
+        (one.kind, one.place, one.cause) for one in replayed.differences
+    ]
+
+
+def test_a_late_answer_to_a_debate_that_was_cancelled_is_none_of_them() -> None:
+    record = recorded_in_corpus("cancelled-in-the-middle")
+    due, later = (
+        replay_record(_with_call(record, step)).status for step in ("round-1/sim-policy", "round-2/sim-policy")
+    )
+
+    assert (Status.EQUAL, Status.DIFFERENT) == (due, later)
+
+
+def _with_call(record: DebateRecord, step: str) -> DebateRecord:
+    """A ninth turn of a step."""
+    stream = calls_stream(record.debate_id)
+    body = {**json.loads(record.events[stream][-1].body), "step": step, "model": "simulated/juror", "turn": 9}
+    call = record.events[stream][-1]._replace(
+        event_id=exchange_id(step, "simulated/juror", 9, 1), body=json.dumps(body).encode()
+    )
+    return record._replace(events={**record.events, stream: [*record.events[stream], call]})
+
+
 def test_a_debate_that_was_not_finished_is_equal_as_far_as_it_came() -> None:
     record = recorded_in_corpus("tie-of-two")
     store = forged(record, without=("final/judgment", "completed"))
@@ -172,6 +204,29 @@ def test_a_call_among_the_events_is_unreadable() -> None:
 
     assert replayed.status is Status.UNREADABLE
     assert "has a call among its events" in (replayed.detail or "")
+
+
+@pytest.mark.parametrize(("named", "status"), [(True, Status.ERASED), (False, Status.UNREADABLE)])
+def test_a_lost_text_is_not_erased_because_another_one_was(named: bool, status: Status) -> None:
+    record = recorded_in_corpus("tie-of-two")
+    case = json.loads(record.events[debate_stream(record.debate_id)][0].body)["case"]
+    other = next(part.ref.part for part in record.parts.values() if part.ref.part != case["part"])
+    lost = record._replace(parts={key: one for key, one in record.parts.items() if one.ref.part != case["part"]})
+
+    replayed = replay_record(_with_erasure(lost, case["part"] if named else other))
+
+    assert (status, True) == (replayed.status, case["part"] in (replayed.detail or ""))
+
+
+def _with_erasure(record: DebateRecord, part: str) -> DebateRecord:
+    """One of this text, and of one that never was, on record; nothing is taken away."""
+    erased = TextsErased(
+        by="ops", reason="asked", scope="debate", nth=1, parts=(PartRef(part=part), PartRef(part="A" * 43))
+    )
+    stream = debate_stream(record.debate_id)
+    last, new = record.events[stream][-1], encode(erased, recorded_at=1)
+    stored = last._replace(event_id=new.event_id, type=new.type, schema=new.schema, body=new.body)
+    return record._replace(events={**record.events, stream: [*record.events[stream], stored]})
 
 
 def test_a_name_that_is_no_debate_is_an_error() -> None:

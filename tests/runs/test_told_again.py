@@ -53,7 +53,8 @@ async def test_a_recorded_debate_takes_the_same_course_when_it_is_told_again(tmp
 
     assert sessions > 1, "no key was ever refused"
     assert {"answered", "authentication", "quota", "timeout", "blocked", "truncated"} <= set(outcomes)
-    assert served == len(outcomes)
+    # On a busy machine a call's second may be over before the server has read it.
+    assert served <= len(outcomes) <= served + outcomes.count("timeout")
     assert ([], []) == ([one for one in replayed if one.status is not Status.EQUAL], list(failures))
 
 

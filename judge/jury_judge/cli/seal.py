@@ -116,7 +116,10 @@ def _row(seal: "Seal") -> dict[str, Any]:
     from jury_store.seals.note import read_checkpoint
 
     # A SQLite column holds whatever somebody put there.
-    at = moment(seal.sealed_at) if isinstance(seal.sealed_at, int) else "at no time"
+    try:
+        at = moment(seal.sealed_at)
+    except TypeError:
+        at = "at no time"
     try:
         origin = read_checkpoint(seal.note).origin
     except (BadNote, TypeError, AttributeError):

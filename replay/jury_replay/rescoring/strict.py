@@ -64,7 +64,7 @@ class Strict:
             try:
                 retelling = held_under(recorded, panel, pen, memo)
             except UnknownPart as error:
-                if not recorded.erased:
+                if error.part not in recorded.erased:
                     raise
                 rows.append(maker.open(setting, RowStatus.ERASED, str(error)))
                 continue
