@@ -68,7 +68,6 @@ def test_debates_are_chosen_by_name_or_run(thousand: Path) -> None:
 
     assert "2 debates: 2 equal\n" == jury("replay", "d1", "d2", "d1").out
     assert 1000 == jury("replay", "--run", "run", "--json").json["equal"]
-    assert "no debates\n" == jury("replay", "--run", "another").out
 
 
 @pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
@@ -252,3 +251,10 @@ def test_pytest_says_what_is_wrong_with_its_options(corpus: Path, arguments: tup
 
     assert 4 == done.returncode
     assert said in done.stderr
+
+
+def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
+    outcome = judged("replay", "--run", "nowhere")
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert "there is no debate of a run 'nowhere' in this store" in outcome.err
