@@ -16,7 +16,7 @@ from jury_debate.prompts import PROMPTS_VERSION
 from jury_debate.rules import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
-from jury_events.errors import EventError
+from jury_events.errors import EventError, UnknownPart
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.shelf import put
@@ -33,6 +33,9 @@ TODAY = max(RULES)
 
 _LONG = 400
 """Characters from which on a text stands in an accepted file by its hash."""
+
+
+_ERASED = "its texts were erased, on record, so it cannot be told again; take the cassette out of the folder"
 
 
 class Outcome(NamedTuple):
@@ -85,7 +88,8 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     try:
         found = regress_record(record, rules)._replace(path=path)
     except (EventError, DebateError, ReplayError) as error:
-        return Regressed(path, Status.UNREADABLE, detail=str(error))
+        detail = _ERASED if isinstance(error, UnknownPart) and read_recorded(record).erased else str(error)
+        return Regressed(path, Status.UNREADABLE, detail=detail)
     except Exception as error:  # noqa: BLE001  (rules that break are what a regression test is for)
         return Regressed(path, Status.UNREADABLE, detail=broken(record.debate_id, error))
     try:

@@ -67,7 +67,7 @@ def _print(store: "EventStore", debate_id: str) -> int:
 
 def _write(store: "EventStore", selection: "Selection", output: Path, *, folder: bool, as_json: bool) -> int:
     from jury_judge.cli.exits import code_of
-    from jury_judge.cli.terminal import counted, is_live, note
+    from jury_judge.cli.terminal import Counting, counted, note
     from jury_replay.cassettes.lines import BEGINS, SUFFIX
     from jury_replay.cassettes.provenance import Provenance
     from jury_replay.cassettes.shelf import cassette_name, put
@@ -78,23 +78,24 @@ def _write(store: "EventStore", selection: "Selection", output: Path, *, folder:
     provenance = Provenance(store)
     written = same = 0
     code = Exit.DONE
-    for chunk in selection.chunks(store):
-        for record in store.records(chunk):
-            path = output / cassette_name(record.debate_id) if folder else output
-            # A file of a cassette's name is one, whatever became of it.
-            check_place(path, b"" if path.name.endswith(SUFFIX) else BEGINS)
-            try:
-                changed = put(path, write_cassette(record, provenance.seal_of(record)))
-            except (DebateMissing, RecordDamaged) as error:
-                note(f"jury: {error}")
-                code = max(code, code_of(error))
-                continue
-            written += changed
-            same += not changed
-        if is_live("auto"):
-            print(f"\r{written + same} debates exported", end="", file=sys.stderr, flush=True)
-    if is_live("auto"):
-        note("")
+    counting = Counting("debates exported")
+    try:
+        for chunk in selection.chunks(store):
+            for record in store.records(chunk):
+                path = output / cassette_name(record.debate_id) if folder else output
+                # A file of a cassette's name is one, whatever became of it.
+                check_place(path, b"" if path.name.endswith(SUFFIX) else BEGINS)
+                try:
+                    changed = put(path, write_cassette(record, provenance.seal_of(record)))
+                except (DebateMissing, RecordDamaged) as error:
+                    note(f"jury: {error}")
+                    code = max(code, code_of(error))
+                    continue
+                written += changed
+                same += not changed
+                counting.count()
+    finally:
+        counting.close()
     if not written and not same and code is Exit.DONE:
         raise DebateMissing("there is nothing to export: `jury list` shows what the store holds")
     if as_json:

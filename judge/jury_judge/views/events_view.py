@@ -101,9 +101,8 @@ def _said(event: DebateEvent) -> str:
         case JudgmentRendered():
             return f"{event.judgment.verdict} {event.judgment.score}/100 by {event.judgment.decided_by}"
         case DebateCompleted():
-            return (
-                f"{event.final_verdict} {event.final_score}/100 after {event.total_rounds} rounds: {event.end_reason}"
-            )
+            rounds = f"{event.total_rounds} round{'' if event.total_rounds == 1 else 's'}"
+            return f"{event.final_verdict} {event.final_score}/100 after {rounds}: {event.end_reason}"
         case _:
             return _kept(event)
 
