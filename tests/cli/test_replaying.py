@@ -269,3 +269,28 @@ def test_a_cassette_whose_texts_were_erased_is_told_apart(judged, tmp_path):
 
     assert outcome.code == 5
     assert "r1~leak: its texts were erased, on record, so it cannot be told again" in outcome.out
+
+
+def test_pytest_says_which_cassette_it_does_not_look_for(corpus: Path) -> None:
+    (corpus.parent / "build").mkdir()
+    corpus.rename(corpus.parent / "build" / "corpus")
+
+    done = _pytest(corpus.parent, "--jury-corpus", "build/corpus")
+
+    assert 4 == done.returncode
+    assert "--jury-corpus: pytest does not look for " in done.stderr + done.stdout
+
+
+def test_pytest_tells_each_cassette_once_and_from_a_folder_below_too(corpus: Path) -> None:
+    below = corpus.parent / "below"
+    below.mkdir()
+    _pytest(corpus.parent, "--version")
+    with (corpus.parent / "pytest.ini").open("a") as config:
+        config.write("addopts = --jury-corpus corpus\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    told = [
+        subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+        for folder in (corpus.parent, below)
+    ]
+
+    assert all("3 passed" in one for one in told), told
