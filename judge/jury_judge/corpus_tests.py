@@ -23,23 +23,34 @@ class Corpus:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        self._folders = tuple(Path(one).resolve() for one in config.getoption("--jury-corpus"))
+        folders = [_place(config, one) for one in config.getoption("--jury-corpus")]
         try:
-            for folder in self._folders:
-                list(cassettes_in([folder]))
+            self._cassettes = frozenset(cassettes_in(folders))
             rules_of(_rules(config))
         except (CassetteError, UnknownRules) as error:
             raise pytest.UsageError(f"--jury-corpus: {error}") from error
         collected = {(config.invocation_params.dir / one.partition("::")[0]).resolve() for one in config.args}
-        config.args += [
-            str(folder) for folder in self._folders if not any(folder.is_relative_to(one) for one in collected)
-        ]
+        config.args += [str(folder) for folder in folders if not any(folder.is_relative_to(one) for one in collected)]
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """A cassette of a corpus is a file of one test."""
-        if file_path.name.endswith(SUFFIX) and any(file_path.is_relative_to(one) for one in self._folders):
-            return CassetteFile.from_parent(parent, path=file_path)
-        return None
+        return CassetteFile.from_parent(parent, path=file_path) if file_path in self._cassettes else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """A cassette that is not told must not pass for one that is the same."""
+        missed = self._cassettes - {item.path for item in items}
+        if missed:
+            raise pytest.UsageError(
+                f"--jury-corpus: pytest does not look for {min(missed)} (norecursedirs, or --ignore); move the corpus, "
+                "or change that setting"
+            )
+
+
+def _place(config: pytest.Config, name: str) -> Path:
+    """Seen from here, else from where the configuration is: pytest may be called in a folder below."""
+    here = Path(name).resolve()
+    return here if here.exists() else (config.rootpath / name).resolve()
 
 
 def _rules(config: pytest.Config) -> int:

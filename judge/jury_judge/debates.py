@@ -14,6 +14,7 @@ from jury_events.parts import encode_digest
 from jury_judge.errors import DebateNotFound
 from jury_judge.views.debate_record import read_record
 from jury_judge.views.visible_text import visible_line
+from jury_replay.selection import Selection
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
@@ -115,3 +116,19 @@ def _opening(store: EventStore, debate_id: str) -> DebateOpened:
     if not isinstance(opened, DebateOpened):
         raise events_gone(debate_id)
     return opened
+
+
+def must_exist(store: "EventStore", selection: "Selection") -> None:
+    """A mistyped name must not pass for debates without a finding.
+
+    Raises:
+        DebateNotFound: the store holds no debate of a name that is selected.
+    """
+    if selection.run_id is not None and not next(selection.chunks(store, 1), ()):
+        raise DebateNotFound(
+            f"there is no debate of a run {selection.run_id!r} in this store; `jury list --runs` shows the runs"
+        )
+    heads = store.heads([debate_stream(one) for one in selection.debate_ids or ()])
+    for one in selection.debate_ids or ():
+        if debate_stream(one) not in heads:
+            raise not_found(one)

@@ -197,7 +197,8 @@ def _named(record: DebateRecord, exchange_id: str) -> tuple[list[StoredEvent], l
     own = [event for event in calls if event.event_id == exchange_id]
     if not own:
         raise ErasureRefused(
-            f"debate {record.debate_id} has no exchange {exchange_id!r}; `jury export` shows the events of a debate"
+            f"debate {record.debate_id} has no exchange {exchange_id!r}; "
+            f"`jury show {record.debate_id} --events` lists them"
         )
     others = [event for event in calls if event.event_id != exchange_id]
     for event in record.events[debate_stream(record.debate_id)]:

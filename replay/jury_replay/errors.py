@@ -30,6 +30,10 @@ class CassetteDamaged(CassetteError):
     """A cassette does not verify: it was cut, changed, or put together wrongly."""
 
 
+class PlaceTaken(ReplayError):
+    """Where a file is to be written stands something that it must not replace."""
+
+
 class SettingRefused(ReplayError):
     """A setting of a rescoring cannot be used; the message names its key and what it may be."""
 

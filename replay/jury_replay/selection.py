@@ -5,7 +5,9 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from contextlib import contextmanager, suppress
+from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TypeVar
 
 from jury_replay.offline import no_network
@@ -81,41 +83,85 @@ def spread(
         for chunk in chunks:
             yield work(store, chunk)
         return
+    others = set(active_children())
     # Spawned, not forked: the parent has threads and connections that a copy of it must not share.
-    with ProcessPoolExecutor(processes, get_context("spawn"), _open, (url,)) as pool:
-        waiting: deque[Future[R]] = deque()
-        try:
-            for chunk in chunks:
-                waiting.append(_submit(pool, work, chunk))
-                if len(waiting) > _AHEAD * processes:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _open, (url,))
+    waiting: deque[Future[R]] = deque()
+    finished = False
+    try:
+        for chunk in chunks:
+            waiting.append(_submit(pool, work, chunk))
+            if len(waiting) > _AHEAD * processes:
                 yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        while waiting:
+            yield waiting.popleft().result()
+        finished = True
+    finally:
+        with _interrupts_held_back():
+            if not finished:
+                _stop(set(active_children()) - others)
+            pool.shutdown(cancel_futures=True)
 
 
 def _submit(pool: ProcessPoolExecutor, work: Work[R], chunk: Sequence[str]) -> Future[R]:
     # Workers start here, and inherit that Ctrl-C is held back: one that comes before they ignore it would end them in
     # the middle of their imports.
+    with _interrupts_held_back():
+        return pool.submit(_work, work, chunk)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(_work, work, chunk)
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+_STOP = signal.SIGUSR1
+"""Tells a worker to drop what it works on. SIGTERM could end one that has sent half a result, and the pool would wait
+for the other half."""
+
+
+def _stop(workers: Iterable[BaseProcess]) -> None:
+    """A chunk can take minutes under a large grid, and nobody waits for it any more."""
+    for worker in workers:
+        assert worker.pid is not None
+        with suppress(ProcessLookupError):
+            os.kill(worker.pid, _STOP)
+
+
+class _Stopped(BaseException):
+    """The parent wants no more of it; no `except Exception` of the work may go on after it."""
+
+
 class _Worker:
-    """The store of a worker process."""
+    """The store of a worker process, and where it stands."""
 
     store: EventStore
+    working = False
+    stopped = False
 
 
 def _open(url: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends its workers
+    signal.signal(_STOP, _stopping)
     _Worker.store = open_store(url, write=False)
 
 
+def _stopping(_number: int, _frame: object) -> None:
+    first, _Worker.stopped = not _Worker.stopped, True
+    if first and _Worker.working:
+        raise _Stopped
+
+
 def _work(work: Work[R], chunk: Sequence[str]) -> R:
-    with no_network():
-        return work(_Worker.store, chunk)
+    if _Worker.stopped:
+        raise _Stopped
+    _Worker.working = True
+    try:
+        with no_network():
+            return work(_Worker.store, chunk)
+    finally:
+        _Worker.working = False

@@ -241,3 +241,15 @@ def test_a_cassette_is_a_line_of_json_a_fact(own):
 
     assert lines[0]["debate_id"] == "r1~leak"
     assert lines[1]["event_id"] == "opened"
+
+
+@pytest.mark.parametrize("place", ["jury.db", "/dev/null"])
+def test_a_cassette_is_not_written_over_something_else(own, place):
+    before = (own.folder / "jury.db").read_bytes()
+    outcome = own("export", "r1~leak", "-o", place)
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert f"jury: {place}: " in outcome.err
+    assert "name another" in outcome.err
+    assert before == (own.folder / "jury.db").read_bytes()
+    assert Path("/dev/null").is_char_device()

@@ -176,7 +176,10 @@ def test_an_erased_debate_is_not_held_again(own):
         (("r1~leak", *BY), "off a terminal say --yes"),
         (("r9~leak", *BY, "--yes"), "there is no debate 'r9~leak'"),
         (("--case", "nothing", *BY, "--yes"), "there is no debate over a case 'nothing'"),
-        (("--exchange", "r1~leak", "final/none/1/1", *BY, "--yes"), "has no exchange 'final/none/1/1'"),
+        (
+            ("--exchange", "r1~leak", "final/none/1/1", *BY, "--yes"),
+            "has no exchange 'final/none/1/1'; `jury show r1~leak --events`",
+        ),
         (("a/b", *BY, "--yes"), "is no debate's id"),
         (("r1~leak", "--by", "x", "--reason", "a\nb", "--yes"), "reason: "),
     ],

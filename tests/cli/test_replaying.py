@@ -68,7 +68,6 @@ def test_debates_are_chosen_by_name_or_run(thousand: Path) -> None:
 
     assert "2 debates: 2 equal\n" == jury("replay", "d1", "d2", "d1").out
     assert 1000 == jury("replay", "--run", "run", "--json").json["equal"]
-    assert "no debates\n" == jury("replay", "--run", "another").out
 
 
 @pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
@@ -275,3 +274,46 @@ def test_pytest_says_what_is_wrong_with_its_options(corpus: Path, arguments: tup
 
     assert 4 == done.returncode
     assert said in done.stderr
+
+
+def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
+    outcome = judged("replay", "--run", "nowhere")
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert "there is no debate of a run 'nowhere' in this store" in outcome.err
+
+
+def test_a_cassette_whose_texts_were_erased_is_told_apart(judged, tmp_path):
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    jury = CommandLine(tmp_path)
+    jury("erase", "r1~leak", "--by", "dpo", "--reason", "request 17", "--yes")
+    jury("export", "r1~leak")
+    outcome = jury("regress", ".")
+
+    assert outcome.code == 5
+    assert "r1~leak: its texts were erased, on record, so it cannot be told again" in outcome.out
+
+
+def test_pytest_says_which_cassette_it_does_not_look_for(corpus: Path) -> None:
+    (corpus.parent / "build").mkdir()
+    corpus.rename(corpus.parent / "build" / "corpus")
+
+    done = _pytest(corpus.parent, "--jury-corpus", "build/corpus")
+
+    assert 4 == done.returncode
+    assert "--jury-corpus: pytest does not look for " in done.stderr + done.stdout
+
+
+def test_pytest_tells_each_cassette_once_and_from_a_folder_below_too(corpus: Path) -> None:
+    below = corpus.parent / "below"
+    below.mkdir()
+    _pytest(corpus.parent, "--version")
+    with (corpus.parent / "pytest.ini").open("a") as config:
+        config.write("addopts = --jury-corpus corpus\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    told = [
+        subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+        for folder in (corpus.parent, below)
+    ]
+
+    assert all("3 passed" in one for one in told), told

@@ -149,3 +149,29 @@ def test_rows_survive_as_json_of_any_case_name(judged):
     rows = judged("rescore", "--all", "--jsonl", "--set", "quorum=1").out.splitlines()
 
     assert "返金" in {json.loads(one)["case_id"] for one in rows}
+
+
+def test_a_setting_that_no_panel_can_take_is_told_with_the_reason(judged):
+    outcome = judged("rescore", "--all", "--set", "weights=nobody:2")
+
+    assert outcome.code == 0
+    assert "  not applicable (3): the panel has no seat nobody; it has " in outcome.out
+
+
+def test_rows_are_not_written_over_something_else(copy):
+    before = (copy.folder / "jury.db").read_bytes()
+    outcome = copy("rescore", "--all", "--set", "max_rounds=0", "--parquet", "jury.db")
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert "jury: jury.db: holds something else, which is not replaced" in outcome.err
+    assert before == (copy.folder / "jury.db").read_bytes()
+
+
+def test_rows_that_were_written_before_are_replaced(copy):
+    (copy.folder / "rows.parquet").touch()
+    codes = [
+        copy("rescore", "--all", "--set", f"max_rounds={most}", "--parquet", "rows.parquet").code for most in (0, 1)
+    ]
+
+    assert [0, 0] == codes
+    assert {"max_rounds=1"} == set(pq.read_table(copy.folder / "rows.parquet")["setting"].to_pylist())

@@ -1,5 +1,6 @@
 """Rescoring reads every kind of store alike, in one process or several, and writes to none."""
 
+from multiprocessing import active_children
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
 from support.courts import KeptStore
 from support.debates import DebateScript
-from support.interrupted import Interrupts, interrupts
+from support.interrupted import Interrupts, endless_from_the_third, interrupts
 from support.varied import hold_varied
 
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})
@@ -93,6 +94,18 @@ def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, 
 
     assert [Interrupts(ignored=True, held_back=True)] * 2 == found
     assert not interrupts(store, []).held_back
+
+
+def test_workers_drop_what_nobody_waits_for(recorded, sqlite_url):
+    copied(recorded, sqlite_url)
+    store = open_store(sqlite_url, write=False)
+    found = spread(store, [[f"d{number}"] for number in range(8)], endless_from_the_third, url=sqlite_url, processes=2)
+    first = next(found)
+    found.close()
+    store.close()
+
+    assert "d0" == first
+    assert [] == active_children()
 
 
 def test_an_erased_text_leaves_strict_without_an_answer_and_a_recount_with_one(store):

@@ -16,3 +16,10 @@ def interrupts(_store: EventStore, _debate_ids: Sequence[str]) -> Interrupts:
     """As work for `spread`."""
     held_back = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
     return Interrupts(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, held_back)
+
+
+def endless_from_the_third(_store: EventStore, debate_ids: Sequence[str]) -> str:
+    """As work for `spread` whose end nobody lives to see, but for the first two debates."""
+    while debate_ids[0] not in ("d0", "d1"):
+        signal.pause()
+    return debate_ids[0]

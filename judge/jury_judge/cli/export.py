@@ -37,7 +37,7 @@ def command(
 ) -> int:
     """Write each debate as a cassette: one file with every event, every text and the seal of its log.
 
-    The same debate gives the same bytes; a file that is there is replaced when it differs. A debate that does not
+    The same debate gives the same bytes; a cassette that is there is replaced when it differs. A debate that does not
     verify is not written, and the command exits with 5. The format is in docs/cassettes.md.
     """
     from jury_store.opening import open_store
@@ -67,31 +67,36 @@ def _print(store: "EventStore", debate_id: str) -> int:
 
 def _write(store: "EventStore", selection: "Selection", output: Path, *, folder: bool, as_json: bool) -> int:
     from jury_judge.cli.exits import code_of
-    from jury_judge.cli.terminal import is_live, note
+    from jury_judge.cli.terminal import Counting, note
     from jury_judge.views.counted import counted
+    from jury_replay.cassettes.lines import BEGINS, SUFFIX
     from jury_replay.cassettes.provenance import Provenance
     from jury_replay.cassettes.shelf import cassette_name, put
     from jury_replay.cassettes.writing import write_cassette
     from jury_replay.errors import DebateMissing, RecordDamaged
+    from jury_replay.place import check_place
 
     provenance = Provenance(store)
     written = same = 0
     code = Exit.DONE
-    for chunk in selection.chunks(store):
-        for record in store.records(chunk):
-            path = output / cassette_name(record.debate_id) if folder else output
-            try:
-                changed = put(path, write_cassette(record, provenance.seal_of(record)))
-            except (DebateMissing, RecordDamaged) as error:
-                note(f"jury: {error}")
-                code = max(code, code_of(error))
-                continue
-            written += changed
-            same += not changed
-        if is_live("auto"):
-            print(f"\r{written + same} debates exported", end="", file=sys.stderr, flush=True)
-    if is_live("auto"):
-        note("")
+    counting = Counting("debates exported")
+    try:
+        for chunk in selection.chunks(store):
+            for record in store.records(chunk):
+                path = output / cassette_name(record.debate_id) if folder else output
+                # A file of a cassette's name is one, whatever became of it.
+                check_place(path, b"" if path.name.endswith(SUFFIX) else BEGINS)
+                try:
+                    changed = put(path, write_cassette(record, provenance.seal_of(record)))
+                except (DebateMissing, RecordDamaged) as error:
+                    note(f"jury: {error}")
+                    code = max(code, code_of(error))
+                    continue
+                written += changed
+                same += not changed
+                counting.count()
+    finally:
+        counting.close()
     if not written and not same and code is Exit.DONE:
         raise DebateMissing("there is nothing to export: `jury list` shows what the store holds")
     if as_json:

@@ -1,7 +1,6 @@
 """`jury import`: take debates from cassettes into a store."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,7 +50,7 @@ def command(
     and named, the others go on, and the command exits with 5. A store that is not there is made.
     """
     from jury_judge.cli.exits import code_of
-    from jury_judge.cli.terminal import is_live, note
+    from jury_judge.cli.terminal import Counting, note
     from jury_judge.views.counted import counted
     from jury_replay.cassettes.shelf import cassettes_in
 
@@ -59,6 +58,7 @@ def command(
     admission = _admission(key_files, note_file, erase=erase)
     url = resolved_store(store_url)
     results = _Results()
+    counting = Counting("cassettes read")
     store: EventStore | None = None
     try:
         for path in files:
@@ -67,15 +67,13 @@ def command(
                 continue
             store = store or _opened(url)
             _take(store, path, cassette, results, erase=admission.erase)
-            if is_live("auto"):
-                print(f"\r{results.total} cassettes read", end="", file=sys.stderr, flush=True)
+            counting.count()
         if store is not None and results.erased:
             _scrub(store)
     finally:
+        counting.close()
         if store is not None:
             store.close()
-    if is_live("auto"):
-        note("")
     if as_json:
         print(json.dumps(results.as_json(), ensure_ascii=False))
     else:
@@ -100,11 +98,6 @@ class _Results:
     def __init__(self) -> None:
         self.imported = self.unchanged = self.events = self.texts = self.erased = self.withheld = 0
         self.refused: list[tuple[Path, JuryError]] = []
-
-    @property
-    def total(self) -> int:
-        """Cassettes so far."""
-        return self.imported + self.unchanged + len(self.refused)
 
     def refuse(self, path: Path, error: "JuryError") -> None:
         """One is not taken; said at once, for there may be many more."""

@@ -41,6 +41,7 @@ def command(
     the first difference is shown. Exits with 5 where a debate does not come out equal.
     """
     from jury_judge.cli.terminal import Counting
+    from jury_judge.debates import must_exist
     from jury_replay.offline import no_network
     from jury_replay.replay import replay
     from jury_replay.selection import processes_for
@@ -55,6 +56,7 @@ def command(
     counts: Counter[str] = Counter()
     others: list[dict[str, Any]] = []
     try:
+        must_exist(store, selection)
         at_once = processes_for(store, selection, processes)
         with no_network():
             for one in replay(store, selection, url=url, processes=at_once):

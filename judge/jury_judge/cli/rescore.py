@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from jury_replay.rescoring.rows import Problem, Row
     from jury_replay.rescoring.settings import Grid, Mode
     from jury_replay.selection import Selection
-    from jury_store.event_store import EventStore
 
 _PROBLEMS_SHOWN = 20
 
@@ -76,6 +75,7 @@ def command(
 
 def _read(report: "_Report", selection: "Selection", url: str, processes: int | None, parquet: str | None) -> None:
     from jury_judge.cli.terminal import Counting
+    from jury_judge.debates import must_exist
     from jury_replay.offline import no_network
     from jury_replay.rescoring.rescore import rescore, worth_sharing
     from jury_replay.rescoring.rows import Problem
@@ -85,7 +85,7 @@ def _read(report: "_Report", selection: "Selection", url: str, processes: int | 
     store = open_store(url, write=False)
     counting = Counting("debates rescored")
     try:
-        _must_exist(store, selection)
+        must_exist(store, selection)
         at_once = processes_for(store, selection, processes, worth_it=worth_sharing(report.grid, report.mode))
         with ExitStack() as stack:
             file = None
@@ -105,22 +105,6 @@ def _read(report: "_Report", selection: "Selection", url: str, processes: int | 
     finally:
         counting.close()
         store.close()
-
-
-def _must_exist(store: "EventStore", selection: "Selection") -> None:
-    """A name that is mistyped is no debate without a flip."""
-    from jury_events.ids import debate_stream
-    from jury_judge.debates import not_found
-    from jury_judge.errors import DebateNotFound
-
-    if selection.run_id is not None and not next(selection.chunks(store, 1), ()):
-        raise DebateNotFound(
-            f"there is no debate of a run {selection.run_id!r} in this store; `jury list --runs` shows the runs"
-        )
-    heads = store.heads([debate_stream(one) for one in selection.debate_ids or ()])
-    for one in selection.debate_ids or ():
-        if debate_stream(one) not in heads:
-            raise not_found(one)
 
 
 class _Report:

@@ -19,6 +19,7 @@ _ASSUMES = {
 _OPEN = tuple(status for status in RowStatus if status is not RowStatus.DETERMINED)
 _COLUMN = 13
 _STEPS_SHOWN = 4
+_REASONS_SHOWN = 2
 
 
 def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
@@ -32,6 +33,7 @@ def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
             yield from _matrix(table)
         if table.undetermined_steps:
             yield f"  {_undetermined(table)}"
+        yield from _inapplicable(table)
         if table.labelled:
             yield f"  as labelled: {table.new_agrees:,} of {table.labelled:,}, were {table.old_agrees:,}"
 
@@ -48,6 +50,14 @@ def _undetermined(table: Table) -> str:
     said = ", ".join(f"{visible_line(step, 80)} ({count:,})" for step, count in steps)
     more = len(table.undetermined_steps) - len(steps)
     return f"undetermined at {said}" + (f" and {more:,} more steps" if more else "")
+
+
+def _inapplicable(table: Table) -> Iterator[str]:
+    for why, count in table.not_applicable_reasons.most_common(_REASONS_SHOWN):
+        yield f"  not applicable ({count:,}): {visible_line(why, 300)}"
+    more = len(table.not_applicable_reasons) - _REASONS_SHOWN
+    if more > 0:
+        yield f"  not applicable for {more:,} more reasons"
 
 
 def _matrix(table: Table) -> Iterator[str]:

@@ -18,6 +18,9 @@ from jury_events.value import DebateId, Value
 FORMAT = 1
 SUFFIX = ".cassette.jsonl"
 
+BEGINS = b'{"cassette":'
+"""The first bytes of every cassette: no other field of the manifest sorts before it."""
+
 MAX_LINE = 256 * 1024 * 1024
 MAX_CASSETTE = 1024 * 1024 * 1024
 """Bytes of one line, and of a whole cassette."""

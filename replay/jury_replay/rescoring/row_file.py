@@ -9,10 +9,13 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jury_replay.place import check_place
 from jury_replay.rescoring.rows import Row
 
 GROUP = 20_000
 """Rows that are kept in memory until they are written, as one row group."""
+
+_BEGINS = b"PAR1"
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 _TYPES: dict[str, Any] = {
@@ -43,9 +46,10 @@ SCHEMA = pa.schema([pa.field(name, _TYPES[name], nullable=name not in _REQUIRED)
 
 
 class RowFile:
-    """Takes rows; at the end of the context they are at `path`, whatever was there before; after an error they are not.
+    """Takes rows; at the end of the context they are at `path`, instead of older ones; after an error they are not.
 
     Raises:
+        PlaceTaken: on entering: something that is no Parquet file stands at `path`.
         OSError: the file cannot be written.
     """
 
@@ -55,6 +59,7 @@ class RowFile:
         self._rows: list[Row] = []
 
     def __enter__(self) -> Self:
+        check_place(self._path, _BEGINS)
         self._writer = pq.ParquetWriter(self._part, SCHEMA)
         return self
 

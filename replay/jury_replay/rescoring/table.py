@@ -17,6 +17,7 @@ class Table:
         rescored: determined rows whose score changed.
         beyond_record: determined rows where the rules would go on and the record ends.
         undetermined_steps: undetermined rows by the step that was not asked so.
+        not_applicable_reasons: rows that are not applicable by the reason.
         labelled: determined rows with a label; `old_agrees` and `new_agrees` are those whose verdict is the label.
     """
 
@@ -25,6 +26,7 @@ class Table:
         self.statuses: Counter[RowStatus] = Counter()
         self.verdicts: Counter[tuple[str, str]] = Counter()
         self.undetermined_steps: Counter[str] = Counter()
+        self.not_applicable_reasons: Counter[str] = Counter()
         self.rescored = self.beyond_record = self.labelled = self.old_agrees = self.new_agrees = 0
 
     def take(self, row: Row) -> None:
@@ -32,6 +34,8 @@ class Table:
         self.statuses[row.status] += 1
         if row.undetermined_step is not None:
             self.undetermined_steps[row.undetermined_step] += 1
+        if row.status is RowStatus.NOT_APPLICABLE:
+            self.not_applicable_reasons[row.reason] += 1
         if row.old_verdict is None or row.new_verdict is None:
             return
         self.verdicts[row.old_verdict, row.new_verdict] += 1
@@ -63,6 +67,7 @@ class Table:
             "beyond_record": self.beyond_record,
             "verdicts": {old.value: {new.value: self.verdicts[old, new] for new in Verdict} for old in Verdict},
             "undetermined_steps": dict(self.undetermined_steps.most_common()),
+            "not_applicable_reasons": dict(self.not_applicable_reasons.most_common()),
             "labelled": self.labelled,
             "old_agrees": self.old_agrees,
             "new_agrees": self.new_agrees,
