@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from jury_replay.cassettes.reading import read_cassette
+from jury_replay.cassettes.shelf import cassettes_in
 from jury_replay.cassettes.writing import write_cassette
 from jury_replay.errors import CassetteError, DebateMissing, RecordDamaged
 from jury_store.memory import MemoryEventStore
@@ -108,3 +110,11 @@ def test_a_damaged_record_has_no_cassette(store: MemoryEventStore) -> None:
 
     with pytest.raises(RecordDamaged, match="does not verify, so it is not exported"):
         write_cassette(kept._replace(parts=parts))
+
+
+def test_a_pipe_in_a_folder_of_cassettes_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.cassette.jsonl")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "one.cassette.jsonl").touch()
+
+    assert [tmp_path / "in" / "one.cassette.jsonl"] == list(cassettes_in([tmp_path]))

@@ -27,7 +27,8 @@ def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        found = sorted(path.rglob("*" + SUFFIX))
+        # A pipe of that name would be waited for; one that is named on purpose is read.
+        found = sorted(one for one in path.rglob("*" + SUFFIX) if one.is_file())
         if not found:
             raise CassetteError(f"{path}: there is no cassette in this folder (files *{SUFFIX}); name another")
         yield from found
