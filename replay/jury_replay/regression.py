@@ -35,9 +35,6 @@ _LONG = 400
 """Characters from which on a text stands in an accepted file by its hash."""
 
 
-_ERASED = "its texts were erased, on record, so it cannot be told again; take the cassette out of the folder"
-
-
 class Outcome(NamedTuple):
     """Verdict and score (0-100) of a debate that completed."""
 
@@ -90,8 +87,7 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     except UnknownPart as error:
         return Regressed(path, Status.UNREADABLE, detail=_gone(record, error))
     except (EventError, DebateError, ReplayError) as error:
-        detail = _ERASED if isinstance(error, UnknownPart) and read_recorded(record).erased else str(error)
-        return Regressed(path, Status.UNREADABLE, detail=detail)
+        return Regressed(path, Status.UNREADABLE, detail=str(error))
     except Exception as error:  # noqa: BLE001  (rules that break are what a regression test is for)
         return Regressed(path, Status.UNREADABLE, detail=broken(record.debate_id, error))
     try:

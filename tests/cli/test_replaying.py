@@ -283,17 +283,6 @@ def test_a_run_that_is_not_there_is_no_run_that_replays(judged):
     assert "there is no debate of a run 'nowhere' in this store" in outcome.err
 
 
-def test_a_cassette_whose_texts_were_erased_is_told_apart(judged, tmp_path):
-    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
-    jury = CommandLine(tmp_path)
-    jury("erase", "r1~leak", "--by", "dpo", "--reason", "request 17", "--yes")
-    jury("export", "r1~leak")
-    outcome = jury("regress", ".")
-
-    assert outcome.code == 5
-    assert "r1~leak: its texts were erased, on record, so it cannot be told again" in outcome.out
-
-
 def test_pytest_says_which_cassette_it_does_not_look_for(corpus: Path) -> None:
     (corpus.parent / "build").mkdir()
     corpus.rename(corpus.parent / "build" / "corpus")

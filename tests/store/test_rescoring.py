@@ -143,13 +143,13 @@ def test_a_row_file_holds_the_rows_typed_in_groups(recorded, tmp_path, small_gro
 
 def test_a_row_file_that_is_not_finished_leaves_the_old_one(recorded, tmp_path, small_groups):
     path = tmp_path / "rows.parquet"
-    path.write_bytes(b"old")
+    path.write_bytes(b"PAR1 old")
     file = RowFile(path)
     file.__enter__()
     file.take(rows_of(recorded, "recount"))
     file.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
 
-    assert ([path], b"old") == (list(tmp_path.iterdir()), path.read_bytes())
+    assert ([path], b"PAR1 old") == (list(tmp_path.iterdir()), path.read_bytes())
 
 
 def test_a_row_file_of_nothing_is_a_table_of_no_rows(tmp_path: Path):
