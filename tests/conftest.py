@@ -1,6 +1,11 @@
 """What all tests share: random tests draw from fixed seeds, so that a run can be repeated; `-m long` widens them."""
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+# Under `uv run` Ray would make an environment for each worker; it reads this when it is imported.
+os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 
 settings.register_profile(
     "fixed", derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
