@@ -65,3 +65,11 @@ class BranchTaken(JudgeError):
 
 class NotComparable(JudgeError):
     """Two ids do not name two debates, nor two runs."""
+
+
+class BadPoint(JudgeError):
+    """A reader names a place to go on from that is none."""
+
+
+class TooManyReaders(JudgeError):
+    """As many follow debates live as this server serves."""
