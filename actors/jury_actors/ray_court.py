@@ -48,7 +48,7 @@ _HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00" + _SETTIN
 
 
 def start_ray(address: str | None = None) -> bool:
-    """Start a local cluster, or join the one at `address` (host:port). Does nothing, and says so, when Ray runs already.
+    """Start a local cluster, or join the one at `address` (host:port). Gives False when Ray runs already.
 
     Raises:
         ClusterUnreachable: nobody, or something else than Ray, listens at `address`.

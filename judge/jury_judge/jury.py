@@ -4,12 +4,12 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import partial
 from secrets import token_hex
-from types import TracebackType
-from typing import Any, Self
+
+from pydantic import TypeAdapter, ValidationError
 
 from jury_actors.admission.budget import Ceiling
 from jury_actors.court import CourtPlan
@@ -24,35 +24,22 @@ from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import FinalMethod, Language, Panel
+from jury_events.value import DebateId, Label, RunId
 from jury_judge.budgets import check_priced
 from jury_judge.cases.given import Given, case_of, source_of, with_records
 from jury_judge.courts import court_in_process, court_on_ray
-from jury_judge.debates import DebateReading, read_debate
-from jury_judge.documents.results import CollaborativeJuryResult, result_model
-from jury_judge.errors import JuryClosed, RunUnfinished
-from jury_judge.grids import grid_of
-from jury_judge.live.feed import Feed
-from jury_judge.live.forms import LIVE_EVENTS, LiveEvent
-from jury_judge.live.points import START, parse_point
+from jury_judge.documents.results import CollaborativeJuryResult
+from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.runs import Run, carry_out, is_over, survey
+from jury_judge.records import Records
+from jury_judge.runs import Run, carry_out, fresh_debate_id, fresh_run_id, is_over, survey
 from jury_judge.settings import load_settings
 from jury_judge.shared_court import SharedCourt
 from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, told
 from jury_judge.views.counted import counted
-from jury_judge.views.result import collaborative_result
 from jury_judge.views.visible_text import visible_line
-from jury_migrations.upgrading import upgrade
-from jury_replay.replay import Replayed, replay_chunk
-from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.rows import Problem, Row
-from jury_replay.rescoring.settings import Mode
-from jury_replay.selection import Selection
-from jury_store.errors import StoreMissing
-from jury_store.event_store import EventStore
-from jury_store.opening import open_store
 
 AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
 """A preset, the name of a jury that comes along, a panel file, or a panel as an object."""
@@ -60,12 +47,12 @@ AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
 _log = logging.getLogger(__name__)
 
 
-class Jury:
+class Jury(Records):
     """A panel that judges cases, and the store where everything is recorded.
 
     Use it in `async with`, in one event loop. The store is opened for reading at once (and made where there is none),
-    for writing at the first evaluation. Any number of evaluations may run at once. On leaving, those that still run stop
-    where they are, and the same call goes on with them later.
+    for writing at the first evaluation. Any number of evaluations may run at once. On leaving, those that still run
+    stop where they are, and the same call goes on with them later.
 
     Args:
         panel: who sits, under which rules; None is the preset `parallel-rounds` with simulated jurors.
@@ -112,6 +99,7 @@ class Jury:
         overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)
         self._loaded = _loaded(panel, surroundings, overrides)
         self._settings = load_settings(surroundings, store_url=store)
+        super().__init__(self._settings.store_url)
         self._concurrency = concurrency
         check_models(self.panel, self._loaded.endpoints)
         known = prices or load_prices(surroundings.get(PRICES, "").strip() or None)
@@ -136,63 +124,17 @@ class Jury:
         self._keyless = ray_address is not None
         self._court = SharedCourt(court)
         self._places = asyncio.Semaphore(concurrency)
-        self._store: EventStore | None = None
-        self._feed: Feed | None = None
 
     @property
     def panel(self) -> Panel:
         """Who sits, and under which rules, every default written out."""
         return self._loaded.panel
 
-    @property
-    def store_url(self) -> str:
-        """Where everything is recorded."""
-        return self._settings.store_url
-
-    @property
-    def store(self) -> EventStore:
-        """The store, open for reading.
-
-        Raises:
-            JuryClosed: outside of `async with`.
-        """
-        if self._store is None:
-            raise JuryClosed("a Jury is used inside of `async with Jury(...) as jury:`")
-        return self._store
-
-    @property
-    def feed(self) -> Feed:
-        """What debates of the store tell while they are held, whoever holds them.
-
-        Raises:
-            JuryClosed: outside of `async with`.
-        """
-        if self._feed is None:
-            raise JuryClosed("a Jury is used inside of `async with Jury(...) as jury:`")
-        return self._feed
-
-    async def __aenter__(self) -> Self:
-        """Open the store for reading.
-
-        Raises:
-            StoreError: it cannot be opened, or made.
-        """
-        self._store = await asyncio.to_thread(_opened, self.store_url)
-        self._feed = Feed(self._store)
-        return self
-
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """Stop what runs, and let go of the store."""
-        closed = JuryClosed("the Jury was left while this debate was held; the same call goes on from where it stands")
-        async with AsyncExitStack() as stack:
-            if (store := self._store) is not None:
-                stack.callback(store.close)
-            if self._feed is not None:
-                stack.push_async_callback(self._feed.close)
-            await self._court.close(closed)
-        self._store = self._feed = None
+    async def _let_go(self) -> None:
+        await self._court.close(
+            JuryClosed("the Jury was left while this debate was held; the same call goes on from where it stands")
+        )
+        await super()._let_go()
 
     async def evaluate(
         self,
@@ -220,14 +162,14 @@ class Jury:
             StoreLocked: another process writes to the store.
             JuryClosed: the Jury was left meanwhile.
         """
-        store = self.store
-        judged = self._loaded.redaction.case(case_of(case))
-        named = debate_id or (fresh_debate_id(judged) if run_id is None else id_of(run_id, judged.case_id))
+        read = case_of(case)
+        _check_ids(run_id, debate_id, submission_id)
+        named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
         async with self._places:
-            over = await asyncio.to_thread(is_over, named, judged, self._loaded.resolved, store)
+            over = await asyncio.to_thread(self._is_over, named, read)
             async with told(self.feed, named, on_event):
                 if not over:
-                    job = partial(self._job, named, judged, run_id, submission_id, opened=over is not None)
+                    job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
                     await self._hold(await asyncio.to_thread(job))
         return await self.result(named)
 
@@ -255,21 +197,21 @@ class Jury:
             RunUnfinished: some debates could not go on; raised after the results of all others.
             KeyMissing, StoreLocked, JuryClosed: as `evaluate`.
         """
-        store = self.store
+        _check_ids(run_id)
         run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
             cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts)),
             concurrency=concurrency or self._concurrency,
         )
-        surveyed = await asyncio.to_thread(survey, run, store)
+        surveyed = await asyncio.to_thread(survey, run, self.store)
         if surveyed.ended < surveyed.total:
             self._check_keys()
         problems: list[Finished] = []
         lines = carry_out(
             run,
             surveyed,
-            store,
+            self.store,
             partial(self._told_court, on_event),
             progress=_Silent(),
             stopping=asyncio.Event(),
@@ -282,83 +224,6 @@ class Jury:
         if problems:
             raise _unfinished(run.run_id, surveyed.total, problems)
 
-    async def events(
-        self, debate_id: str, after: str | None = None, *, follow: bool = True
-    ) -> AsyncGenerator[LiveEvent, None]:
-        """The live events of a debate, whoever holds it: those so far, then each as it happens, to its end.
-
-        Args:
-            debate_id: of the debate; one that is not opened yet is waited for.
-            after: the id of the last event that was seen.
-            follow: wait for more; else give those so far.
-
-        Raises:
-            BadPoint: `after` is no event's id.
-            TooManyReaders: too many follow debates already.
-        """
-        point = START if after is None else parse_point(after)
-        async with self.feed.follow(debate_id, LIVE_EVENTS, point) as reader:
-            if not follow:
-                for one in await reader.so_far():
-                    yield one
-                return
-            async for one in reader:
-                yield one
-
-    async def read(self, debate_id: str) -> DebateReading:
-        """Everything that the store holds of a debate: its events, its model calls, its texts.
-
-        Raises:
-            DebateNotFound: there is none of that id.
-        """
-        return await asyncio.to_thread(read_debate, self.store, debate_id)
-
-    async def result(self, debate_id: str) -> CollaborativeJuryResult:
-        """What a debate came to, or has come to so far.
-
-        Raises:
-            DebateNotFound: there is none of that id.
-        """
-        return await asyncio.to_thread(_result, self.store, debate_id)
-
-    async def replay(self, debate_id: str) -> Replayed:
-        """Whether what is recorded of a debate follows from what its models said; no model is asked.
-
-        Raises:
-            DebateMissing: there is none of that id.
-        """
-        return (await asyncio.to_thread(replay_chunk, self.store, [debate_id]))[0]
-
-    async def rescore(
-        self,
-        debate_ids: str | Iterable[str] | None = None,
-        *,
-        settings: Mapping[str, Any],
-        run_id: str | None = None,
-        mode: Mode = "strict",
-    ) -> list[Row | Problem]:
-        """What recorded debates come to under other settings; no model is asked, nothing is written.
-
-        Args:
-            debate_ids: which debates; None is those of `run_id`, else all.
-            settings: by key (`docs/rescoring.md`) a value, or a list of values to try; several keys make a grid.
-            run_id: a run.
-            mode: `strict`, or `recount`, which holds every recorded position fixed.
-
-        Raises:
-            SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
-            DebateMissing: there is none of that id.
-        """
-        ids = (debate_ids,) if isinstance(debate_ids, str) else None if debate_ids is None else tuple(debate_ids)
-        selection = Selection(ids, run_id)
-        grid = grid_of(settings)
-
-        def rows() -> list[Row | Problem]:
-            found = rescore(self.store, selection, grid, mode=mode)
-            return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
-
-        return await asyncio.to_thread(rows)
-
     def _around(self, providers: ProviderFactory) -> ProviderFactory:
         """What stands before the providers of a court in this process: nothing."""
         return providers
@@ -367,11 +232,15 @@ class Jury:
         if not self._keyless:
             check_models(self.panel, self._loaded.endpoints, os.environ)
 
+    def _is_over(self, debate_id: str, case: Case) -> bool | None:
+        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, self.store)
+
     def _job(self, debate_id: str, case: Case, run_id: str | None, submission_id: str | None, *, opened: bool) -> Job:
         """What a debate that is open already judges was read when it opened."""
         self._check_keys()
         if not opened:
-            case = self._loaded.redaction.case(with_records(case, self._settings.artifact_hosts))
+            case = with_records(case, self._settings.artifact_hosts)
+        case = self._loaded.redaction.case(case)
         docket = Docket(run_id, self._loaded.resolved, watched=True)
         return Job(debate_id, case.model_dump_json().encode(), docket, submission_id)
 
@@ -397,44 +266,38 @@ class Jury:
                 await telling.drop()
 
 
-def fresh_debate_id(case: Case) -> str:
-    """An id for a debate that belongs to no run; another one each time."""
-    return id_of(_fresh("debate"), case.case_id)
-
-
-def fresh_run_id() -> str:
-    """A name for a run; another one each time."""
-    return _fresh("run")
-
-
-def _fresh(kind: str) -> str:
-    return f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(4)}"
-
-
 def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overrides) -> LoadedPanel:
     """A panel that is named is loaded as by the command; one that is an object is not changed by the environment."""
     if panel is None or isinstance(panel, str | os.PathLike):
         return load_panel(None if panel is None else os.fspath(panel), environ, overrides)
-    loaded = panel if isinstance(panel, LoadedPanel) else LoadedPanel(
-        resolve(panel) if isinstance(panel, PanelSpec) else panel
+    loaded = (
+        panel
+        if isinstance(panel, LoadedPanel)
+        else LoadedPanel(resolve(panel) if isinstance(panel, PanelSpec) else panel)
     )
     if overrides == Overrides():
         return loaded
     return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
 
 
-def _opened(url: str) -> EventStore:
-    """The store, open for reading; made where there is none."""
-    try:
-        return open_store(url, write=False)
-    except StoreMissing:
-        upgrade(url)
-        return open_store(url, write=False)
+_ID = TypeAdapter(DebateId)
+_RUN_ID = TypeAdapter(RunId)
+_NAME = TypeAdapter(Label)
 
 
-def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:
-    reading = read_debate(store, debate_id)
-    return result_model(collaborative_result(reading.events, reading.texts))
+def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: str | None = None) -> None:
+    """Refuse here what no event could hold.
+
+    Raises:
+        SettingError: names the argument.
+    """
+    named = {"run_id": (_RUN_ID, run_id), "debate_id": (_ID, debate_id), "submission_id": (_NAME, submission_id)}
+    for name, (form, value) in named.items():
+        try:
+            form.validate_python(value) if value is not None else None
+        except ValidationError as error:
+            shown = visible_line(repr(value), 80)
+            raise SettingError(f"{name}: {shown} cannot be one ({condensed(error)})") from error
 
 
 def _unfinished(run_id: str, total: int, problems: list[Finished]) -> RunUnfinished:

@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Any, Protocol
 
 from jury_actors.errors import Halted
@@ -30,6 +32,20 @@ Line = dict[str, Any]
 
 
 CaseSource = Callable[[Callable[[Case], bool]], Iterable[Case]]
+
+
+def fresh_run_id() -> str:
+    """A name for a run; another one each time."""
+    return _fresh("run")
+
+
+def fresh_debate_id(case: Case) -> str:
+    """An id for a debate that belongs to no run; another one each time."""
+    return id_of(_fresh("debate"), case.case_id)
+
+
+def _fresh(kind: str) -> str:
+    return f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(3)}"
 
 
 class Progress(Protocol):

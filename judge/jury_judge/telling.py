@@ -59,11 +59,11 @@ class Telling:
                         answer = self._tell(debate_id, one.event)
                         if inspect.isawaitable(answer):
                             await answer
-                    except Exception:
+                    except Exception:  # noqa: BLE001  (it is anybody's code)
                         if not said:
                             said = True
                             _log.exception("debate %s: the callback failed at %s", debate_id, one.event["type"])
-        except Exception:
+        except Exception:  # noqa: BLE001  (whatever it is, the debate has nothing to do with it)
             _log.exception("debate %s cannot be told any more; it goes on", debate_id)
 
 

@@ -63,13 +63,18 @@ def _cases(listed: Iterable[Given], hosts: frozenset[str], fetch: Fetch) -> Iter
     for number, given in enumerate(listed, start=1):
         try:
             case = case_of(given, f"case-{number}")
-            first = seen.setdefault(case.case_id, number)
-            if first != number:
-                shown = visible_line(case.case_id, 120)
-                raise CaseFileError(f"its id {shown!r} is that of case {first} too; give each case an id of its own")
-            yield _resolved(case, sources) if fetch(case) else case
+            _check_id(case, number, seen)
+            read = _resolved(case, sources) if fetch(case) else case
         except CaseFileError as error:
             raise CaseFileError(f"case {number}: {error}") from error
+        yield read
+
+
+def _check_id(case: Case, number: int, seen: dict[str, int]) -> None:
+    first = seen.setdefault(case.case_id, number)
+    if first != number:
+        shown = visible_line(case.case_id, 120)
+        raise CaseFileError(f"its id {shown!r} is that of case {first} too; give each case an id of its own")
 
 
 def _resolved(case: Case, sources: ArtifactSources) -> Case:
