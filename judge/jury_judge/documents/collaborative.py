@@ -52,6 +52,9 @@ class _CollaborativeJudge:
         if final_judge_model is not None and loaded.panel.final.method == _FINAL_JUDGE:
             # Document 002 always names one; other methods have no use for it.
             loaded = load_panel(named, surroundings, overrides._replace(judge_model=final_judge_model))
+        written = load_panel(named, {}, Overrides(preset=self.preset)).panel.final.judge
+        if written is not None and loaded.panel.final.judge not in {None, written}:
+            loaded = loaded._replace(resolved=_with_own_fallbacks(loaded.resolved))
         if jurors is not None:
             loaded = loaded._replace(resolved=with_jurors(loaded.resolved, jurors))
         warn_of_retired(loaded.panel.models, stacklevel=2)
@@ -228,6 +231,14 @@ def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel
         return resolve(PanelSpec.model_validate(spec.model_copy(update=changed)))
     except PanelError as error:
         raise PanelFileError(f"jurors: {error}") from error
+
+
+def _with_own_fallbacks(resolved: ResolvedPanel) -> ResolvedPanel:
+    """Another judge than the panel's falls back on what follows from its own model: a Claude is there for a Gemini."""
+    spec = spec_of(resolved)
+    assert spec.final.judge is not None
+    judge = spec.final.judge.model_copy(update={"fallbacks": None})
+    return resolve(spec.model_copy(update={"final": spec.final.model_copy(update={"judge": judge})}))
 
 
 def _scenario(scenario_id: str, question: QuestionSpec | str, execution: ExecutionResult | str) -> Scenario:
