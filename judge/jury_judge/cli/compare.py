@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     from jury_judge.kinds import Kind
     from jury_store.event_store import EventStore
 
+
 @click.command("compare")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option("--kind", type=click.Choice(("debates", "runs")), help="What A and B are, where an id is both a debate's and a run's.")
+@click.option(
+    "--kind",
+    type=click.Choice(("debates", "runs")),
+    help="What A and B are, where an id is both a debate's and a run's.",
+)
 @click.option(
     "--all", "everything", is_flag=True, help="List every flip, case and difference, not the first 20, as --json does."
 )

@@ -207,7 +207,8 @@ class _DebateView:
         reason = absent.reason.value + (f", {absent.refusal}" if absent.refusal else "")
         stands = f"; {words.stands}" if absent.stale else ""
         self._page.line(
-            Span(role_of(self._panel, absent.juror_id), "bold"), Span(f"  {words.abstained} ({reason}){stands}", "yellow")
+            Span(role_of(self._panel, absent.juror_id), "bold"),
+            Span(f"  {words.abstained} ({reason}){stands}", "yellow"),
         )
 
     def _consensus(self, check: ConsensusCheck | None) -> None:

@@ -8,10 +8,10 @@ WIDTH = 600.0
 
 
 class Segment(NamedTuple):
-    """A piece of a bar from `x`, `width` wide, for `count` things called `name`: `share` of the whole."""
+    """A piece of a bar from `x`, `width` wide, for `number` things called `name`: `share` of the whole."""
 
     name: str
-    count: int
+    number: int
     share: float
     x: float
     width: float

@@ -72,7 +72,9 @@ class ExchangeShelf:
                 for message in call.request
             ),
             tools=tuple(
-                ToolUsed(tool.name, tool.call_id, tool.ok, self._shelf.text(tool.arguments), self._shelf.text(tool.result))
+                ToolUsed(
+                    tool.name, tool.call_id, tool.ok, self._shelf.text(tool.arguments), self._shelf.text(tool.result)
+                )
                 for tool in call.tool_calls
             ),
             answer=self._shelf.text(call.answer),

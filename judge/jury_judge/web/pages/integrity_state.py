@@ -52,6 +52,6 @@ def _state(record: DebateRecord, origin: bytes | None, seal_size: int | None) ->
         texts=checked.parts,
         erased=checked.erased,
         failures=tuple(failures),
-        sealed_events=sum(isinstance(one, int) and one <= (seal_size or 0) for one in positions),
+        sealed_events=sum(one <= (seal_size or 0) for one in positions),
         seal_size=seal_size,
     )

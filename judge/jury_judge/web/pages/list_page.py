@@ -63,11 +63,15 @@ def list_page(store: EventStore, found: Sequence[DebateRow], *, check: bool = Fa
 def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
     """How far the votes of a debate agree; None before there are any, and where its record cannot be read."""
     try:
-        votes = next((json.loads(one.body)["judgment"]["votes"] for one in stream if one.type == "judgment_rendered"), None)
+        votes = next(
+            (json.loads(one.body)["judgment"]["votes"] for one in stream if one.type == "judgment_rendered"), None
+        )
         if not votes:
             return None
         held = Counter(vote["position"] for vote in votes if vote["position"] is not None)
-        changes = sum(json.loads(one.body)["statement"]["position_changed"] for one in stream if one.type == "statement_made")
+        changes = sum(
+            json.loads(one.body)["statement"]["position_changed"] for one in stream if one.type == "statement_made"
+        )
         return Agreement(max(held.values(), default=0), len(votes), changes)
     except (ValueError, KeyError, TypeError):
         return None

@@ -1,15 +1,15 @@
 """What a reader of the list asks for, as its address says it."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 from jury_events.verdict import Verdict
 from jury_judge.web.pages.asked import NoSuchPage, number
-from jury_store.debate_rows import DebateStatus
+from jury_store.debate_rows import DebateFilter, DebateStatus
 
-STATUSES: tuple[str, ...] = get_args(DebateStatus)
+STATUSES: tuple[DebateStatus, ...] = get_args(DebateStatus)
 
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _MOST = 200
@@ -17,22 +17,31 @@ _MOST = 200
 
 _SIMULATED = {None: None, True: "yes", False: "no"}
 
+T = TypeVar("T", bound=str)
+
 
 class ListQuery(NamedTuple):
     """Search and filters; None and "" do not filter. `before` is a position: only debates opened below it."""
 
     text: str = ""
     verdict: str | None = None
-    status: str | None = None
+    status: DebateStatus | None = None
     run_id: str | None = None
     simulated: bool | None = None
     before: int | None = None
     check: bool = False
 
     @property
+    def wanted(self) -> DebateFilter:
+        """The same, as the store understands it."""
+        return DebateFilter(self.run_id, self.status, self.verdict, self.simulated, self.text or None)
+
+    @property
     def filtered(self) -> bool:
         """Whether anything is left out on purpose."""
-        return bool(self.text) or any(one is not None for one in (self.verdict, self.status, self.run_id, self.simulated))
+        return bool(self.text) or any(
+            one is not None for one in (self.verdict, self.status, self.run_id, self.simulated)
+        )
 
     def address(self, **changes: Any) -> str:
         """The list with these fields changed, as a URL."""
@@ -59,10 +68,13 @@ def list_query(query: Mapping[str, str]) -> ListQuery:
     run_id = query.get("run", "").strip()
     if run_id and not _RUN_ID.fullmatch(run_id):
         raise NoSuchPage("run: this cannot name a run; the page of runs shows those that there are")
+    text = query.get("q", "").strip()[:_MOST]
+    if not text.isprintable():
+        raise NoSuchPage("q: no id holds such a character; search for a piece of a debate's or a case's id")
     return ListQuery(
-        text=query.get("q", "").strip()[:_MOST],
+        text=text,
         verdict=_one_of("verdict", query, tuple(Verdict)),
-        status=_one_of("status", query, (*STATUSES, "unfinished")),
+        status=_one_of("status", query, STATUSES),
         run_id=run_id or None,
         simulated={None: None, "yes": True, "no": False}[_one_of("simulated", query, ("yes", "no"))],
         before=number("before", query),
@@ -70,9 +82,9 @@ def list_query(query: Mapping[str, str]) -> ListQuery:
     )
 
 
-def _one_of(name: str, query: Mapping[str, str], values: tuple[str, ...]) -> str | None:
+def _one_of(name: str, query: Mapping[str, str], values: Sequence[T]) -> T | None:
     said = query.get(name, "")
-    if said and said not in values:
+    found = next((value for value in values if value == said), None)
+    if said and found is None:
         raise NoSuchPage(f"{name}: choose one of {', '.join(values)}")
-    return said or None
-
+    return found

@@ -17,7 +17,6 @@ class StatusWords(NamedTuple):
     completed: str
     failed: str
     cancelled: str
-    unfinished: str
 
 
 class EndWords(NamedTuple):
@@ -32,7 +31,6 @@ class EndWords(NamedTuple):
 class PageWords(NamedTuple):
     """Every label of the pages; those with braces are filled in by the templates."""
 
-    language: str
     other_language: str
     title: str
     skip: str
@@ -68,7 +66,6 @@ class PageWords(NamedTuple):
     quorum: str
     quorum_met: str
     quorum_lost: str
-    record: str
     opened: str
     run: str
     newest: str
@@ -88,20 +85,13 @@ class PageWords(NamedTuple):
     part_sealed: str
     not_sealed: str
     sealed_short: str
-    unsealed_short: str
     check_these: str
     checking: str
-    unread: str
     about: str
     positions: str
     phase_1: str
     round: str
-    vote: str
     no_position: str
-    discussion: str
-    discussion_hint: str
-    first_positions: str
-    judgment: str
     result: str
     pending: str
     waiting: str
@@ -110,10 +100,8 @@ class PageWords(NamedTuple):
     position_changed: str
     tools_asked: str
     prompt_and_answer: str
-    no_calls: str
     event: str
     events: str
-    all_events: str
     scrubber: str
     scrubber_hint: str
     event_of: str
@@ -131,7 +119,6 @@ class PageWords(NamedTuple):
     cut: str
     method: str
     models: str
-    seats: str
     opened_at: str
     calls: str
     model: str
@@ -140,36 +127,27 @@ class PageWords(NamedTuple):
     cost: str
     unknown: str
     latency: str
-    resumed: str
     erasures: str
     scenario: str
     messages: str
     anchor: str
-    version: str
     position: str
     recorded_at: str
     type: str
     what: str
     hash: str
-    stream: str
     exchange: str
     request: str
-    answer: str
     raw_answer: str
     raw_response: str
     sent: str
     error: str
-    role: str
     tool_calls: str
     arguments: str
     tool_result: str
     tool_failed: str
-    finish: str
-    attempt: str
-    turn: str
     waited: str
     request_id: str
-    settings: str
     raw: str
     not_answered: str
     shown_above: str
@@ -178,16 +156,14 @@ class PageWords(NamedTuple):
     run_open: str
     verdicts: str
     scores: str
-    score_range: str
     flips: str
-    flips_of: str
     statements: str
     changes: str
     cost_so_far: str
     cost_nothing: str
     cost_unknown: str
     of_latest: str
-    count: str
+    number: str
     share: str
     debates_of_run: str
     first_at: str
@@ -196,7 +172,6 @@ class PageWords(NamedTuple):
     compare_hint: str
     compare_a: str
     compare_b: str
-    compare_with: str
     same_case: str
     other_case: str
     case_erased: str
@@ -224,7 +199,6 @@ class PageWords(NamedTuple):
 
 
 _EN = PageWords(
-    language="English",
     other_language="日本語",
     title="Jury Judge",
     skip="Skip to the content",
@@ -247,7 +221,6 @@ _EN = PageWords(
         completed="completed",
         failed="failed",
         cancelled="cancelled",
-        unfinished="unfinished",
     ),
     ends=EndWords(
         consensus="consensus",
@@ -273,7 +246,6 @@ _EN = PageWords(
     quorum="Quorum",
     quorum_met="met",
     quorum_lost="lost",
-    record="Record",
     opened="Opened",
     run="Run",
     newest="Newest",
@@ -293,20 +265,13 @@ _EN = PageWords(
     part_sealed="the last seal, over {size} events, covers {covered} of its {events} events",
     not_sealed="the log has no seal yet",
     sealed_short="sealed",
-    unsealed_short="not sealed",
     check_these="Check these records",
     checking="not checked",
-    unread="cannot be read",
     about="About this debate",
     positions="Positions",
     phase_1="Phase 1",
     round="Round {number}",
-    vote="Vote",
     no_position="not heard yet",
-    discussion="Discussion",
-    discussion_hint="Every statement, in the order in which it was made",
-    first_positions="First evaluations",
-    judgment="Final judgment",
     result="Result",
     pending="Nothing yet.",
     waiting="Waiting for the jurors …",
@@ -315,10 +280,8 @@ _EN = PageWords(
     position_changed="Position changed",
     tools_asked="Tools",
     prompt_and_answer="Prompt and answer",
-    no_calls="No model was called for this.",
     event="Event",
     events="Events",
-    all_events="All events",
     scrubber="Wind back",
     scrubber_hint="The page as it was after event",
     event_of="After event {at} of {last}",
@@ -336,7 +299,6 @@ _EN = PageWords(
     cut="Cut here: ",
     method="Method",
     models="Models",
-    seats="Seats",
     opened_at="Opened at",
     calls="Model calls",
     model="Model",
@@ -345,36 +307,27 @@ _EN = PageWords(
     cost="Cost",
     unknown="unknown",
     latency="Time",
-    resumed="Resumed",
     erasures="Texts were erased",
     scenario="Scenario",
     messages="{count} messages",
     anchor="Link to event {number}",
-    version="No.",
     position="Position",
     recorded_at="Recorded at",
     type="Type",
     what="What",
     hash="Hash",
-    stream="Stream",
     exchange="Exchange",
     request="Prompt, as sent",
-    answer="Answer",
     raw_answer="Answer, as received",
     raw_response="Response, as received",
     sent="Also sent",
     error="Error",
-    role="Role",
     tool_calls="Tool calls",
     arguments="Arguments",
     tool_result="Result",
     tool_failed="failed",
-    finish="Finish reason",
-    attempt="Attempt",
-    turn="Turn",
     waited="Waited before",
     request_id="Request id",
-    settings="Settings",
     raw="raw",
     not_answered="There is no answer.",
     shown_above="The same text as above",
@@ -383,16 +336,14 @@ _EN = PageWords(
     run_open="open",
     verdicts="Verdicts",
     scores="Scores",
-    score_range="{low}–{high}",
     flips="Changed positions by round",
-    flips_of="{changes} of {statements}",
     statements="Statements",
     changes="Changed",
     cost_so_far="Cost, debate by debate",
     cost_nothing="Nothing was paid: the jurors are simulated, or their models are free.",
     cost_unknown="unknown in {count} debates",
     of_latest="Of the latest {count} of {total} debates.",
-    count="Debates",
+    number="Debates",
     share="Share",
     debates_of_run="The debates of this run",
     first_at="First opened",
@@ -401,7 +352,6 @@ _EN = PageWords(
     compare_hint="Two debates, or two runs, by their ids",
     compare_a="A",
     compare_b="B",
-    compare_with="Compare with",
     same_case="Both judge the same case.",
     other_case="They do not judge the same case.",
     case_erased="Whether they judge the same case is not known: a text was erased.",
@@ -430,7 +380,6 @@ _EN = PageWords(
 )
 
 _JA = PageWords(
-    language="日本語",
     other_language="English",
     title="Jury Judge",
     skip="本文へ移動",
@@ -453,7 +402,6 @@ _JA = PageWords(
         completed="完了",
         failed="失敗",
         cancelled="中止",
-        unfinished="未完了",
     ),
     ends=EndWords(
         consensus="合意",
@@ -479,7 +427,6 @@ _JA = PageWords(
     quorum="定足数",
     quorum_met="充足",
     quorum_lost="不足",
-    record="記録",
     opened="開始",
     run="実行",
     newest="最新",
@@ -499,20 +446,13 @@ _JA = PageWords(
     part_sealed="最後の封印（イベント{size}件）は、この議論のイベント{events}件中{covered}件を含みます",
     not_sealed="ログはまだ封印されていません",
     sealed_short="封印済み",
-    unsealed_short="未封印",
     check_these="表示中の記録を検査",
     checking="未検査",
-    unread="読み取れません",
     about="この議論について",
     positions="立場の推移",
     phase_1="Phase 1",
     round="ラウンド{number}",
-    vote="投票",
     no_position="未発言",
-    discussion="ディスカッション",
-    discussion_hint="すべての発言を、発言された順に表示",
-    first_positions="独立評価",
-    judgment="最終判定",
     result="結果",
     pending="まだありません。",
     waiting="陪審員の評価を待っています…",
@@ -521,10 +461,8 @@ _JA = PageWords(
     position_changed="立場変更",
     tools_asked="ツール",
     prompt_and_answer="プロンプトと回答",
-    no_calls="モデルは呼び出されていません。",
     event="イベント",
     events="イベント一覧",
-    all_events="すべてのイベント",
     scrubber="巻き戻し",
     scrubber_hint="このイベントの直後の表示",
     event_of="イベント{at}/{last}の直後",
@@ -542,7 +480,6 @@ _JA = PageWords(
     cut="以下省略: ",
     method="決定方法",
     models="モデル",
-    seats="陪審員数",
     opened_at="開始日時",
     calls="モデル呼び出し",
     model="モデル",
@@ -551,36 +488,27 @@ _JA = PageWords(
     cost="費用",
     unknown="不明",
     latency="所要時間",
-    resumed="再開",
     erasures="消去された本文があります",
     scenario="シナリオ",
     messages="{count}件のメッセージ",
     anchor="イベント{number}へのリンク",
-    version="番号",
     position="位置",
     recorded_at="記録日時",
     type="種類",
     what="内容",
     hash="ハッシュ",
-    stream="ストリーム",
     exchange="呼び出し",
     request="送信したプロンプト",
-    answer="回答",
     raw_answer="受信した回答",
     raw_response="受信した応答",
     sent="併せて送信した内容",
     error="エラー",
-    role="役割",
     tool_calls="ツール呼び出し",
     arguments="引数",
     tool_result="結果",
     tool_failed="失敗",
-    finish="終了理由",
-    attempt="試行",
-    turn="ターン",
     waited="事前の待機",
     request_id="リクエストID",
-    settings="設定",
     raw="原文",
     not_answered="回答はありません。",
     shown_above="上に表示した本文と同じ",
@@ -589,16 +517,14 @@ _JA = PageWords(
     run_open="進行中",
     verdicts="判定の内訳",
     scores="スコアの分布",
-    score_range="{low}–{high}",
     flips="ラウンド別の立場変更",
-    flips_of="{statements}件中{changes}件",
     statements="発言",
     changes="立場変更",
     cost_so_far="費用の累計",
     cost_nothing="費用はかかっていません（模擬陪審員、または無料のモデルです）。",
     cost_unknown="{count}件の議論で不明",
     of_latest="全{total}件のうち最新{count}件の集計です。",
-    count="議論",
+    number="議論",
     share="割合",
     debates_of_run="この実行の議論",
     first_at="最初の開始",
@@ -607,7 +533,6 @@ _JA = PageWords(
     compare_hint="2つの議論、または2つの実行のID",
     compare_a="A",
     compare_b="B",
-    compare_with="比較する相手",
     same_case="同じケースを判定しています。",
     other_case="同じケースではありません。",
     case_erased="同じケースかどうかは不明です（本文が消去されています）。",

@@ -9,15 +9,15 @@ from jury_judge.web.pages.asked import Asked, NoSuchPage, number
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.debate_reading import PageReading, page_reading
-from jury_judge.web.pages.debate_search import debates_found
 from jury_judge.web.pages.events_page import events_page
 from jury_judge.web.pages.exchange_page import ExchangeShelf, exchange_of, secrets_of
 from jury_judge.web.pages.integrity_state import integrity_states
-from jury_judge.web.pages.list_page import list_page
+from jury_judge.web.pages.list_page import PAGE, list_page
 from jury_judge.web.pages.list_query import STATUSES, list_query
 from jury_judge.web.pages.run_page import LATEST, run_page, verdict_bar
 from jury_judge.web.pages.single_file import single_file
 from jury_judge.web.pages.texts import TextShelf
+from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
 
 _DEBATE_ID = re.compile(r"[A-Za-z0-9._~-]{1,220}")
@@ -36,7 +36,8 @@ class Pages:
     def debates(self, asked: Asked) -> Response:
         """`/`: the list."""
         query = list_query(asked.query)
-        page = list_page(self._store, debates_found(self._store, query), check=query.check)
+        found = self._store.latest(query.wanted, limit=PAGE + 1, before=query.before)
+        page = list_page(self._store, found, check=query.check)
         return asked.html("list.html", "debates", page=page, query=query, statuses=STATUSES)
 
     def runs(self, asked: Asked) -> Response:
@@ -60,7 +61,7 @@ class Pages:
             found = next((run for run in self._store.runs() if run.run_id == run_id), None)
         if found is None:
             raise NoSuchPage("there is no run of that id in this store; the page of runs shows those that there are")
-        latest = debates_found(self._store, list_query({"run": run_id}), limit=LATEST)
+        latest = self._store.latest(DebateFilter(run_id=run_id), limit=LATEST)
         return asked.html("run.html", "runs", page=run_page(self._store, found, latest))
 
     def compare(self, asked: Asked) -> Response:
@@ -70,7 +71,9 @@ class Pages:
             return asked.html("compare.html", "compare", a=a, b=b, page=None, debates=False, shown=SHOWN)
         kind = asked.query.get("kind")
         page = compared(self._store, a, b, "runs" if kind == "runs" else "debates" if kind == "debates" else None)
-        return asked.html("compare.html", "compare", a=a, b=b, page=page, debates=isinstance(page, ComparedDebates), shown=SHOWN)
+        return asked.html(
+            "compare.html", "compare", a=a, b=b, page=page, debates=isinstance(page, ComparedDebates), shown=SHOWN
+        )
 
     def debate(self, asked: Asked) -> Response:
         """`/debates/{debate_id}`, `?at=` an event's version."""

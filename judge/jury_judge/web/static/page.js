@@ -220,4 +220,4 @@ const again = async () => {
 };
 if (run) setTimeout(again, Number(run.dataset.again));
 
-follow();
+if (!new URL(location).searchParams.has("at")) follow();
