@@ -9,73 +9,39 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
 
 if TYPE_CHECKING:
+    from jury_judge.kinds import Kind
     from jury_store.event_store import EventStore
-
-_KINDS = ("debates", "runs")
 
 
 @click.command("compare")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option("--kind", type=click.Choice(_KINDS), help="What A and B are, where an id is both a debate's and a run's.")
+@click.option(
+    "--kind",
+    type=click.Choice(("debates", "runs")),
+    help="What A and B are, where an id is both a debate's and a run's.",
+)
 @click.option(
     "--all", "everything", is_flag=True, help="List every flip, case and difference, not the first 20, as --json does."
 )
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
-def command(a: str, b: str, *, kind: str | None, everything: bool, store_url: str | None, as_json: bool) -> int:
+def command(a: str, b: str, *, kind: "Kind | None", everything: bool, store_url: str | None, as_json: bool) -> int:
     """Put two debates, or two runs, of one store side by side.
 
     Debates: case, panel, result, and each seat's position in each round. Runs: joined by case, with the verdicts of
     both, agreement, flips, calls and cost. What differs is marked.
     """
+    from jury_judge.kinds import kind_of
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)
     try:
-        if _kind(store, a, b, kind) == "debates":
+        if kind_of(store, a, b, kind) == "debates":
             return _debates(store, a, b, everything=everything, as_json=as_json)
         return _runs(store, a, b, everything=everything, as_json=as_json)
     finally:
         store.close()
-
-
-def _kind(store: "EventStore", a: str, b: str, wanted: str | None) -> str:
-    """What both are.
-
-    Raises:
-        NotComparable: one is neither, or both kinds fit, or they are of different kinds.
-    """
-    from jury_judge.errors import NotComparable
-    from jury_judge.views.visible_text import visible_line
-
-    kinds = []
-    for one in (a, b):
-        found = {name for name, there in zip(_KINDS, _there(store, one), strict=True) if there}
-        if not found:
-            raise NotComparable(
-                f"{visible_line(one)!r} is neither a debate nor a run of this store; `jury list` shows its debates, "
-                "`jury list --runs` its runs"
-            )
-        if wanted is not None and wanted not in found:
-            raise NotComparable(f"{one} is no {wanted.removesuffix('s')}, but a {found.pop().removesuffix('s')}")
-        kinds.append(found if wanted is None else {wanted})
-    both = kinds[0] & kinds[1]
-    if not both:
-        of_a, of_b = (found.pop().removesuffix("s") for found in kinds)
-        raise NotComparable(f"{a} is a {of_a} and {b} is a {of_b}; name two debates, or two runs")
-    if len(both) > 1:
-        raise NotComparable(f"{a} and {b} are debates and runs; say which with --kind debates or --kind runs")
-    return both.pop()
-
-
-def _there(store: "EventStore", name: str) -> tuple[bool, bool]:
-    from jury_events.ids import debate_stream
-
-    # No store can be asked for an id with such a character, and none has one.
-    if not name.isprintable():
-        return False, False
-    return bool(store.heads([debate_stream(name)])), bool(store.debates(run_id=name, limit=1))
 
 
 def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> Exit:
