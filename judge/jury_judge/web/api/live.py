@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, WebSocket
 from fastapi.responses import Response
@@ -172,7 +172,7 @@ class _Socket:
                 # 1001: this process ends, and the debate may go on elsewhere.
                 await self._socket.close(1000 if self._reader.over else 1001)
         except TimeoutError:
-            abort(cast("Scope", self._socket.scope))
+            abort(self._socket.scope)
 
     async def _left(self) -> None:
         while (await self._socket.receive())["type"] != "websocket.disconnect":

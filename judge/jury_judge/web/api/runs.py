@@ -4,14 +4,21 @@ from importlib.metadata import version
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
 
-from jury_judge.web.api.forms import MOST_ROWS, Health, Rows, RunLine, Writer
+from jury_judge.kinds import Kind
+from jury_judge.views.comparison_object import debates_object, runs_object
+from jury_judge.web.api.forms import MOST_ROWS, Compared, Health, Rows, RunLine, Writer
 from jury_judge.web.api.problems import Refused, described
 from jury_judge.web.api.serving import RunName, Serving, row_table
+from jury_judge.web.api.spelling import camel
+from jury_judge.web.pages.compare_page import ComparedDebates, compared
 from jury_store.errors import StoreError
 from jury_store.schema import REVISION
 
 router = APIRouter(prefix="/api")
+
+EitherName = Annotated[str, Query(pattern=r"^[A-Za-z0-9._~-]{1,220}$", description="A debate's id, or a run's.")]
 
 
 @router.get("/runs", operation_id="listRuns", tags=["runs"], responses=described(422, 503))
@@ -34,6 +41,29 @@ def run(service: Serving, run_id: RunName) -> RunLine:
     if found is None:
         raise Refused(404, f"there is no run {run_id!r} in this store", "GET /api/runs lists those that there are")
     return RunLine.model_validate(row_table(found))
+
+
+@router.get(
+    "/compare",
+    operation_id="compare",
+    tags=["runs"],
+    response_model=Compared,
+    responses=described(404, 422, 500, 503),
+)
+def compare(service: Serving, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
+    """Two debates, or two runs, side by side; `kind` says which where an id is both.
+
+    Of two runs, at most 200 flips, and cases of one alone, are listed; `flipped` and `alone` count all.
+    """
+    found = compared(service.store, a, b, kind)
+    if isinstance(found, ComparedDebates):
+        return JSONResponse(camel(debates_object(found.compared)))
+    both = found.compared
+    table = runs_object(both, found.panel, found.flips)
+    for side in ("only_in_a", "only_in_b"):
+        table[side] = table[side][:MOST_ROWS]
+    counts = {"flipped": len(both.flips), "alone": {"a": len(both.only_in_a), "b": len(both.only_in_b)}}
+    return JSONResponse(camel({**table, **counts}))
 
 
 @router.get("/health", operation_id="health", tags=["server"], responses={503: {"model": Health}})

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-_NAMED_BY_DATA = frozenset({"scores", "ended_as", "verdicts", "undetermined_steps", "body"})
-"""Tables whose keys are data: rubric dimensions, verdicts, steps; and bodies, which are shown as they are hashed."""
+_NAMED_BY_DATA = frozenset({"scores", "ended_as"})
+"""Tables whose keys are data: rubric dimensions, verdicts."""
 
 
 def camel(value: Any) -> Any:
