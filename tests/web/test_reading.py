@@ -232,7 +232,6 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize(
     "path",
     [
@@ -251,11 +250,12 @@ HOSTILE = [
         "/schemas/{}.json",
     ],
 )
-def test_a_hostile_id_is_refused_and_breaks_nothing(reading: TestClient, path: str, name: str) -> None:
-    answer = reading.get(path.replace("{}", name))
+def test_a_hostile_id_is_refused_and_breaks_nothing(reading: TestClient, path: str) -> None:
+    for name in HOSTILE:
+        answer = reading.get(path.replace("{}", name))
 
-    assert 400 <= answer.status_code < 500, answer.text
-    assert {"error", "remedy"} == answer.json().keys()
+        assert 400 <= answer.status_code < 500, (name, answer.text)
+        assert {"error", "remedy"} == answer.json().keys()
 
 
 @pytest.mark.parametrize("search", ["'; DROP TABLE debates; --", "%", "\\", "日本", "\u202e", "x" * 200, "\ud7ff"])
