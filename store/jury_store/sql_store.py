@@ -14,7 +14,7 @@ from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
 from jury_store import listing, seal_rows, survey
 from jury_store.append_writer import write
-from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.dialects import DIALECTS
 from jury_store.errors import ErasureNotRecorded, InvalidAppend, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
@@ -193,6 +193,13 @@ class SqlEventStore(EventStore):
             return listing.debates(
                 connection, self._dialect, run_id=run_id, unfinished=unfinished, limit=limit, after=after
             )
+
+    def latest(
+        self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None
+    ) -> list[DebateRow]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.latest(connection, self._dialect, wanted, limit=limit, before=before)
 
     def runs(self) -> list[RunRow]:
         self._catch_up()

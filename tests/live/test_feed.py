@@ -370,3 +370,16 @@ async def test_a_log_that_another_connection_writes_is_followed(on_disk: tuple[E
             await asyncio.to_thread(writing.write, event)
 
         assert WHOLE == await ids(reader)
+
+
+async def test_readers_are_let_go_when_the_process_ends(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    writing.write(writing.script.opened())
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        await reader.next()
+        waiting = asyncio.create_task(reader.next())
+        feed.end()
+
+        assert [] == await waiting
+    async with feed.follow("never", LIVE_EVENTS) as late:
+        assert [] == await ids(late)

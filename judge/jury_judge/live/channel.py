@@ -35,6 +35,7 @@ class Channel(Generic[T]):
         self.over = False
         self.version = 0
         self.problem: Exception | None = None
+        self.ended = False
         self._position = 0
         self._judged = False
         self._fold = form.fold()
@@ -70,6 +71,11 @@ class Channel(Generic[T]):
     def fail(self, problem: Exception) -> None:
         """It cannot go on; every reader is told."""
         self.problem = problem
+        self.wake()
+
+    def end(self) -> None:
+        """Nothing more is told here, though the debate may go on; every reader's next is its last."""
+        self.ended = True
         self.wake()
 
     def wake(self) -> None:
@@ -113,13 +119,13 @@ class Reader(Generic[T]):
         Raises:
             EventError: the debate's record cannot be read.
         """
-        while not self._channel.loaded:
+        while not (self._channel.loaded or self._channel.ended):
             self._check()
             await self._channel.news()
         return self._take()
 
     async def next(self) -> list[T]:
-        """What comes next, one thing at least; nothing when the debate is over.
+        """What comes next, one thing at least; nothing when the debate is over, or the feed ends.
 
         Raises:
             EventError: the debate's record cannot be read.
@@ -127,6 +133,8 @@ class Reader(Generic[T]):
         while True:
             if self._channel.loaded and ((items := self._take()) or self._channel.over):
                 return items
+            if self._channel.ended:
+                return []
             self._check()
             await self._channel.news()
 

@@ -63,6 +63,7 @@ class Feed:
         self._waiting: list[asyncio.Future[None]] = []
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._ended = False
         self.readers = 0
 
     @asynccontextmanager
@@ -78,6 +79,8 @@ class Feed:
         channel: Channel[T] = self._channels.setdefault(key, Channel(debate_id, form))
         channel.readers += 1
         self.readers += 1
+        if self._ended:
+            channel.end()
         self._look_now()
         try:
             yield Reader(channel, after)
@@ -115,8 +118,14 @@ class Feed:
         self._look_now()
         await done
 
+    def end(self) -> None:
+        """Let every reader go, those that come later too: this process is about to end."""
+        self._ended = True
+        for channel in self._channels.values():
+            channel.end()
+
     async def close(self) -> None:
-        """Stop looking; readers that are left wait for ever, so end them first."""
+        """Stop looking at the log; `end` lets the readers go that are left."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
