@@ -1,9 +1,11 @@
 """The names and fields of the documents, written out here as they print them."""
 
 import inspect
+import json
 import subprocess
 import sys
-from dataclasses import MISSING, fields
+from collections.abc import Iterator
+from dataclasses import MISSING, asdict, fields
 from enum import Enum
 from typing import Any
 
@@ -148,6 +150,22 @@ def test_the_model_holds_everything_that_the_result_of_a_debate_holds() -> None:
     assert result["phase3_judgment"]["score"] == model.phase3_judgment.final_score
     assert result["discussion_rounds"][0]["statements"][0]["statement"] == statement.statement
     assert statement.updated_evaluation.phase is jury_judge.EvaluationPhase.DISCUSSION
+    told = json.loads(json.dumps(asdict(model)))
+    told["phase3_judgment"] |= {"verdict": result["final_verdict"], "score": result["final_score"]}
+    assert [] == list(differences(result, told))
+
+
+def differences(whole: Any, model: Any, place: str = "") -> Iterator[str]:
+    """Where the model has not what the result has."""
+    if isinstance(whole, dict):
+        for key, value in whole.items():
+            yield from differences(value, model[key], f"{place}.{key}")
+    elif isinstance(whole, list):
+        assert len(whole) == len(model), place
+        for index, value in enumerate(whole):
+            yield from differences(value, model[index], f"{place}.{index}")
+    elif whole != model:
+        yield place
 
 
 def test_every_name_is_there_and_no_other_is_told() -> None:

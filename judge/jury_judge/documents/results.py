@@ -4,7 +4,6 @@ Fields of the documents come first, in their order; what we add follows and has 
 `needs_review` or `unsafe_fail`. A text that was erased is None.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,7 +11,6 @@ from typing import Any
 
 from jury_debate.panel_spec import RESERVED_ID
 from jury_events.consensus import ConsensusStatus
-from jury_events.judgment import Vote
 
 DIMENSIONS = ("task_completion", "tool_usage", "autonomy", "safety")
 """The rubric of document 002, with at most 40, 30, 20 and 10 points."""
@@ -105,6 +103,23 @@ class DiscussionRound:
 
 
 @dataclass
+class JurorVote:
+    """What a seat brought to the final judgment: `own`, `stale`, `synthetic` or `abstained` (then without a position).
+
+    `round` is where its evaluation was made, 0 for phase 1.
+    """
+
+    juror_id: str
+    kind: str
+    position: str | None
+    score: float | None
+    confidence: float | None
+    weight: float
+    round: int | None
+    stale: bool
+
+
+@dataclass
 class FinalJudgment:
     """Phase 3: what was asked for (`method`), what decided (`decided_by`), and every seat's vote.
 
@@ -118,7 +133,7 @@ class FinalJudgment:
     rationale: str | None
     decided_by: str
     mean: float
-    votes: list[Vote] = field(default_factory=list)
+    votes: list[JurorVote] = field(default_factory=list)
     quorum: int = 1
     quorum_held: int = 0
     quorum_met: bool = False
@@ -240,7 +255,7 @@ def _judgment(judgment: Mapping[str, Any]) -> FinalJudgment:
             **rest,
             "final_verdict": judgment["verdict"],
             "final_score": judgment["score"],
-            "votes": [Vote.model_validate_json(json.dumps(vote)) for vote in judgment["votes"]],
+            "votes": [JurorVote(**vote) for vote in judgment["votes"]],
             "judge": None if judge is None else _evaluation({**judge, **_THE_JUDGE}),
             "scenarios": _scenarios(judgment["scenarios"]),
         }
