@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         FinalJudgment,
         JurorEvaluation,
         JurorStatement,
+        JurorVote,
         ScenarioResult,
     )
     from jury_judge.documents.retired import (
@@ -114,6 +115,7 @@ _PLACES = {
         "FinalJudgment",
         "JurorEvaluation",
         "JurorStatement",
+        "JurorVote",
         "ScenarioResult",
     ),
     "jury_judge.documents.retired": ("RetiredModelWarning",),
@@ -152,6 +154,7 @@ __all__ = [
     "JurorEvaluationOutput",
     "JurorRole",
     "JurorStatement",
+    "JurorVote",
     "Jury",
     "LiveEvent",
     "QuestionSpec",
