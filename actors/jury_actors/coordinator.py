@@ -77,6 +77,18 @@ class Coordinator:
         """Debates that ended, and pieces of watched answers; see `Outbox.poll`."""
         return await self._outbox.poll(life, ack)
 
+    async def release(self, debate_ids: Sequence[str]) -> None:
+        """Stop debates where they are; they can be resumed. What models are answering now is still recorded."""
+        held = [self._sittings.pop(debate_id, None) for debate_id in debate_ids]
+        tasks = [task for _, task in filter(None, held)]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for debate_id in debate_ids:
+            if debate_id not in self._sittings:
+                for link in self.links:
+                    link.release(debate_id)
+
     async def keep_seal(self, seal: Seal) -> bool:
         """Hand a seal to the clerk, who is the only one to write."""
         return await self.clerk.keep_seal(seal)

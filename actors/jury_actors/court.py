@@ -15,7 +15,7 @@ from jury_actors.backoff import Backoff
 from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.holding import CoordinatorPort
-from jury_actors.juror import Juror
+from jury_actors.juror import Juror, ProviderFactory
 from jury_actors.prices import Prices
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, provider_factory
@@ -76,12 +76,20 @@ def admission(plan: CourtPlan, client: str, *, limiter: DeskPort | None, budget:
 
 @asynccontextmanager
 async def in_process_court(
-    plan: CourtPlan, open_store: Callable[[], EventStore], *, sources: Sources = Sources(), backoff: Backoff = Backoff()
+    plan: CourtPlan,
+    open_store: Callable[[], EventStore],
+    *,
+    sources: Sources = Sources(),
+    backoff: Backoff = Backoff(),
+    around: Callable[[ProviderFactory], ProviderFactory] = lambda providers: providers,
 ) -> AsyncIterator[CoordinatorPort]:
-    """The same classes as on Ray, in this process and event loop. On leaving, what runs stops where it is."""
+    """The same classes as on Ray, in this process and event loop. On leaving, what runs stops where it is.
+
+    `around` may put something before the providers that jurors get.
+    """
     clerk = Clerk(await asyncio.to_thread(open_store))
     try:
-        providers = provider_factory(plan.script, plan.endpoints)
+        providers = around(provider_factory(plan.script, plan.endpoints))
         rule = Limiter(backoff=backoff, jitter=sources.jitter)
         limiter = Desk(rule, "limiter") if plan.limited else None
         budget = Desk(Budget(plan.ceiling), "budget") if plan.ceiling.bounded else None

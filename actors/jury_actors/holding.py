@@ -26,6 +26,10 @@ class CoordinatorPort(Protocol):
         """Debates that ended, after those acknowledged, and pieces of watched answers."""
         ...
 
+    async def release(self, debate_ids: Sequence[str]) -> None:
+        """Stop debates where they are: nobody waits for them any more. Sent again, they go on from there."""
+        ...
+
     async def keep_seal(self, seal: Seal) -> bool:
         """Have the log's writer store a seal that the driver made; False when there is one of its size."""
         ...

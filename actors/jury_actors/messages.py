@@ -56,19 +56,26 @@ class Chunk(NamedTuple):
 
 
 class Docket(NamedTuple):
-    """What the debates of a run have in common. `watched`: the final judge is watched while it writes."""
+    """What the debates of a run have in common. `watched`: the final judge is watched while it writes.
 
-    run_id: str
+    `run_id` is None for debates that belong to no run.
+    """
+
+    run_id: str | None
     resolved: ResolvedPanel
     watched: bool = False
 
 
 class Job(NamedTuple):
-    """One debate to hold: `case` is the case with its label, as JSON."""
+    """One debate to hold: `case` is the case with its label, as JSON.
+
+    `submission_id` is the caller's name for it in live events.
+    """
 
     debate_id: str
     case: bytes
     docket: Docket
+    submission_id: str | None = None
 
 
 class Finished(NamedTuple):

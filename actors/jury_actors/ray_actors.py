@@ -220,6 +220,10 @@ class CoordinatorActor:
         """See `CoordinatorPort`."""
         return await self._ready().poll(life, ack)
 
+    async def release(self, debate_ids: Sequence[str]) -> None:
+        """See `CoordinatorPort`."""
+        await self._ready().release(debate_ids)
+
     async def keep_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
         return await self._ready().keep_seal(seal)

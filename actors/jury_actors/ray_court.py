@@ -47,14 +47,14 @@ _HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00" + _SETTIN
 """How a client opens an HTTP/2 connection (RFC 9113, 3.4), with empty settings of its own."""
 
 
-def start_ray(address: str | None = None) -> None:
-    """Start a local cluster, or join the one at `address` (host:port). Does nothing when Ray runs already.
+def start_ray(address: str | None = None) -> bool:
+    """Start a local cluster, or join the one at `address` (host:port). Gives False when Ray runs already.
 
     Raises:
         ClusterUnreachable: nobody, or something else than Ray, listens at `address`.
     """
     if ray.is_initialized():
-        return
+        return False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": True}
     if address is None:
         ray.init(
@@ -64,9 +64,10 @@ def start_ray(address: str | None = None) -> None:
             object_store_memory=_OBJECT_STORE_BYTES,
             **quiet,
         )
-        return
+        return True
     _check_address(address)
     ray.init(address=address, **quiet)
+    return True
 
 
 def _check_address(address: str) -> None:

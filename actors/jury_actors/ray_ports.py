@@ -165,6 +165,13 @@ class RayCoordinatorPort:
             raise CoordinatorLost from error
         return delivery
 
+    async def release(self, debate_ids: Sequence[str]) -> None:
+        """See `CoordinatorPort`."""
+        try:
+            await _remotely(self._handle.release, debate_ids)
+        except ActorUnavailableError as error:
+            raise CoordinatorLost from error
+
     async def keep_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NoReturn, Protocol
 
 from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
-from jury_actors.errors import Halted, OtherPanel, TextMissing
+from jury_actors.errors import Halted, OtherPanel, Released, TextMissing
 from jury_actors.juror_link import JurorLink
 from jury_actors.messages import Ask, Finished, Job, Told
 from jury_actors.sources import Sources
@@ -114,6 +114,7 @@ class Sitting:
             parts=self._pen,
             charges=resolved.charges,
             judge_charge=resolved.judge_charge,
+            submission_id=job.submission_id,
         )
         appended = await self._append([opened], expected=0)
         if appended.repeated:
@@ -223,9 +224,10 @@ class Sitting:
                 await self._ask_again(message)
             elif message.outcome is not None:
                 self._debate.learn(message.step_id, message.outcome)
-            elif isinstance(message.problem, Mismatch | TextMissing):
+            elif isinstance(message.problem, Mismatch | TextMissing | Released):
                 # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
-                # Or the ask reached another incarnation than the one that its texts were sent to.
+                # Or the ask reached another incarnation than the one that its texts were sent to. Or the debate was
+                # let go while the juror was at this step, and taken up again before the juror told of it.
                 await self._ask_again([message.step_id])
             elif isinstance(message.problem, Halted):
                 self._halted = message.problem

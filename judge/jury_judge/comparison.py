@@ -80,7 +80,7 @@ def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
         JudgeError: the events of one do not begin with its opening.
     """
     records = read_record(a.events), read_record(b.events)
-    held_a, held_b = (_positions(record) for record in records)
+    held_a, held_b = (positions(record) for record in records)
     rows = tuple(Row(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b}))
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
     return DebateComparison(
@@ -103,7 +103,11 @@ def _places(records: Iterable[DebateRecord], held: Mapping[_Place, Position]) ->
     return [place for place in (*places, (None, None)) if place in held]
 
 
-def _positions(record: DebateRecord) -> dict[_Place, Position]:
+def positions(record: DebateRecord) -> dict[_Place, Position]:
+    """What each seat holds after each round in which it was heard, by juror id and round (0: phase 1).
+
+    The final judge's evaluation comes last; it has neither a juror id nor a round.
+    """
     found: dict[_Place, Position] = {}
     latest: dict[str, Position] = {}
     heard = [(0, said) for said in record.phase_1]

@@ -1,5 +1,7 @@
 """Errors of this component."""
 
+from collections.abc import Mapping
+
 from pydantic import ValidationError
 
 from jury_events.errors import JuryError
@@ -37,6 +39,22 @@ class RunRefused(JudgeError):
     """A run cannot go on as it is asked to: its panel or a case is not what it was begun with."""
 
 
+class JuryClosed(JudgeError):
+    """A jury was used outside of its `async with`, or left while it judged; what ran can be resumed."""
+
+
+class RunUnfinished(JudgeError):
+    """Some debates of a run could not go on; `problems` has why, by debate id. The same run again goes on with them."""
+
+    def __init__(self, message: str, problems: Mapping[str, BaseException]) -> None:
+        super().__init__(message)
+        self.problems = problems
+
+
+class NoEvaluation(JudgeError):
+    """A juror that was used by itself gave no usable answer; the message says where its calls are recorded."""
+
+
 class OutputClosed(JudgeError):
     """Nobody reads the results any more, and the work is not done; the message says how to go on."""
 
@@ -51,3 +69,23 @@ class BranchTaken(JudgeError):
 
 class NotComparable(JudgeError):
     """Two ids do not name two debates, nor two runs."""
+
+
+class BadPoint(JudgeError):
+    """A reader names a place to go on from that is none."""
+
+
+class TooManyReaders(JudgeError):
+    """As many follow debates live as this server serves."""
+
+
+class NotHeldHere(JudgeError):
+    """The server only shows debates, or holds none under the panel that is asked for."""
+
+
+class TooManySubmissions(JudgeError):
+    """As many evaluations and runs are under way as this server holds."""
+
+
+class ServeRefused(JudgeError):
+    """The server cannot be started as it is asked to be."""

@@ -46,6 +46,19 @@ def load_grid(sets: Sequence[str], path: str | None) -> Grid:
     return Grid.together(tuple(grids))
 
 
+def grid_of(table: Mapping[str, Any]) -> Grid:
+    """The settings of a table `KEY: value` or `KEY: [values]`, every combination; values as in a grid file.
+
+    Raises:
+        SettingError: there is no setting, or one cannot be read; the message names the key and what it may be.
+        SettingRefused: there are too many.
+    """
+    if not table:
+        raise SettingError(f"no setting is given; keys are {', '.join(KEYS)}")
+    choices = {_key(key): value if isinstance(value, list | tuple) else [value] for key, value in table.items()}
+    return Grid.of({key: tuple(_value(key, value) for value in values) for key, values in choices.items()})
+
+
 def _sets(sets: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     found: dict[str, tuple[Any, ...]] = {}
     for one in sets:

@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Any, Protocol
 
 from jury_actors.errors import Halted
@@ -32,6 +34,20 @@ Line = dict[str, Any]
 CaseSource = Callable[[Callable[[Case], bool]], Iterable[Case]]
 
 
+def fresh_run_id() -> str:
+    """A name for a run; another one each time."""
+    return _fresh("run")
+
+
+def fresh_debate_id(case: Case) -> str:
+    """An id for a debate that belongs to no run; another one each time."""
+    return id_of(_fresh("debate"), case.case_id)
+
+
+def _fresh(kind: str) -> str:
+    return f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(3)}"
+
+
 class Progress(Protocol):
     """Told how a run goes."""
 
@@ -54,12 +70,14 @@ class Run:
         cases: gives the cases from the start, each time that it is called; asked of each case whether to read the
             records that its URIs lead to.
         concurrency: debates at once.
+        submission_id: what the caller calls a case in live events.
     """
 
     run_id: str
     resolved: ResolvedPanel
     cases: CaseSource
     concurrency: int
+    submission_id: Callable[[Case], str | None] = lambda _case: None
 
     def debate_id(self, case: Case) -> str:
         """Where the case's debate is in the store."""
@@ -109,6 +127,30 @@ def survey(run: Run, store: EventStore) -> Survey:
                 "(or what the panel file redacts of it); give the run another --run id, or the case its old content"
             )
     return Survey(total=total, stored=ours)
+
+
+def is_over(debate_id: str, case: Case, resolved: ResolvedPanel, store: EventStore) -> bool | None:
+    """Whether nothing is left to do in one debate; None where the store does not hold it.
+
+    Raises:
+        RunRefused: it was opened with another panel, or over another case.
+    """
+    found = store.debate(debate_id)
+    if found is None:
+        return None
+    if different := panel_differences(panel_of(store, debate_id), resolved):
+        raise RunRefused(
+            f"debate {debate_id} was opened with another panel: {described(different)}; "
+            "use the panel that it was opened with, or another run or id"
+        )
+    part = store.parts(debate_id, [found.case_part]).get(found.case_part)
+    row = CaseRow(found.case_id, found.status, found.case_part, None if part is None else part.salt)
+    if row.salt is not None and not _same_case(case, debate_id, row, row.salt, store):
+        raise RunRefused(
+            f"debate {debate_id} judged another case under that id: its content has changed since (or what the panel "
+            "file redacts of it); use another run or id, or give the case its old content"
+        )
+    return row.status in _ENDED
 
 
 def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventStore) -> bool:
@@ -214,7 +256,7 @@ def _readable_jobs(
         if stopping.is_set():
             continue
         docketed.order.append(debate)
-        yield Job(debate, case.model_dump_json().encode(), docket)
+        yield Job(debate, case.model_dump_json().encode(), docket, run.submission_id(case))
 
 
 async def _lines(docketed: Docketed, store: EventStore) -> AsyncIterator[Line]:

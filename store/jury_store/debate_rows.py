@@ -1,7 +1,8 @@
 """The lists made from the log: one line a debate, one line a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 DebateStatus = Literal["evaluating", "discussing", "judging", "completed", "failed", "cancelled"]
 
@@ -68,3 +69,38 @@ class CaseRow(NamedTuple):
     status: DebateStatus
     case_part: bytes
     salt: bytes | None
+
+
+class DebateFilter(NamedTuple):
+    """Which debates of a list are wanted: those to which all that is not None applies.
+
+    `search` is looked for in debate ids and case ids, ASCII letters of either case alike.
+    """
+
+    run_id: str | None = None
+    status: DebateStatus | None = None
+    verdict: str | None = None
+    simulated: bool | None = None
+    search: str | None = None
+
+    def admits(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row, by the names of its columns, is wanted."""
+        return (
+            self.run_id in {None, row["run_id"]}
+            and self.status in {None, row["status"]}
+            and self.verdict in {None, row["final_verdict"]}
+            and self.simulated in {None, row["simulated"]}
+            and (self.search is None or any(_found(self.search, row[name]) for name in ("debate_id", "case_id")))
+        )
+
+
+def _found(text: str, within: str) -> bool:
+    # As both databases compare: without a locale, ASCII letters alone have cases.
+    return _lower(text) in _lower(within)
+
+
+def _lower(text: str) -> str:
+    return text.encode().lower().decode()
+
+
+EVERY_DEBATE = DebateFilter()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.parts import Digest, Part
-from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import StoreError
 from jury_store.inventory import DebateRecord, Head, Inventory
 from jury_store.seals.seal import Seal
@@ -183,6 +183,18 @@ class EventStore(ABC):
             unfinished: only those that are not completed, failed or cancelled.
             limit: how many at most.
             after: only those opened beyond this position (`DebateRow.position` of the last one seen).
+        """
+
+    @abstractmethod
+    def latest(
+        self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None
+    ) -> list[DebateRow]:
+        """The debates that were opened last, the newest first, up to date.
+
+        Args:
+            wanted: which of them.
+            limit: how many at most.
+            before: only those opened before this position (`DebateRow.position` of the last one seen).
         """
 
     @abstractmethod

@@ -6,11 +6,11 @@ All functions work in the transaction that the connection is in.
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, delete, select
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, or_, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
-from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.dialects import Dialect
 from jury_store.projection import Row, View, opened_run, touched
 from jury_store.schema import debates as debates_table
@@ -85,6 +85,40 @@ def debates(
         ):
             found[debate_id] = row
     return [DebateRow(**row) for row in sorted(found.values(), key=_by_position)[:limit]]
+
+
+def latest(
+    connection: Connection, dialect: Dialect, wanted: DebateFilter, *, limit: int, before: int | None
+) -> list[DebateRow]:
+    """Lines of those that are wanted, the newest first, up to date."""
+    view = _tail(connection, dialect)
+    query = select(debates_table).where(*_conditions(wanted)).order_by(debates_table.c.position.desc())
+    if before is not None:
+        query = query.where(debates_table.c.position < before)
+    # A debate of the tail may not be wanted any more: with that many more lines, enough are left.
+    query = query.limit(limit + len(view.debates))
+    found = {row["debate_id"]: dict(row) for row in connection.execute(query).mappings()}
+    for debate_id, row in view.debates.items():
+        found.pop(debate_id, None)
+        if (before is None or row["position"] < before) and wanted.admits(row):
+            found[debate_id] = row
+    return [DebateRow(**row) for row in sorted(found.values(), key=_by_position, reverse=True)[:limit]]
+
+
+def _conditions(wanted: DebateFilter) -> list[ColumnElement[bool]]:
+    """What `DebateFilter.admits` says, in SQL."""
+    columns = debates_table.c
+    exactly = (
+        (columns.run_id, wanted.run_id),
+        (columns.status, wanted.status),
+        (columns.final_verdict, wanted.verdict),
+        (columns.simulated, wanted.simulated),
+    )
+    conditions = [column == value for column, value in exactly if value is not None]
+    if wanted.search is not None:
+        named = (column.icontains(wanted.search, autoescape=True) for column in (columns.debate_id, columns.case_id))
+        conditions.append(or_(*named))
+    return conditions
 
 
 def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:

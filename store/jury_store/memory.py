@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream, stream_debate
 from jury_events.parts import Digest, Part
-from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory
@@ -173,6 +173,19 @@ class MemoryEventStore(EventStore):
                 ),
                 key=lambda row: row["position"],
             )
+            return [DebateRow(**row) for row in rows[:limit]]
+
+    def latest(
+        self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None
+    ) -> list[DebateRow]:
+        with self._lock:
+            self.project()
+            rows = [
+                row
+                for row in self._view.debates.values()
+                if (before is None or row["position"] < before) and wanted.admits(row)
+            ]
+            rows.sort(key=lambda row: row["position"], reverse=True)
             return [DebateRow(**row) for row in rows[:limit]]
 
     def runs(self) -> list[RunRow]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.envelope import StoredEvent
@@ -14,17 +14,24 @@ from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
 from jury_store import listing, seal_rows, survey
 from jury_store.append_writer import write
-from jury_store.debate_rows import CaseRow, DebateRow, RunRow
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.dialects import DIALECTS
 from jury_store.errors import ErasureNotRecorded, InvalidAppend, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory
-from jury_store.schema import EPOCH
+from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.seal import Seal
 
 _T = TypeVar("_T")
 _CATCH_UP = 5000
+_CHUNK = 500
+
+_parts = metadata.tables["parts"]
+# By digest: a debate may hold megabytes of which nothing was asked for.
+_PARTS_ASKED_FOR = select(_parts.c.digest, _parts.c.salt, _parts.c.content).where(
+    _parts.c.debate_id == bindparam("debate"), _parts.c.digest.in_(bindparam("digests", expanding=True))
+)
 
 
 class SqlEventStore(EventStore):
@@ -109,8 +116,15 @@ class SqlEventStore(EventStore):
             return position
 
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
-        there = self.parts_of([debate_id]).get(debate_id, {})
-        return there if digests is None else {one: there[one] for one in digests if one in there}
+        if digests is None:
+            return self.parts_of([debate_id]).get(debate_id, {})
+        found: dict[Digest, Part] = {}
+        wanted = list(dict.fromkeys(digests))
+        with self._reading() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                chosen = {"debate": debate_id, "digests": wanted[start : start + _CHUNK]}
+                found.update({row[0]: Part(*row) for row in connection.execute(_PARTS_ASKED_FOR, chosen)})
+        return found
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         found: dict[str, dict[Digest, Part]] = defaultdict(dict)
@@ -177,6 +191,13 @@ class SqlEventStore(EventStore):
             return listing.debates(
                 connection, self._dialect, run_id=run_id, unfinished=unfinished, limit=limit, after=after
             )
+
+    def latest(
+        self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None
+    ) -> list[DebateRow]:
+        self._catch_up()
+        with self._reading() as connection:
+            return listing.latest(connection, self._dialect, wanted, limit=limit, before=before)
 
     def runs(self) -> list[RunRow]:
         self._catch_up()

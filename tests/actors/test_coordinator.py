@@ -507,3 +507,47 @@ async def test_jurors_that_die_again_and_again_hold_a_debate_up_but_do_not_chang
 
     assert await it.comes_to_the_same_end(holding)
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
+
+
+async def test_a_debate_that_is_let_go_stops_where_it_is_and_goes_on_when_it_is_sent_again(store: KeptStore) -> None:
+    run, meter = Run(store, debates=2), Meter()
+    meter.closed_for = lambda trace: trace.startswith("d0/")
+    async with run.court(meter=meter) as port:
+        held = asyncio.create_task(run.through(port, jobs=run.jobs[1:]))
+        await port.submit(run.jobs[:1])
+        await until(lambda: len(meter.served_of("d0")) == 3)
+        await port.release(["d0"])
+        running = [task.get_coro().__qualname__ for task in asyncio.all_tasks() if task.get_coro()]
+        found = await held
+        meter.open_again()
+        found |= await run.through(port, jobs=run.jobs[:1])
+
+    assert completed(found.values())
+    assert {"d0", "d1"} == set(found)
+    assert running.count("Coordinator._hold") <= 1
+    assert [] == broken_promises(store, "d0", meter.served_of("d0"))
+    assert verify(store).ok
+
+
+async def test_what_jurors_tell_of_a_debate_that_was_let_go_does_not_disturb_it_when_it_goes_on(
+    mortal: Callable[..., MortalCourt],
+) -> None:
+    court = mortal()
+    jurors = [juror for seat, juror in court.jurors.items() if seat is not None]
+    for juror in jurors:
+        juror.answers.clear()
+    court.meter.open.clear()
+    await court.coordinator.submit(court.run.jobs)
+    await until(lambda: court.meter.running == 3)
+    await court.coordinator.release(["d0"])
+    await until(lambda: not any(juror.juror._texts for juror in jurors))
+    court.meter.open.set()
+    await until(lambda: not any(juror.juror._working for juror in jurors))
+    submitted = [juror.submitted for juror in jurors]
+    holding = asyncio.create_task(court.run.through(court.coordinator))
+    await until(lambda: any(juror.submitted > before for juror, before in zip(jurors, submitted, strict=True)))
+    for juror in jurors:
+        juror.answers.set()
+
+    assert await court.comes_to_the_same_end(holding)
+    assert [] == broken_promises(court.run.store, "d0", court.meter.served_of("d0"))

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import event as sa_event
 
 from jury_events.envelope import NewEvent
-from jury_store.debate_rows import RunRow
+from jury_store.debate_rows import DebateFilter, RunRow
 from jury_store.errors import ReadOnlyStore
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
@@ -284,3 +284,66 @@ def test_a_writer_catches_up_before_it_lists(
 
     assert store.debates()[0].status == "completed"
     assert store.project() <= 2
+
+
+@pytest.mark.parametrize("carried", [True, False])
+def test_the_debates_opened_last_are_listed_first_page_by_page(store: EventStore, carried: bool) -> None:
+    for n in range(5):
+        script = DebateScript(f"d{n}", seed=n)
+        _hold(store, script, script.opened())
+    if carried:
+        store.project()
+
+    page = store.latest(limit=2)
+    rest = store.latest(before=page[-1].position)
+
+    assert ["d4", "d3", "d2", "d1", "d0"] == [row.debate_id for row in page + rest]
+    assert [] == store.latest(before=rest[-1].position)
+
+
+WANTED = [
+    (DebateFilter(run_id="run"), {"plain", "failed", "%_x", "判定"}),
+    (DebateFilter(status="failed"), {"failed"}),
+    (DebateFilter(verdict="safe_pass"), {"Whole"}),
+    (DebateFilter(verdict="unsafe_fail"), set()),
+    (DebateFilter(simulated=False), {"plain"}),
+    (DebateFilter(simulated=True), {"Whole", "failed", "%_x", "判定"}),
+    (DebateFilter(search="WHO"), {"Whole"}),
+    (DebateFilter(search="case-p"), {"plain"}),
+    (DebateFilter(search="%_"), {"%_x"}),
+    (DebateFilter(search="_"), {"%_x"}),
+    (DebateFilter(search="判"), {"判定"}),
+    (DebateFilter(search="\\"), set()),
+    (DebateFilter(search="a", run_id="run", simulated=True), {"failed", "%_x", "判定"}),
+]
+
+
+@pytest.mark.parametrize("carried", [True, False])
+def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bool) -> None:
+    scripts = {name: DebateScript(name, seed=n) for n, name in enumerate(("plain", "failed"))}
+    scripts |= {"Whole": DebateScript("Whole", run_id=None, seed=3)}
+    # A case's id is free text, which a debate's is not.
+    scripts |= {name: DebateScript(f"d{n}", seed=n) for n, name in enumerate(("%_x", "判定"), start=4)}
+    for name, script in scripts.items():
+        opened = script.opened(simulated=name != "plain", case_id=f"case-{name}")
+        after = script.whole()[1:] if name == "Whole" else (script.failed(),) if name == "failed" else ()
+        _hold(store, script, opened, *after)
+    if carried:
+        store.project()
+
+    for wanted, expected in WANTED:
+        found = {row.case_id.removeprefix("case-") for row in store.latest(wanted)}
+
+        assert expected == found, wanted
+
+
+def test_a_page_of_wanted_debates_is_full_though_some_ended_since_the_lists_were_made(store: EventStore) -> None:
+    scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
+    for script in scripts:
+        _hold(store, script, script.opened())
+    store.project()
+    for script in scripts[-2:]:
+        _hold(store, script, script.cancelled())
+
+    assert ["d3", "d2", "d1"] == [row.debate_id for row in store.latest(DebateFilter(status="evaluating"), limit=3)]
+    assert ["d5", "d4"] == [row.debate_id for row in store.latest(DebateFilter(status="cancelled"))]

@@ -9,102 +9,51 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
 
 if TYPE_CHECKING:
+    from jury_judge.kinds import Kind
     from jury_store.event_store import EventStore
-
-_KINDS = ("debates", "runs")
 
 
 @click.command("compare")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option("--kind", type=click.Choice(_KINDS), help="What A and B are, where an id is both a debate's and a run's.")
+@click.option(
+    "--kind",
+    type=click.Choice(("debates", "runs")),
+    help="What A and B are, where an id is both a debate's and a run's.",
+)
 @click.option(
     "--all", "everything", is_flag=True, help="List every flip, case and difference, not the first 20, as --json does."
 )
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
-def command(a: str, b: str, *, kind: str | None, everything: bool, store_url: str | None, as_json: bool) -> int:
+def command(a: str, b: str, *, kind: "Kind | None", everything: bool, store_url: str | None, as_json: bool) -> int:
     """Put two debates, or two runs, of one store side by side.
 
     Debates: case, panel, result, and each seat's position in each round. Runs: joined by case, with the verdicts of
     both, agreement, flips, calls and cost. What differs is marked.
     """
+    from jury_judge.kinds import kind_of
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)
     try:
-        if _kind(store, a, b, kind) == "debates":
+        if kind_of(store, a, b, kind) == "debates":
             return _debates(store, a, b, everything=everything, as_json=as_json)
         return _runs(store, a, b, everything=everything, as_json=as_json)
     finally:
         store.close()
 
 
-def _kind(store: "EventStore", a: str, b: str, wanted: str | None) -> str:
-    """What both are.
-
-    Raises:
-        NotComparable: one is neither, or both kinds fit, or they are of different kinds.
-    """
-    from jury_judge.errors import NotComparable
-    from jury_judge.views.visible_text import visible_line
-
-    kinds = []
-    for one in (a, b):
-        found = {name for name, there in zip(_KINDS, _there(store, one), strict=True) if there}
-        if not found:
-            raise NotComparable(
-                f"{visible_line(one)!r} is neither a debate nor a run of this store; `jury list` shows its debates, "
-                "`jury list --runs` its runs"
-            )
-        if wanted is not None and wanted not in found:
-            raise NotComparable(f"{one} is no {wanted.removesuffix('s')}, but a {found.pop().removesuffix('s')}")
-        kinds.append(found if wanted is None else {wanted})
-    both = kinds[0] & kinds[1]
-    if not both:
-        of_a, of_b = (found.pop().removesuffix("s") for found in kinds)
-        raise NotComparable(f"{a} is a {of_a} and {b} is a {of_b}; name two debates, or two runs")
-    if len(both) > 1:
-        raise NotComparable(f"{a} and {b} are debates and runs; say which with --kind debates or --kind runs")
-    return both.pop()
-
-
-def _there(store: "EventStore", name: str) -> tuple[bool, bool]:
-    from jury_events.ids import debate_stream
-
-    # No store can be asked for an id with such a character, and none has one.
-    if not name.isprintable():
-        return False, False
-    return bool(store.heads([debate_stream(name)])), bool(store.debates(run_id=name, limit=1))
-
-
 def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> Exit:
     from jury_judge.cli.terminal import page_console
     from jury_judge.comparison import compare_debates
     from jury_judge.debates import read_debate
+    from jury_judge.views.comparison_object import debates_object
     from jury_judge.views.comparison_view import debates_page
 
     compared = compare_debates(read_debate(store, a), read_debate(store, b))
     if as_json:
-        _print(
-            {
-                "kind": "debates",
-                "a": compared.a._asdict(),
-                "b": compared.b._asdict(),
-                "same_case": compared.same_case,
-                "panel_differences": _differences(compared.panel),
-                "positions": [
-                    {
-                        "juror_id": row.juror_id,
-                        "round": row.round,
-                        "differs": row.differs,
-                        "a": row.a._asdict() if row.a else None,
-                        "b": row.b._asdict() if row.b else None,
-                    }
-                    for row in compared.rows
-                ],
-            }
-        )
+        _print(debates_object(compared))
     else:
         debates_page(compared, everything=everything).print(page_console())
     return Exit.DONE
@@ -115,6 +64,7 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     from jury_judge.cli.terminal import page_console
     from jury_judge.debates import panel_of, rows_of_run, same_case
     from jury_judge.run_comparison import compare_runs
+    from jury_judge.views.comparison_object import runs_object
     from jury_judge.views.comparison_view import SHOWN, runs_page
 
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
@@ -125,30 +75,8 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     if not as_json:
         runs_page(compared, panel, flips, everything=everything).print(page_console())
         return Exit.DONE
-    sides = ({**vars(side), "ended_as": dict(side.ended_as)} for side in (compared.a, compared.b))
-    _print(
-        {
-            "kind": "runs",
-            **dict(zip(("a", "b"), sides, strict=True)),
-            "panel_differences": _differences(panel),
-            "verdicts": [{"a": old, "b": new, "cases": count} for (old, new), count in sorted(compared.table.items())],
-            "judged_by_both": compared.judged,
-            "agreed": compared.agreed,
-            "agreement": compared.agreement,
-            "mean_absolute_score_difference": compared.score_difference,
-            "only_in_a": compared.only_in_a,
-            "only_in_b": compared.only_in_b,
-            "flips": [
-                {"case_id": flip.case_id, "a": flip.a._asdict(), "b": flip.b._asdict(), "same_case": same}
-                for flip, same in flips
-            ],
-        }
-    )
+    _print(runs_object(compared, panel, flips))
     return Exit.DONE
-
-
-def _differences(panel: Any) -> list[dict[str, Any]]:
-    return [{"field": one.field, "a": one.before, "b": one.now} for one in panel]
 
 
 def _print(compared: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +120,7 @@ def _run(
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import Run
+    from jury_judge.runs import Run, fresh_run_id
     from jury_judge.settings import load_settings
 
     _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
@@ -133,7 +132,7 @@ def _run(
     script = simulated(simulate, loaded.panel.models)
     settings = load_settings(os.environ, store_url=store_url)
     run = Run(
-        run_id=run_id or _fresh_run_id(),
+        run_id=run_id or fresh_run_id(),
         resolved=loaded.resolved,
         cases=loaded.redaction.cases(_case_source(cases, fields, limit, settings.artifact_hosts)),
         concurrency=concurrency,
@@ -201,10 +200,6 @@ def _close(results: "Results", held: "Held", run_id: str, total: int, fail_on: t
         note(f"jury: {trouble}")
         return Exit.STOPPED
     return Exit.FAILED_ON if results.any_of(fail_on) else Exit.DONE
-
-
-def _fresh_run_id() -> str:
-    return f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(2)}"
 
 
 def _case_source(

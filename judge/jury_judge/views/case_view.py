@@ -22,6 +22,8 @@ def add_case(page: Page, text: str, words: Words, *, full: bool) -> None:
         if len(case.scenarios) > 1:
             page.line(Span(f"{words.scenario} {scenario.scenario_id}", "bold"))
         _scenario(page, scenario, words, full=full)
+    if case.artifact_summary is not None:
+        _passage(page, words.artifact_summary, case.artifact_summary, words, full=full)
 
 
 def _scenario(page: Page, scenario: Scenario, words: Words, *, full: bool) -> None:
@@ -32,14 +34,15 @@ def _scenario(page: Page, scenario: Scenario, words: Words, *, full: bool) -> No
     if question.expected_behavior is not None:
         _passage(page, words.expected, question.expected_behavior, words, full=full)
     if execution.messages:
-        transcript = "\n".join(_message(message) for message in execution.messages)
+        transcript = "\n".join(message_text(message) for message in execution.messages)
         _passage(page, f"{words.transcript} ({len(execution.messages)})", transcript, words, full=full)
     _passage(page, words.response, execution.response or words.empty, words, full=full)
     if execution.error is not None:
         _passage(page, words.error, execution.error, words, full=full)
 
 
-def _message(message: Message) -> str:
+def message_text(message: Message) -> str:
+    """One turn of a transcript: who, what it thought and said, what it called."""
     who = message.role if message.tool is None else f"{message.role} {message.tool}"
     said = [f"({message.thought})"] if message.thought else []
     said += [message.content] if message.content else []

@@ -22,6 +22,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.ids import Step
+from jury_events.panel import Panel
 from jury_events.parts import PartRef
 from jury_judge.errors import JudgeError
 
@@ -47,12 +48,16 @@ class RoundRecord:
 
 @dataclass
 class DebateRecord:
-    """A debate as far as its events tell; what has not happened is None or empty."""
+    """A debate as far as its events tell; what has not happened is None or empty.
+
+    `discussion_over`: the last consensus check said that no round follows.
+    """
 
     opened: DebateOpened
     phase_1: list[JurorEvaluated | JurorAbstained] = field(default_factory=list)
     phase_1_check: ConsensusCheck | None = None
     rounds: list[RoundRecord] = field(default_factory=list)
+    discussion_over: bool = False
     judgment: JudgmentRendered | None = None
     ending: Ending | None = None
     forked: DebateForked | None = None
@@ -95,6 +100,14 @@ def read_record(events: Iterable[DebateEvent]) -> DebateRecord:
     return record
 
 
+def role_of(panel: Panel, juror_id: str) -> str:
+    """The role name of a seat, the juror's id where it has none."""
+    try:
+        return panel.seat(juror_id).role_name
+    except KeyError:
+        return juror_id
+
+
 def text_in(texts: Texts, ref: PartRef) -> str | None:
     """A part's text, None when it is not there; bytes that are not UTF-8 show as escapes."""
     content = texts.get(ref.part)
@@ -119,6 +132,7 @@ def _add(record: DebateRecord, event: DebateEvent) -> None:
 
 
 def _add_check(record: DebateRecord, event: ConsensusChecked) -> None:
+    record.discussion_over = event.end_reason is not None
     if event.round == 0:
         record.phase_1_check = event.check
     elif record.rounds:

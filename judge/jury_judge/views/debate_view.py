@@ -16,7 +16,7 @@ from jury_events.verdict import Verdict
 from jury_judge.views.answered import given, is_simulated, is_stand_in, other_model
 from jury_judge.views.calls_view import add_calls
 from jury_judge.views.case_view import add_case
-from jury_judge.views.debate_record import DebateRecord, Texts, read_record, text_in
+from jury_judge.views.debate_record import DebateRecord, Texts, read_record, role_of, text_in
 from jury_judge.views.page import Page, Span
 from jury_judge.views.verdicts import VERDICTS
 from jury_judge.views.words import WORDS, Words
@@ -147,7 +147,7 @@ class _DebateView:
     def _vote(self, vote: Vote) -> tuple[str, ...]:
         stale = vote.stale and vote.kind != "stale"
         return (
-            self._role(vote.juror_id),
+            role_of(self._panel, vote.juror_id),
             f"{vote.kind}, stale" if stale else vote.kind,
             VERDICTS[vote.position][0] if vote.position else "–",
             "–" if vote.score is None else f"{vote.score:g}",
@@ -185,7 +185,7 @@ class _DebateView:
 
     def _speaker(self, juror_id: str, *, changed: bool = False) -> None:
         badge = (Span("  "), Span(f"[{self._words.position_changed}]", "bold blue")) if changed else ()
-        self._page.line(Span(self._role(juror_id), "bold"), *badge)
+        self._page.line(Span(role_of(self._panel, juror_id), "bold"), *badge)
 
     def _evaluation(self, evaluation: Evaluation) -> None:
         words = self._words
@@ -207,7 +207,8 @@ class _DebateView:
         reason = absent.reason.value + (f", {absent.refusal}" if absent.refusal else "")
         stands = f"; {words.stands}" if absent.stale else ""
         self._page.line(
-            Span(self._role(absent.juror_id), "bold"), Span(f"  {words.abstained} ({reason}){stands}", "yellow")
+            Span(role_of(self._panel, absent.juror_id), "bold"),
+            Span(f"  {words.abstained} ({reason}){stands}", "yellow"),
         )
 
     def _consensus(self, check: ConsensusCheck | None) -> None:
@@ -231,12 +232,6 @@ class _DebateView:
 
     def _absent(self, ref: PartRef) -> str:
         return self._words.erased if ref.part in self._record.erased else self._words.missing
-
-    def _role(self, juror_id: str) -> str:
-        try:
-            return self._panel.seat(juror_id).role_name
-        except KeyError:
-            return juror_id
 
 
 def _verdict(verdict: Verdict) -> Span:

@@ -1,0 +1,84 @@
+"""Cases as Python callers have them: objects, rows as in a case file, or case files."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jury_events.case import Case
+from jury_judge.cases.artifact_sources import ArtifactSources
+from jury_judge.cases.columns import Columns
+from jury_judge.cases.files import read_cases
+from jury_judge.cases.rows import read_case
+from jury_judge.errors import ArtifactSourceError, CaseFileError
+from jury_judge.views.visible_text import visible_line
+
+Given = Case | Mapping[str, Any]
+"""A case, or a row with the fields of a case file."""
+
+Fetch = Callable[[Case], bool]
+
+
+def case_of(given: Given, default_id: str = "case") -> Case:
+    """The case, without the records that a URI leads to.
+
+    Raises:
+        CaseFileError: a field of the row is not what it must be.
+    """
+    if isinstance(given, Case):
+        return given
+    if not isinstance(given, Mapping):
+        raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
+    return read_case(Columns(dict(given), {}), default_id=default_id)
+
+
+def with_records(case: Case, hosts: frozenset[str]) -> Case:
+    """The case with the records that its URIs lead to; relative paths begin in the working directory.
+
+    Raises:
+        CaseFileError: they cannot be read.
+    """
+    return _resolved(case, ArtifactSources(Path(), hosts))
+
+
+def source_of(
+    cases: Iterable[Given] | str | os.PathLike[str], hosts: frozenset[str]
+) -> Callable[[Fetch], Iterator[Case]]:
+    """Gives the cases from the start, each time that it is called; what can be read only once is kept.
+
+    Args:
+        cases: cases, or the path of a case file.
+        hosts: where `http(s):` records may come from.
+    """
+    if isinstance(cases, str | os.PathLike):
+        path = os.fspath(cases)
+        return lambda fetch: read_cases([path], fetch=fetch, allowed_hosts=hosts)
+    listed = cases if not isinstance(cases, Iterator) else list(cases)
+    return lambda fetch: _cases(listed, hosts, fetch)
+
+
+def _cases(listed: Iterable[Given], hosts: frozenset[str], fetch: Fetch) -> Iterator[Case]:
+    sources = ArtifactSources(Path(), hosts)
+    seen: dict[str, int] = {}
+    for number, given in enumerate(listed, start=1):
+        try:
+            case = case_of(given, f"case-{number}")
+            _check_id(case, number, seen)
+            read = _resolved(case, sources) if fetch(case) else case
+        except CaseFileError as error:
+            raise CaseFileError(f"case {number}: {error}") from error
+        yield read
+
+
+def _check_id(case: Case, number: int, seen: dict[str, int]) -> None:
+    first = seen.setdefault(case.case_id, number)
+    if first != number:
+        shown = visible_line(case.case_id, 120)
+        raise CaseFileError(f"its id {shown!r} is that of case {first} too; give each case an id of its own")
+
+
+def _resolved(case: Case, sources: ArtifactSources) -> Case:
+    try:
+        return sources.resolved(case)
+    except ArtifactSourceError as error:
+        raise CaseFileError(str(error)) from error

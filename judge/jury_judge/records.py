@@ -1,0 +1,179 @@
+"""A store and what is read of it: results, records, live events, replays, rescorings. No model is asked."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Any, Self
+
+from jury_judge.debates import DebateReading, read_debate
+from jury_judge.documents.results import CollaborativeJuryResult, result_model
+from jury_judge.errors import JuryClosed
+from jury_judge.grids import grid_of
+from jury_judge.live.feed import Feed
+from jury_judge.live.forms import LIVE_EVENTS, LiveEvent
+from jury_judge.live.points import START, parse_point
+from jury_judge.views.result import collaborative_result
+from jury_migrations.upgrading import upgrade
+from jury_replay.replay import Replayed, replay_chunk
+from jury_replay.rescoring.rescore import rescore
+from jury_replay.rescoring.rows import Problem, Row
+from jury_replay.rescoring.settings import Mode
+from jury_replay.selection import Selection
+from jury_store.errors import StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+
+
+class Records:
+    """The debates of a store, for as long as `async with` lasts; others may write to it meanwhile.
+
+    Args:
+        store_url: `sqlite:///PATH` or `postgresql://…`; made where there is none.
+    """
+
+    def __init__(self, store_url: str) -> None:
+        self.store_url = store_url
+        self._store: EventStore | None = None
+        self._feed: Feed | None = None
+
+    @property
+    def store(self) -> EventStore:
+        """The store, open for reading.
+
+        Raises:
+            JuryClosed: outside of `async with`.
+        """
+        if self._store is None:
+            raise _outside(self)
+        return self._store
+
+    @property
+    def feed(self) -> Feed:
+        """What debates of the store tell while they are held, whoever holds them.
+
+        Raises:
+            JuryClosed: outside of `async with`.
+        """
+        if self._feed is None:
+            raise _outside(self)
+        return self._feed
+
+    async def __aenter__(self) -> Self:
+        """Open the store for reading.
+
+        Raises:
+            StoreError: it cannot be opened, or made.
+        """
+        self._store = await asyncio.to_thread(_opened, self.store_url)
+        self._feed = Feed(self._store)
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Stop what runs, and let go of the store."""
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        async with AsyncExitStack() as stack:
+            if self._store is not None:
+                stack.callback(self._store.close)
+            if self._feed is not None:
+                stack.push_async_callback(self._feed.close)
+        self._store = self._feed = None
+
+    async def events(
+        self, debate_id: str, after: str | None = None, *, follow: bool = True
+    ) -> AsyncGenerator[LiveEvent, None]:
+        """The live events of a debate, whoever holds it: those so far, then each as it happens, to its end.
+
+        Args:
+            debate_id: of the debate; one that is not opened yet is waited for.
+            after: the id of the last event that was seen.
+            follow: wait for more; else give those so far.
+
+        Raises:
+            BadPoint: `after` is no event's id.
+            TooManyReaders: too many follow debates already.
+        """
+        point = START if after is None else parse_point(after)
+        async with self.feed.follow(debate_id, LIVE_EVENTS, point) as reader:
+            if not follow:
+                for one in await reader.so_far():
+                    yield one
+                return
+            async for one in reader:
+                yield one
+
+    async def read(self, debate_id: str) -> DebateReading:
+        """Everything that the store holds of a debate: its events, its model calls, its texts.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        return await asyncio.to_thread(read_debate, self.store, debate_id)
+
+    async def result(self, debate_id: str) -> CollaborativeJuryResult:
+        """What a debate came to, or has come to so far.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        return await asyncio.to_thread(_result, self.store, debate_id)
+
+    async def replay(self, debate_id: str) -> Replayed:
+        """Whether what is recorded of a debate follows from what its models said; no model is asked.
+
+        Raises:
+            DebateMissing: there is none of that id.
+        """
+        return (await asyncio.to_thread(replay_chunk, self.store, [debate_id]))[0]
+
+    async def rescore(
+        self,
+        debate_ids: str | Iterable[str] | None = None,
+        *,
+        settings: Mapping[str, Any],
+        run_id: str | None = None,
+        mode: Mode = "strict",
+    ) -> list[Row | Problem]:
+        """What recorded debates come to under other settings; no model is asked, nothing is written.
+
+        Args:
+            debate_ids: which debates; None is those of `run_id`, else all.
+            settings: by key (`docs/rescoring.md`) a value, or a list of values to try; several keys make a grid.
+            run_id: a run.
+            mode: `strict`, or `recount`, which holds every recorded position fixed.
+
+        Raises:
+            SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
+            DebateMissing: there is none of that id.
+        """
+        ids = (debate_ids,) if isinstance(debate_ids, str) else None if debate_ids is None else tuple(debate_ids)
+        selection = Selection(ids, run_id)
+        grid = grid_of(settings)
+
+        def rows() -> list[Row | Problem]:
+            found = rescore(self.store, selection, grid, mode=mode)
+            return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
+
+        return await asyncio.to_thread(rows)
+
+
+def _outside(records: Records) -> JuryClosed:
+    name = type(records).__name__
+    return JuryClosed(f"the store is not open: use {name} in `async with {name}(...) as ...:`")
+
+
+def _opened(url: str) -> EventStore:
+    try:
+        return open_store(url, write=False)
+    except StoreMissing:
+        upgrade(url)
+        return open_store(url, write=False)
+
+
+def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:
+    reading = read_debate(store, debate_id)
+    return result_model(collaborative_result(reading.events, reading.texts))

@@ -1,0 +1,1 @@
+"""The debates over HTTP: pages for people, an interface for programs."""

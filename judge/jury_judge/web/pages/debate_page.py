@@ -1,0 +1,221 @@
+"""The page of one debate, after any of its events: the same for what is over, what runs, and what is wound back."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
+from jury_events.envelope import StoredEvent
+from jury_events.judgment import Judgment
+from jury_events.models import is_other_model
+from jury_events.outcome import CallOutcome
+from jury_judge.views.answered import given, is_simulated
+from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
+from jury_judge.web.pages.case_passages import CasePassages, case_passages
+from jury_judge.web.pages.debate_reading import PageReading
+from jury_judge.web.pages.integrity_state import IntegrityState
+from jury_judge.web.pages.matrix import CheckLine, Matrix, check_line, matrix
+from jury_judge.web.pages.spoken import CallLine, Held, Said, Speakers
+from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
+
+
+class Place(NamedTuple):
+    """Where in the events the page stands: after `at` of `last`; `live` where more may come."""
+
+    at: int
+    last: int
+    event: StoredEvent
+    live: bool
+
+    @property
+    def wound_back(self) -> bool:
+        """There are later events, which are not shown."""
+        return self.at < self.last
+
+
+class ModelCalls(NamedTuple):
+    """The calls of one model; None where a provider did not say. `others` are models that answered in its place."""
+
+    model: str
+    calls: int
+    outcomes: tuple[tuple[str, int], ...]
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    others: tuple[str, ...]
+
+
+class Ended(NamedTuple):
+    """How the debate ended; `text` is the reason of a failure or of somebody who cancelled it."""
+
+    version: int
+    completed: DebateCompleted | None
+    failed: str | None
+    cancelled: str | None
+    text: Text | None
+
+
+class Judged(NamedTuple):
+    """The final judgment, and what the final judge said."""
+
+    version: int
+    judgment: Judgment
+    judge: Held | None
+    calls: tuple[CallLine, ...]
+    roles: dict[str, str]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """None are offered to a final judge."""
+        return ()
+
+
+class DebatePage(NamedTuple):
+    """Everything that the page of a debate shows.
+
+    `said` holds phase 1, `discussion` every statement and abstention of all rounds in one sequence, `checks` the
+    consensus after each; `judging`: the discussion is over and the judgment is not there yet.
+    """
+
+    opened: DebateOpened
+    record: DebateRecord
+    place: Place
+    simulated: str | None
+    integrity: IntegrityState
+    case: CasePassages
+    said: tuple[Said, ...]
+    discussion: tuple[Said, ...]
+    checks: tuple[CheckLine, ...]
+    matrix: Matrix
+    judged: Judged | None
+    judging: bool
+    ended: Ended | None
+    calls: tuple[ModelCalls, ...]
+    all_calls: tuple[CallLine, ...]
+    erased: tuple[TextsErased, ...]
+    versions: dict[str, int]
+
+    @property
+    def language(self) -> str:
+        """In which the jury was asked to speak."""
+        return self.opened.panel.language
+
+
+def debate_page(
+    reading: PageReading, integrity: IntegrityState, at: int | None = None, limit: int | None = PREVIEW
+) -> DebatePage:
+    """The page after event `at` of a debate, None (or a later number than there is): after its last.
+
+    Args:
+        reading: the debate.
+        integrity: what the check of it found.
+        at: a version of the stream `debate/`, from 1.
+        limit: bytes that are shown of each text; None: all.
+
+    Raises:
+        EventError: a stored body does not decode.
+        JudgeError: the events do not begin with the opening.
+    """
+    stored = reading.stored
+    here = min(at or len(stored), len(stored))
+    newest = here == len(stored)
+    events = reading.events(here)
+    record = read_record(events)
+    whole = record if newest else read_record(reading.events())
+    calls = reading.calls(None if newest else stored[here - 1].position)
+    # What is erased is gone at every point of the debate.
+    shelf = TextShelf(reading.texts, whole.erased, limit)
+    versions = {one.event_id: one.version for one in stored}
+    opened = record.opened
+    speakers = Speakers(opened.panel, shelf, versions, {call.exchange.event_id: call for call in calls})
+    simulated = None
+    if is_simulated(opened, given(events)):
+        simulated = "all" if opened.simulated else "some"
+    return DebatePage(
+        opened=opened,
+        record=record,
+        place=Place(here, len(stored), stored[here - 1], live=whole.ending is None),
+        simulated=simulated,
+        integrity=integrity,
+        case=case_passages(opened.case, shelf),
+        said=tuple(speakers.said(one, 0) for one in record.phase_1),
+        discussion=tuple(speakers.said(one, held.started.round) for held in record.rounds for one in held.spoken),
+        checks=_checks(record, versions),
+        matrix=matrix(record, versions),
+        judged=_judged(record, speakers, versions),
+        judging=_judging(record),
+        ended=_ended(record.ending, shelf, versions),
+        calls=_calls(calls),
+        all_calls=tuple(calls),
+        erased=tuple(event for event in events if isinstance(event, TextsErased)),
+        versions=versions,
+    )
+
+
+def _checks(record: DebateRecord, versions: dict[str, int]) -> tuple[CheckLine, ...]:
+    found = [(0, record.phase_1_check), *((held.started.round, held.check) for held in record.rounds)]
+    return tuple(check_line(number, check, versions) for number, check in found if check is not None)
+
+
+def _judging(record: DebateRecord) -> bool:
+    return (
+        record.judgment is None
+        and record.ending is None
+        and record.opened.panel.final.method == "final_judge"
+        and record.discussion_over
+    )
+
+
+def _judged(record: DebateRecord, speakers: Speakers, versions: dict[str, int]) -> Judged | None:
+    rendered = record.judgment
+    if rendered is None:
+        return None
+    panel = record.opened.panel
+    return Judged(
+        version=versions[rendered.event_id],
+        judgment=rendered.judgment,
+        judge=speakers.held(rendered.judgment.judge) if rendered.judgment.judge else None,
+        calls=speakers.calls(rendered.exchanges),
+        roles={vote.juror_id: role_of(panel, vote.juror_id) for vote in rendered.judgment.votes},
+    )
+
+
+def _ended(ending: Ending | None, shelf: TextShelf, versions: dict[str, int]) -> Ended | None:
+    match ending:
+        case None:
+            return None
+        case DebateCompleted():
+            return Ended(versions[ending.event_id], ending, None, None, None)
+        case DebateFailed():
+            return Ended(versions[ending.event_id], None, ending.reason, None, shelf.text(ending.detail))
+        case DebateCancelled():
+            return Ended(versions[ending.event_id], None, None, ending.by, shelf.text(ending.reason))
+
+
+def _calls(calls: Sequence[CallLine]) -> tuple[ModelCalls, ...]:
+    models = dict.fromkeys(call.exchange.model for call in calls)
+    return tuple(_of_model(model, [call for call in calls if call.exchange.model == model]) for model in models)
+
+
+def _of_model(model: str, calls: list[CallLine]) -> ModelCalls:
+    made = [call.exchange for call in calls]
+    ended = Counter(call.outcome for call in made)
+    costs = [call.cost for call in made]
+    others = dict.fromkeys(
+        str(call.model_version)
+        for call in made
+        if not call.simulated and is_other_model(call.model, call.model_version)
+    )
+    return ModelCalls(
+        model=model,
+        calls=len(made),
+        outcomes=tuple((outcome.value, ended[outcome]) for outcome in CallOutcome if ended[outcome]),
+        input_tokens=_sum([call.usage.input_tokens for call in made]),
+        output_tokens=_sum([call.usage.output_tokens for call in made]),
+        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        others=tuple(others),
+    )
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    return None if None in counts else sum(count for count in counts if count is not None)

@@ -1,0 +1,57 @@
+"""Whether the record of a debate is as it was written, and whether a seal covers it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_replay.cassettes.provenance import origin_fault
+from jury_replay.integrity import check_debate
+from jury_store.event_store import EventStore
+from jury_store.inventory import DebateRecord
+
+
+class IntegrityState(NamedTuple):
+    """What the check of one debate found; `failures` in words, empty where nothing was altered.
+
+    `sealed_events` of its events lie below the largest stored seal, which is over `seal_size` events of the log (None:
+    there is none). Whether that seal fits the log is for `jury verify --all`, which reads all of it.
+    """
+
+    events: int
+    texts: int
+    erased: int
+    failures: tuple[str, ...]
+    sealed_events: int
+    seal_size: int | None
+
+    @property
+    def intact(self) -> bool:
+        """Nothing was altered."""
+        return not self.failures
+
+    @property
+    def sealed(self) -> bool:
+        """A seal is over every event of it."""
+        return self.seal_size is not None and self.sealed_events == self.events
+
+
+def integrity_states(store: EventStore, records: Sequence[DebateRecord]) -> list[IntegrityState]:
+    """One a record, in their order."""
+    seal = store.latest_seal()
+    origins = store.origins([record.debate_id for record in records])
+    return [_state(record, origins.get(record.debate_id), seal.tree_size if seal else None) for record in records]
+
+
+def _state(record: DebateRecord, origin: bytes | None, seal_size: int | None) -> IntegrityState:
+    checked = check_debate(record)
+    failures = [str(failure) for failure in checked.failures]
+    if origin is not None and not failures and (fault := origin_fault(record, origin)) is not None:
+        failures.append(f"debate/{record.debate_id}: the seal that it was imported with: {fault}")
+    positions = [event.position for stream in record.events.values() for event in stream]
+    return IntegrityState(
+        events=checked.events,
+        texts=checked.parts,
+        erased=checked.erased,
+        failures=tuple(failures),
+        sealed_events=sum(one <= (seal_size or 0) for one in positions),
+        seal_size=seal_size,
+    )

@@ -1,0 +1,77 @@
+"""The list of debates: newest first, searched and filtered, a page at a time."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_events.envelope import StoredEvent
+from jury_events.ids import debate_stream
+from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+
+PAGE = 50
+"""Debates on one page."""
+
+
+class Agreement(NamedTuple):
+    """`largest` of `seats` votes are for one position; `changes` counts the positions that were changed on the way."""
+
+    largest: int
+    seats: int
+    changes: int
+
+
+class ListRow(NamedTuple):
+    """A debate of the list; `agreement` is there once votes are, `integrity` where it was asked for."""
+
+    debate: DebateRow
+    agreement: Agreement | None
+    integrity: IntegrityState | None
+
+
+class ListPage(NamedTuple):
+    """One page; `before` is the position below which the next one begins, None on the last."""
+
+    rows: tuple[ListRow, ...]
+    before: int | None
+    checked: bool
+
+
+def list_page(store: EventStore, found: Sequence[DebateRow], *, check: bool = False) -> ListPage:
+    """The page of the debates `found`, of which there is one more than a page where another follows.
+
+    Args:
+        store: where they are.
+        found: newest first.
+        check: whether their records are checked, which takes about a millisecond each.
+    """
+    shown = found[:PAGE]
+    ids = [row.debate_id for row in shown]
+    streams = store.read_streams([debate_stream(one) for one in ids]) if ids else {}
+    states: list[IntegrityState | None] = [None] * len(ids)
+    if check and ids:
+        states = list(integrity_states(store, store.records(ids)))
+    rows = (
+        ListRow(row, agreement(streams.get(debate_stream(row.debate_id), [])), state)
+        for row, state in zip(shown, states, strict=True)
+    )
+    return ListPage(tuple(rows), shown[-1].position if len(found) > len(shown) else None, checked=check)
+
+
+def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
+    """How far the votes of a debate agree; None before there are any, and where its record cannot be read."""
+    try:
+        votes = next(
+            (json.loads(one.body)["judgment"]["votes"] for one in stream if one.type == "judgment_rendered"), None
+        )
+        if not votes:
+            return None
+        held = Counter(vote["position"] for vote in votes if vote["position"] is not None)
+        changes = sum(
+            json.loads(one.body)["statement"]["position_changed"] for one in stream if one.type == "statement_made"
+        )
+        return Agreement(max(held.values(), default=0), len(votes), changes)
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,132 @@
+"""What each address shows: reads the store, makes the page's values, renders its template."""
+
+import re
+from collections.abc import Iterator
+
+from starlette.responses import Response, StreamingResponse
+
+from jury_judge.web.pages.asked import Asked, NoSuchPage, number
+from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
+from jury_judge.web.pages.debate_page import debate_page
+from jury_judge.web.pages.debate_reading import PageReading, page_reading
+from jury_judge.web.pages.events_page import events_page
+from jury_judge.web.pages.exchange_page import ExchangeShelf, exchange_of, secrets_of
+from jury_judge.web.pages.integrity_state import integrity_states
+from jury_judge.web.pages.list_page import PAGE, list_page
+from jury_judge.web.pages.list_query import STATUSES, list_query
+from jury_judge.web.pages.run_page import LATEST, run_page, verdict_bar
+from jury_judge.web.pages.single_file import single_file
+from jury_judge.web.pages.texts import TextShelf
+from jury_store.debate_rows import DebateFilter
+from jury_store.event_store import EventStore
+
+_DEBATE_ID = re.compile(r"[A-Za-z0-9._~-]{1,220}")
+_RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_PART = re.compile(r"[A-Za-z0-9_-]{43}")
+_CHUNK = 64 * 1024
+_RUNS = 100
+
+
+class Pages:
+    """The pages over one store, which is open for reading. Each raises a `JuryError` where it cannot be shown."""
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+
+    def debates(self, asked: Asked) -> Response:
+        """`/`: the list."""
+        query = list_query(asked.query)
+        found = self._store.latest(query.wanted, limit=PAGE + 1, before=query.before)
+        page = list_page(self._store, found, check=query.check)
+        return asked.html("list.html", "debates", page=page, query=query, statuses=STATUSES)
+
+    def runs(self, asked: Asked) -> Response:
+        """`/runs`: every run, the newest first."""
+        before = number("before", asked.query)
+        runs = [run for run in reversed(self._store.runs()) if before is None or run.position < before]
+        shown = runs[:_RUNS]
+        return asked.html(
+            "runs.html",
+            "runs",
+            runs=[(run, verdict_bar(run)) for run in shown],
+            newer=before is not None,
+            before=shown[-1].position if len(runs) > len(shown) else None,
+        )
+
+    def run(self, asked: Asked) -> Response:
+        """`/runs/{run_id}`."""
+        run_id = asked.path["run_id"]
+        found = None
+        if _RUN_ID.fullmatch(run_id):
+            found = next((run for run in self._store.runs() if run.run_id == run_id), None)
+        if found is None:
+            raise NoSuchPage("there is no run of that id in this store; the page of runs shows those that there are")
+        latest = self._store.latest(DebateFilter(run_id=run_id), limit=LATEST)
+        return asked.html("run.html", "runs", page=run_page(self._store, found, latest))
+
+    def compare(self, asked: Asked) -> Response:
+        """`/compare?a=&b=`."""
+        a, b = (asked.query.get(side, "").strip()[:220] for side in "ab")
+        if not a or not b:
+            return asked.html("compare.html", "compare", a=a, b=b, page=None, debates=False, shown=SHOWN)
+        kind = asked.query.get("kind")
+        page = compared(self._store, a, b, "runs" if kind == "runs" else "debates" if kind == "debates" else None)
+        return asked.html(
+            "compare.html", "compare", a=a, b=b, page=page, debates=isinstance(page, ComparedDebates), shown=SHOWN
+        )
+
+    def debate(self, asked: Asked) -> Response:
+        """`/debates/{debate_id}`, `?at=` an event's version."""
+        reading = self._reading(asked)
+        (integrity,) = integrity_states(self._store, [reading.record])
+        page = debate_page(reading, integrity, number("at", asked.query))
+        return asked.html("debate.html", "debates", page=page, exchanges=None, opened_at=reading.stored[0].recorded_at)
+
+    def events(self, asked: Asked) -> Response:
+        """`/debates/{debate_id}/events`."""
+        reading = self._reading(asked)
+        page = events_page(reading, reading.opened.case_id, number("after", asked.query) or 0)
+        return asked.html("events.html", "debates", page=page)
+
+    def exchange(self, asked: Asked) -> Response:
+        """`/debates/{debate_id}/exchanges/{number}`: one model call."""
+        reading = self._reading(asked)
+        line = exchange_of(reading, number("number", asked.path) or 0)
+        shelf = TextShelf(reading.texts, reading.erased)
+        opened = reading.opened
+        view = ExchangeShelf(opened, shelf).view(line)
+        return asked.html("exchange.html", "debates", view=view, opened=opened)
+
+    def text(self, asked: Asked) -> Response:
+        """`/debates/{debate_id}/texts/{part}`: the bytes of a text as they were received, streamed."""
+        reading = self._reading(asked)
+        part = asked.path["part"]
+        content = reading.texts.get(part) if _PART.fullmatch(part) else None
+        if content is None or part in secrets_of(reading):
+            raise NoSuchPage(f"debate {reading.debate_id} has no such text, or it was erased")
+        return StreamingResponse(
+            _pieces(content),
+            media_type="text/plain; charset=utf-8",
+            headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
+        )
+
+    def export(self, asked: Asked) -> Response:
+        """`/debates/{debate_id}/export.html`: the debate as one file."""
+        reading = self._reading(asked)
+        (integrity,) = integrity_states(self._store, [reading.record])
+        return StreamingResponse(
+            single_file(reading, integrity, asked.lang),
+            media_type="text/html; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{reading.debate_id}.html"'},
+        )
+
+    def _reading(self, asked: Asked) -> PageReading:
+        debate_id = asked.path["debate_id"]
+        if not _DEBATE_ID.fullmatch(debate_id):
+            raise NoSuchPage("this is no debate's id; the list shows those that there are")
+        return page_reading(self._store, debate_id)
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    for start in range(0, len(content), _CHUNK):
+        yield content[start : start + _CHUNK]

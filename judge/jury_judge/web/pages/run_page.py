@@ -1,0 +1,116 @@
+"""A run at a glance: how far it is, what was found, what changed minds, what it cost."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jury_events.ids import debate_stream
+from jury_events.verdict import Verdict
+from jury_judge.web.charts import Columns, Path, Segment, columns, growing_line, stacked_bar
+from jury_store.debate_rows import DebateRow, RunRow
+from jury_store.event_store import EventStore
+
+LATEST = 1000
+"""Debates of a run that are looked at one by one; the counts of verdicts are of all."""
+
+_CHUNK = 200
+_BAND = 10
+
+
+class RoundFlips(NamedTuple):
+    """`changes` of the `statements` made in a round changed the speaker's position."""
+
+    round: int
+    statements: int
+    changes: int
+
+
+class RunPage(NamedTuple):
+    """`looked_at` of the run's debates are behind scores, flips and cost.
+
+    `cost` in US dollars over the debates of which it is known, `unknown_cost` counts the others.
+    """
+
+    run: RunRow
+    progress: tuple[Segment, ...]
+    verdicts: tuple[Segment, ...]
+    scores: Columns
+    flips: tuple[RoundFlips, ...]
+    flip_chart: Columns
+    cost_chart: Path
+    looked_at: int
+    simulated: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unknown_cost: int
+
+    @property
+    def ended(self) -> int:
+        """Debates that are over."""
+        return self.run.completed + self.run.failed + self.run.cancelled
+
+    @property
+    def running(self) -> bool:
+        """Some are not."""
+        return self.ended < self.run.debates
+
+
+def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> RunPage:
+    """The page of a run.
+
+    Args:
+        store: where it is.
+        run: its counts.
+        latest: up to `LATEST` of its debates, newest first.
+    """
+    in_order = list(reversed(latest))
+    flips = _flips(store, [row.debate_id for row in in_order])
+    scores = Counter(min(row.final_score // _BAND, 9) for row in in_order if row.final_score is not None)
+    costs = [row.cost for row in in_order]
+    open_debates = run.debates - run.completed - run.failed - run.cancelled
+    return RunPage(
+        run=run,
+        progress=stacked_bar(
+            {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled, "open": open_debates}
+        ),
+        verdicts=verdict_bar(run),
+        scores=columns([(_band(band), float(scores[band]), 0.0) for band in range(10)]),
+        flips=flips,
+        flip_chart=columns([(str(one.round), float(one.statements), float(one.changes)) for one in flips]),
+        cost_chart=growing_line([cost or 0.0 for cost in costs]),
+        looked_at=len(in_order),
+        simulated=sum(row.simulated for row in in_order),
+        calls=sum(row.calls for row in in_order),
+        input_tokens=sum(row.input_tokens for row in in_order),
+        output_tokens=sum(row.output_tokens for row in in_order),
+        cost=sum(cost for cost in costs if cost is not None),
+        unknown_cost=costs.count(None),
+    )
+
+
+def verdict_bar(run: RunRow) -> tuple[Segment, ...]:
+    """How often each verdict was given."""
+    return stacked_bar({verdict.value: getattr(run, verdict.value) for verdict in Verdict})
+
+
+def _band(band: int) -> str:
+    return f"{band * _BAND}–{100 if band == 9 else band * _BAND + 9}"  # noqa: PLR2004  (the last band has its end)
+
+
+def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ...]:
+    statements: Counter[int] = Counter()
+    changes: Counter[int] = Counter()
+    for start in range(0, len(debate_ids), _CHUNK):
+        streams = store.read_streams([debate_stream(one) for one in debate_ids[start : start + _CHUNK]])
+        for stored in (one for stream in streams.values() for one in stream if one.type == "statement_made"):
+            try:
+                body = json.loads(stored.body)
+                number, changed = int(body["round"]), bool(body["statement"]["position_changed"])
+            except (ValueError, KeyError, TypeError):
+                continue  # `jury verify` names it; here it would be in no round
+            statements[number] += 1
+            changes[number] += changed
+    return tuple(RoundFlips(number, statements[number], changes[number]) for number in sorted(statements))

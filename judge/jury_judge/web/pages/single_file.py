@@ -1,0 +1,46 @@
+"""A debate as one HTML file that opens without a network: everything whole, no script, nothing fetched."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+
+from jury_events.panel import Language
+from jury_judge.views.words import WORDS
+from jury_judge.web.pages.debate_page import debate_page
+from jury_judge.web.pages.debate_reading import PageReading
+from jury_judge.web.pages.exchange_page import ExchangeShelf
+from jury_judge.web.pages.integrity_state import IntegrityState
+from jury_judge.web.pages.page_words import PAGE_WORDS
+from jury_judge.web.pages.rendering import rendered, rendered_stream
+from jury_judge.web.pages.texts import TextShelf
+
+_STYLE = "style.css"
+
+
+def single_file(reading: PageReading, integrity: IntegrityState, lang: Language) -> Iterator[str]:
+    """The file, in pieces. Headings are in `lang`; a long text that several prompts hold is written once.
+
+    Raises:
+        EventError: a stored body does not decode.
+        JudgeError: the events do not begin with the opening.
+    """
+    page = debate_page(reading, integrity, limit=None)
+    shelf = ExchangeShelf(page.opened, TextShelf(reading.texts, reading.erased, None), once=True)
+    return rendered_stream(
+        "single_file.html",
+        page=page,
+        exchanges=[shelf.view(line) for line in page.all_calls],
+        lang=lang,
+        w=PAGE_WORDS[lang],
+        words=WORDS[lang],
+        style=_STYLE,
+        style_hash=_style_hash(),
+        opened_at=reading.stored[0].recorded_at,
+    )
+
+
+@cache
+def _style_hash() -> str:
+    """The Content-Security-Policy source of the one style element (CSP 3, 2.3.1)."""
+    return "sha256-" + b64encode(sha256(rendered(_STYLE).encode()).digest()).decode()

@@ -1,0 +1,256 @@
+"""What stands between the network and the pages: small ASGI layers, each of which keeps one kind of trouble out.
+
+The outermost comes first: headers on every answer, then the host asked for, the origin that asks, the token, the body.
+CORS headers are sent by none: no other origin may read an answer, and what asks for that is refused.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+COOKIE = "jury_token"
+LOGIN = "/login"
+MAX_BODY = 32 * 1024 * 1024
+"""Bytes of a request."""
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_BODY_SECONDS = 30.0
+"""How long the next piece of a request's body is waited for."""
+
+_DIGITS = 15
+"""Of a length that is read as a number at all."""
+
+_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Refusal(NamedTuple):
+    """An answer that ends a request at a wall."""
+
+    status: int
+    error: str
+    remedy: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class SecurityHeaders:
+    """On every answer; what is kept from caches unless an answer says otherwise is everything."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in {"http.response.start", "websocket.http.response.start"}:
+                headers = MutableHeaders(raw=message.setdefault("headers", []))
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+                message["headers"] = headers.raw
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class Hosts:
+    """Only names that are ours, against a foreign name that is made to lead here (DNS rebinding).
+
+    Args:
+        app: behind the wall.
+        names: as browsers send them in `Host`, lower case, with the port unless it is the scheme's own.
+        own_address: the address that the very connection came to is ours too, where all addresses are listened at.
+    """
+
+    def __init__(self, app: ASGIApp, names: frozenset[str], *, own_address: bool = False) -> None:
+        self._app = app
+        self._names = names
+        self._own_address = own_address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in {"http", "websocket"}:
+            given = Headers(scope=scope).getlist("host")
+            if len(given) != 1 or not self._is_ours(given[0].lower(), scope):
+                remedy = "use the address that jury serve printed, or name this one with --allow-host"
+                await _refuse(Refusal(421, "this server is not known under that name", remedy), scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _is_ours(self, host: str, scope: Scope) -> bool:
+        return host in self._names or (self._own_address and host in _address(scope))
+
+
+class Origins:
+    """Whoever asks from a page asks from one of ours: a browser names the page's origin where it matters.
+
+    That is every WebSocket, every unsafe method, and every reading across origins. No origin is no page. Must stand
+    behind `Hosts`, which says whose name `Host` holds.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in {"http", "websocket"}:
+            headers = Headers(scope=scope)
+            host = headers.get("host", "").lower()
+            ours = {f"http://{host}", f"https://{host}"}
+            foreign = any(origin.lower() not in ours for origin in headers.getlist("origin"))
+            unsafe = scope["type"] == "websocket" or scope["method"] not in _SAFE
+            if foreign or (unsafe and headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}):
+                remedy = "open the page at this server's own address"
+                await _refuse(Refusal(403, "a page of another origin asks", remedy), scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class Token:
+    """Whoever asks knows the token: `Authorization: Bearer`, or the cookie that the login page set.
+
+    Args:
+        app: behind the wall.
+        token: what has to be known.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._cookie = cookie_of(token).encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in {"http", "websocket"} and scope["path"] != LOGIN and not self._known(Headers(scope=scope)):
+            await _refuse(self._refusal(scope), scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _known(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return hmac.compare_digest(given.strip().encode(), self._token)
+        return hmac.compare_digest(_cookie_in(headers).encode(), self._cookie)
+
+    def _refusal(self, scope: Scope) -> Refusal:
+        wants_page = scope["type"] == "http" and scope["method"] == "GET"
+        if wants_page and "text/html" in Headers(scope=scope).get("accept", ""):
+            return Refusal(303, "the token is needed", f"log in at {LOGIN}", (("Location", LOGIN),))
+        remedy = "send Authorization: Bearer TOKEN, with the token of jury serve"
+        return Refusal(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
+
+
+class Bodies:
+    """A body is JSON (but the login's), of a bounded size, and comes at a bounded pace; it is taken in here.
+
+    Args:
+        app: behind the wall.
+        most: bytes.
+    """
+
+    def __init__(self, app: ASGIApp, most: int = MAX_BODY) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            body = await self._taken(scope, receive)
+        except TimeoutError:
+            body = Refusal(408, "the request's body does not come", "send it at once", (("Connection", "close"),))
+        if body is None:
+            return
+        if isinstance(body, Refusal):
+            await _refuse(body, scope, receive, send)
+            return
+        await self._app(scope, _replayed(body, receive), send)
+
+    async def _taken(self, scope: Scope, receive: Receive) -> bytes | Refusal | None:
+        """None: the client went away."""
+        headers = Headers(scope=scope)
+        declared = headers.get("content-length", "0")
+        if declared.isascii() and declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > self._most):
+            return self._too_large()
+        kept = bytearray()
+        more = True
+        while more:
+            async with asyncio.timeout(_BODY_SECONDS):
+                message = await receive()
+            if message["type"] != "http.request":
+                return None
+            kept += message.get("body", b"")
+            if len(kept) > self._most:
+                return self._too_large()
+            more = message.get("more_body", False)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kept and scope["path"] != LOGIN and kind != "application/json":
+            return Refusal(415, "a request's body is JSON", "send it with Content-Type: application/json")
+        return bytes(kept)
+
+    def _too_large(self) -> Refusal:
+        remedy = "send fewer cases at once, or shorter ones"
+        close = (("Connection", "close"),)
+        return Refusal(413, f"the request is larger than {self._most:,} bytes", remedy, close)
+
+
+def cookie_of(token: str) -> str:
+    """What the cookie holds instead of the token itself."""
+    return hmac.new(token.encode(), b"jury-judge cookie 1", hashlib.sha256).hexdigest()
+
+
+def _cookie_in(headers: Headers) -> str:
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
+
+
+def _address(scope: Scope) -> tuple[str, ...]:
+    """Where the connection came to, as `Host` writes it; a name cannot be made to look like it."""
+    host, port = scope.get("server") or ("", None)
+    bare = f"[{host}]" if ":" in host else host
+    return (f"{bare}:{port}", bare) if port in {80, 443} else (f"{bare}:{port}",)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def _refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer in the form that every error has."""
+    kind = scope["type"]
+    if kind == "websocket":
+        await receive()
+        if "websocket.http.response" not in scope.get("extensions", {}):
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        kind = "websocket.http"
+    body = json.dumps({"error": refusal.error, "remedy": refusal.remedy}).encode()
+    headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *refusal.headers]
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers]
+    await send({"type": f"{kind}.response.start", "status": refusal.status, "headers": raw})
+    await send({"type": f"{kind}.response.body", "body": body if scope.get("method") != "HEAD" else b""})

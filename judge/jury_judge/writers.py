@@ -1,0 +1,64 @@
+"""A SQLite store opened for writing once a process, however many of its courts write to it.
+
+The file's lock belongs to a process; within it, appends of one store take turns.
+"""
+
+import threading
+from pathlib import Path
+from typing import Any, cast
+
+from jury_store.event_store import EventStore
+from jury_store.opening import database_path, open_store, store_url
+
+
+class _Kept:
+    """A store that is open, and how many use it."""
+
+    def __init__(self, store: EventStore) -> None:
+        self.store = store
+        self.users = 0
+
+
+_LOCK = threading.Lock()
+_KEPT: dict[Path, _Kept] = {}
+
+
+def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
+    """The store at `url`, open for writing; closed, it is given back, and let go once nobody uses it.
+
+    Raises:
+        StoreError: as `open_store`; `StoreLocked` where another process writes to it.
+    """
+    parsed = store_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        return open_store(url, write=True, run=run, wait=wait)
+    path = database_path(parsed)
+    with _LOCK:
+        kept = _KEPT.get(path)
+        if kept is None:
+            kept = _KEPT[path] = _Kept(open_store(url, write=True, run=run, wait=wait))
+        kept.users += 1
+    return cast("EventStore", _Lent(path, kept))
+
+
+class _Lent:
+    """The store, but for its closing."""
+
+    def __init__(self, path: Path, kept: _Kept) -> None:
+        self._path = path
+        self._kept: _Kept | None = kept
+        self._store = kept.store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def close(self) -> None:
+        """Give it back; twice is allowed."""
+        with _LOCK:
+            kept, self._kept = self._kept, None
+            if kept is None:
+                return
+            kept.users -= 1
+            if not kept.users:
+                del _KEPT[self._path]
+                kept.store.close()

@@ -1,0 +1,385 @@
+"""Whoever follows a debate live gets everything that its log tells, once and in order, and harms nobody."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_events.codec import encode
+from jury_events.debate_events import StatementMade
+from jury_events.envelope import NewEvent
+from jury_events.evaluation import Evaluation, Statement
+from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
+from jury_events.verdict import Verdict
+from jury_judge.errors import TooManyReaders
+from jury_judge.live.channel import Reader
+from jury_judge.live.feed import Feed, Opening
+from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, SSE, LiveEvent
+from jury_judge.live.points import parse_point
+from jury_migrations.upgrading import upgrade
+from jury_store.errors import StoreFailed
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from support.cassettes import erase_text
+from support.courts import Run
+from support.debates import JUROR, MODEL, DebateScript
+from support.waiting import until
+
+pytestmark = pytest.mark.timeout(30)
+
+
+class Writing:
+    """A debate that is being written, event by event."""
+
+    def __init__(self, store: EventStore, debate_id: str = "d", seed: int = 1, **script: Any) -> None:
+        self.script = DebateScript(debate_id, seed=seed, **script)
+        self._store = store
+        self._epoch = store.next_epoch()
+        self._version = 0
+
+    def write(self, *events: NewEvent) -> None:
+        (answer,) = self._store.append([Append(self.script.stream, events, self._version, self._epoch)])
+        assert isinstance(answer, Appended)
+        self._version = answer.version
+
+    def said(self, text: str, round_: int = 1) -> NewEvent:
+        script = self.script
+        scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=5.0) for name in STANDARD_RUBRIC.names))
+        evaluation = Evaluation(
+            verdict=Verdict.SAFE_PASS,
+            scores=scores,
+            overall=scores.overall,
+            confidence=0.5,
+            rationale=script.pen.make("because"),
+            model=MODEL,
+        )
+        statement = Statement(order=0, statement=script.pen.make(text), evaluation=evaluation, position_changed=False)
+        made = StatementMade(
+            round=round_, juror_id=JUROR, statement=statement, shown=script.pen.make("shown"), exchanges=()
+        )
+        return encode(made, recorded_at=1, parts=script.pen.take())
+
+
+@pytest.fixture
+def store() -> MemoryEventStore:
+    return MemoryEventStore()
+
+
+@pytest.fixture
+async def feed(store: MemoryEventStore) -> AsyncIterator[Feed]:
+    feed = Feed(store)
+    yield feed
+    await feed.close()
+
+
+async def ids(reader: Reader[LiveEvent]) -> list[str]:
+    return [live.id async for live in reader]
+
+
+WHOLE = ["1", "2", "3", "4", "5"]
+"""`DebateScript.whole`: a check that ends phase 1 gives one event, the phase change."""
+
+
+async def test_a_debate_that_is_over_is_told_from_its_log_and_ends(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    writing.write(*writing.script.whole())
+
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        live = [one async for one in reader]
+
+    assert WHOLE == [one.id for one in live]
+    assert [
+        "phase_change",
+        "juror_evaluation",
+        "phase_change",
+        "final_judgment",
+        "evaluation_completed",
+    ] == [one.event["type"] for one in live]
+    assert reader.over
+
+
+async def test_what_happens_while_somebody_follows_is_told_as_it_happens(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        seen = []
+        for event in writing.script.whole():
+            writing.write(event)
+            seen += [one.id for one in await reader.next()]
+
+        assert WHOLE == seen
+        assert [] == await reader.next()
+
+
+async def test_a_debate_may_be_followed_before_it_is_opened(store: MemoryEventStore, feed: Feed) -> None:
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        assert [] == await reader.so_far()
+        writing = Writing(store)
+        writing.write(*writing.script.whole())
+
+        assert WHOLE == await ids(reader)
+
+
+async def test_events_of_other_debates_are_not_told(store: MemoryEventStore, feed: Feed) -> None:
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        other, mine = Writing(store, "other", seed=2), Writing(store)
+        other.write(*other.script.whole())
+        mine.write(*mine.script.whole())
+
+        assert ["6", "7", "8", "9", "10"] == await ids(reader)
+
+
+@pytest.mark.parametrize("after", ["0", "1", "2", "3.0", "3", "4", "4.0", "4~7", "5", "6", "7", "99"])
+async def test_a_reader_goes_on_exactly_after_the_place_that_it_names(
+    store: MemoryEventStore, feed: Feed, after: str
+) -> None:
+    writing = Writing(store)
+    script = writing.script
+    start = (script.opened(), script.checked(over=False), script.round_started(1), writing.said("I pass"))
+    writing.write(*start, script.checked(1), script.judged(), script.completed())
+    everything = ["1", "3.0", "3", "4", "5.0", "5", "6", "7"]
+
+    async with feed.follow("d", LIVE_EVENTS, parse_point(after)) as reader:
+        rest = await ids(reader)
+
+    assert [one for one in everything if parse_point(one) > parse_point(after)] == rest
+
+
+async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    script = writing.script
+    writing.write(
+        script.opened(), script.checked(over=False), script.round_started(1), writing.said("a\n\nid: 9\rb\u2028")
+    )
+    writing.write(script.checked(1), script.judged(), script.completed())
+
+    async with feed.follow("d", SSE) as sse, feed.follow("d", FRAMES) as frames, feed.follow("d", LOG_EVENTS) as log:
+        wire = b"".join([one async for one in sse]).decode()
+        framed = [json.loads(one) async for one in frames]
+        types = [one.type async for one in log]
+
+    messages = wire.removesuffix("\n\n").split("\n\n")
+    assert 8 == len(messages)
+    assert all(len(message.splitlines()) == 2 or "\u2028" in message for message in messages)
+    assert "\r" not in wire
+    assert "a\n\nid: 9\rb\u2028" == json.loads(messages[3].split("\n")[1].removeprefix("data: "))["statement"]
+    assert [("round_started", 3), ("juror_statement", 4), ("round_completed", 5)] == [
+        (one["type"], one["position"]) for one in framed
+    ]
+    assert store.read_stream("debate/d")[-1].type == types[-1]
+
+
+async def test_many_readers_that_come_and_go_each_get_everything_once_in_order(store: MemoryEventStore) -> None:
+    feed = Feed(store)
+    run = Run(store, discussion={"threshold": 2.0, "end_early": False, "max_rounds": 3})
+
+    async def follows(breaks_after: int) -> list[str]:
+        seen: list[str] = []
+        while True:
+            after = parse_point(seen[-1] if seen else "0")
+            async with feed.follow("d0", LIVE_EVENTS, after) as reader:
+                async for live in reader:
+                    seen.append(live.id)
+                    if len(seen) == breaks_after:
+                        break
+                else:
+                    return seen
+
+    tasks = [asyncio.create_task(follows(number)) for number in range(1, 21)]
+    await run.hold()
+    every = await asyncio.gather(*tasks)
+    whole = await follows(0)
+
+    assert 22 <= len(whole)
+    assert [whole] * 20 == every
+    assert 0 == feed.readers
+
+
+async def test_a_reader_that_does_not_read_keeps_nobody_waiting(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    async with feed.follow("d", LIVE_EVENTS) as stalled, feed.follow("d", LIVE_EVENTS) as reader:
+        writing.write(*writing.script.whole())
+
+        assert WHOLE == await ids(reader)
+        assert WHOLE == await ids(stalled)
+
+
+async def test_a_reader_too_many_is_refused_until_one_leaves(store: MemoryEventStore) -> None:
+    feed = Feed(store, most=1)
+    async with feed.follow("d", LIVE_EVENTS):
+        with pytest.raises(TooManyReaders, match="1 readers follow debates here already"):
+            await feed.follow("e", SSE).__aenter__()
+    async with feed.follow("e", SSE):
+        pass
+    await feed.close()
+
+
+async def test_nobody_looks_at_the_log_when_nobody_reads(store: MemoryEventStore, feed: Feed) -> None:
+    looks = count()
+    read_all = store.read_all
+
+    def counted(after: int = 0, limit: int = 1000) -> Any:
+        next(looks)
+        return read_all(after, limit)
+
+    store.read_all = counted  # type: ignore[method-assign]
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        await reader.so_far()
+    before = next(looks)
+
+    await asyncio.sleep(0)
+    assert feed._task is None
+    assert before + 1 == next(looks)
+
+
+async def test_what_the_final_judge_writes_stands_between_what_was_before_and_its_judgment(
+    store: MemoryEventStore, feed: Feed
+) -> None:
+    writing = Writing(store)
+    script = writing.script
+    writing.write(script.opened(), script.evaluated())
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        await reader.so_far()
+        writing.write(script.checked())
+        feed.hear("d", '{"verdict"')
+        feed.hear("d", ': "safe')
+        first = await reader.next()
+        feed.hear("d", '_pass"}')
+        writing.write(script.judged(), script.completed())
+        rest = [live async for live in reader]
+
+    told = [*first, *rest]
+    assert [
+        "phase_change",
+        "final_judge_chunk",
+        "final_judge_chunk",
+        "final_judgment",
+        "evaluation_completed",
+    ] == [one.event["type"] for one in told]
+    assert '{"verdict": "safe_pass"}' == "".join(one.event.get("chunk", "") for one in told)
+    assert ["3", "3~1", "3~2", "4", "5"] == [one.id for one in told]
+
+
+async def test_what_a_judge_writes_is_dropped_where_nobody_follows_or_it_judged(
+    store: MemoryEventStore, feed: Feed
+) -> None:
+    writing = Writing(store)
+    script = writing.script
+    writing.write(script.opened(), script.evaluated(), script.checked(), script.judged())
+    feed.hear("d", "early")
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        await reader.so_far()
+        feed.hear("d", "late")
+        writing.write(script.completed())
+
+        assert ["5"] == await ids(reader)
+
+
+async def test_an_erased_statement_is_not_told_any_more(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    script = writing.script
+    writing.write(script.opened(), script.round_started(1), writing.said("private"))
+    async with feed.follow("d", LIVE_EVENTS) as early:
+        before = await early.so_far()
+        erase_text(store, "d", b"private")
+        await feed.caught_up()
+        async with feed.follow("d", LIVE_EVENTS) as late:
+            after = await late.so_far()
+
+    assert "private" == before[-1].event["statement"]
+    assert None is after[-1].event["statement"]
+    assert [one.id for one in before] == [one.id for one in after]
+
+
+async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
+    store: MemoryEventStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_judge.live.feed._AFTER_TROUBLE", 0.01)
+    writing = Writing(store)
+    script = writing.script
+    writing.write(script.opened())
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        await reader.so_far()
+        read_all, failed = store.read_all, asyncio.Event()
+
+        def broken(after: int = 0, limit: int = 1000) -> Any:
+            failed.set()
+            raise StoreFailed("connection lost")
+
+        store.read_all = broken  # type: ignore[method-assign]
+        await until(failed.is_set)
+        store.read_all = read_all  # type: ignore[method-assign]
+        writing.write(*script.whole()[1:])
+
+        assert WHOLE[1:] == await ids(reader)
+
+
+async def test_whoever_waits_for_the_log_is_told_that_it_cannot_be_read(store: MemoryEventStore, feed: Feed) -> None:
+    def broken(after: int = 0, limit: int = 1000) -> Any:
+        raise StoreFailed("connection lost")
+
+    store.read_all = broken  # type: ignore[method-assign]
+    async with feed.follow("d", LIVE_EVENTS):
+        with pytest.raises(StoreFailed):
+            await feed.caught_up()
+
+
+async def test_a_record_that_cannot_be_read_ends_its_readers_and_no_others(store: MemoryEventStore, feed: Feed) -> None:
+    bad, good = Writing(store, "bad"), Writing(store, "good", seed=2)
+    bad.write(bad.script.opened()._replace(schema=99))
+    async with feed.follow("bad", LIVE_EVENTS) as damaged, feed.follow("good", LIVE_EVENTS) as reader:
+        with pytest.raises(Exception, match="does not know"):
+            await damaged.next()
+        good.write(*good.script.whole())
+
+        assert 5 == len(await ids(reader))
+
+
+async def test_debates_that_open_are_told_of(store: MemoryEventStore, feed: Feed) -> None:
+    before = Writing(store, "before")
+    before.write(before.script.opened())
+    opened: list[Opening] = []
+    async with feed.openings(opened.append):
+        writing = Writing(store, "d", seed=2)
+        writing.write(*writing.script.whole())
+        await feed.caught_up()
+
+    assert [Opening("d", "run")] == opened
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> Iterator[tuple[EventStore, EventStore]]:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    writer, reader = open_store(url, write=True), open_store(url, write=False)
+    yield writer, reader
+    reader.close()
+    writer.close()
+
+
+async def test_a_log_that_another_connection_writes_is_followed(on_disk: tuple[EventStore, EventStore]) -> None:
+    writer, reading = on_disk
+    feed = Feed(reading)
+    writing = Writing(writer)
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        for event in writing.script.whole():
+            await asyncio.to_thread(writing.write, event)
+
+        assert WHOLE == await ids(reader)
+
+
+async def test_readers_are_let_go_when_the_process_ends(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    writing.write(writing.script.opened())
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        await reader.next()
+        waiting = asyncio.create_task(reader.next())
+        feed.end()
+
+        assert [] == await waiting
+    async with feed.follow("never", LIVE_EVENTS) as late:
+        assert [] == await ids(late)

@@ -1,0 +1,32 @@
+"""Places in what a debate tells are ordered, written, and read back; anything else is refused."""
+
+import pytest
+
+from jury_judge.errors import BadPoint
+from jury_judge.live.points import START, Point, chunk_point, parse_point, pieces
+
+
+def test_places_are_in_the_order_in_which_they_are_told() -> None:
+    ordered = [START, *pieces(16, 1), *pieces(17, 3), chunk_point(17, 1), chunk_point(17, 10), *pieces(18, 1)]
+
+    assert ["0", "16", "17.0", "17.1", "17", "17~1", "17~10", "18"] == [str(point) for point in ordered]
+    assert ordered == sorted(ordered)
+
+
+@pytest.mark.parametrize("text", ["0", "17", "17.0", "17~4", "999999999999999999"])
+def test_a_place_is_read_as_it_is_written(text: str) -> None:
+    assert text == str(parse_point(text))
+
+
+def test_a_whole_event_stands_after_each_of_its_pieces() -> None:
+    assert parse_point("17.99") < parse_point("17") < parse_point("17~0")
+    assert Point(17) == parse_point("17")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "-1", "1.", "1.2.3", "1~", "a", "1 ", "１７", "1e3", "1" * 19, "1.1234567890", "\x00", "17\n", "日" * 99],
+)
+def test_anything_else_is_no_place(text: str) -> None:
+    with pytest.raises(BadPoint, match="is no place in a debate"):
+        parse_point(text)

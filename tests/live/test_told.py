@@ -1,0 +1,216 @@
+"""A debate is told as the documents' events, field for field, in their spelling."""
+
+import json
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from jury_events.codec import DebateEvent, decode
+from jury_events.debate_events import ConsensusChecked, DebateCancelled, DebateFailed, RoundStarted, StatementMade
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import debate_stream
+from jury_events.parts import encode_digest
+from jury_judge.live.forms import Fold
+from jury_judge.live.frames import Frames
+from jury_judge.live.schema import NAMES, schema_text
+from jury_judge.live.sse_events import SseEvents
+from jury_replay.cassettes.reading import read_cassette
+from support.hand_built import HandBuilt
+
+CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cassette.jsonl"))
+
+DOCUMENT_002 = {
+    "phase_change": {"type", "phase", "phaseNumber"},
+    "juror_evaluation": {"type", "phase", "juror", "verdict", "score"},
+    "discussion_round_start": {"type", "round", "speaker_order"},
+    "juror_statement": {
+        *("type", "phase", "round", "juror"),
+        *("submissionId", "statement", "positionChanged", "newVerdict", "newScore"),  # document 004's
+    },
+    "consensus_check": {"type", "round", "consensus_status", "consensus_reached"},
+    "final_judgment": {"type", "finalVerdict", "finalScore"},
+    "evaluation_completed": {"type", "verdict", "score"},
+}
+OURS = {
+    "final_judge_chunk": {"type", "chunk"},
+    "evaluation_failed": {"type", "reason"},
+    "evaluation_cancelled": {"type"},
+}
+DOCUMENT_004 = {
+    "round_started": {"submissionId", "round", "speakerOrder"},
+    "juror_statement": {
+        *("submissionId", "round", "juror", "statement"),
+        *("positionChanged", "newVerdict", "newScore"),
+    },
+    "round_completed": {"submissionId", "round", "consensusStatus", "agreementLevel", "majorityPosition"},
+}
+
+
+def told(fold: Fold, debate: HandBuilt) -> list[dict[str, Any]]:
+    return [live for event in debate.events for live in fold.tell(event, debate.texts)]
+
+
+def ends(check: ConsensusChecked) -> ConsensusChecked:
+    return check.changed(end_reason="consensus") if check.round else check
+
+
+@cache
+def held() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
+    """Every debate of the corpus, its events and texts."""
+    found = []
+    for path in CORPUS:
+        record = read_cassette(path).record
+        events = [decode(stored) for stored in record.events[debate_stream(record.debate_id)]]
+        texts = {encode_digest(digest): part.content for digest, part in record.parts.items()}
+        found.append(([event for event in events if not isinstance(event, ExchangeRecorded)], texts))
+    return found
+
+
+def fields(name: str) -> dict[str, set[str]]:
+    """The fields of each type of a published schema, all of them required."""
+    schema = json.loads(schema_text(name))
+    found: dict[str, set[str]] = {}
+    for ref in schema["oneOf"]:
+        kind = ref["$ref"].rsplit("/", 1)[1]
+        for one in schema["$defs"][kind].get("oneOf", [schema["$defs"][kind]]):
+            assert one["additionalProperties"] is False
+            assert set(one["required"]) == set(one["properties"])
+            found[kind] = set(one["properties"])
+    return found
+
+
+def test_the_published_events_have_the_fields_of_the_documents_tables() -> None:
+    assert DOCUMENT_002 | OURS == fields("sse-events")
+
+
+def test_the_published_frames_have_the_documents_fields_a_type_and_a_position() -> None:
+    expected = {kind: {"type", "position", *names} for kind, names in DOCUMENT_004.items()}
+
+    assert expected == fields("websocket-frames")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_published_schema_is_one(name: str) -> None:
+    Draft202012Validator.check_schema(json.loads(schema_text(name)))
+
+
+@pytest.mark.parametrize(("name", "fold"), [("sse-events", SseEvents), ("websocket-frames", Frames)])
+def test_everything_that_recorded_debates_tell_is_as_published(name: str, fold: type[SseEvents | Frames]) -> None:
+    validator = Draft202012Validator(json.loads(schema_text(name)))
+    seen: set[str] = set()
+    for events, texts in held():
+        begun = fold()
+        for position, event in enumerate(events, start=1):
+            for live in begun.tell(event, texts):
+                placed = live if fold is SseEvents else {**live, "position": position}
+                validator.validate(placed)
+                seen.add(live["type"])
+
+    expected = {*DOCUMENT_002, "evaluation_cancelled"} if fold is SseEvents else set(DOCUMENT_004)
+    assert expected == seen
+
+
+def test_a_debate_is_told_in_the_documents_spelling() -> None:
+    debate = HandBuilt().phase_1().round_1().judged()
+    debate.events = [ends(event) if isinstance(event, ConsensusChecked) else event for event in debate.events]
+
+    live = told(SseEvents(), debate)
+
+    by_type = defaultdict(list)
+    for one in live:
+        by_type[one["type"]].append(one)
+    assert [
+        {"type": "phase_change", "phase": "initial_evaluation", "phaseNumber": 1},
+        {"type": "phase_change", "phase": "discussion", "phaseNumber": 2},
+        {"type": "phase_change", "phase": "final_judgment", "phaseNumber": 3},
+    ] == by_type["phase_change"]
+    assert {
+        "type": "juror_evaluation",
+        "phase": "initial",
+        "juror": "juror-claude",
+        "verdict": "unsafe_fail",
+        "score": 41,  # 40.5
+    } in by_type["juror_evaluation"]
+    assert [
+        {"type": "consensus_check", "round": 1, "consensus_status": "majority", "consensus_reached": True}
+    ] == by_type["consensus_check"]
+    assert {"type": "final_judgment", "finalVerdict": "unsafe_fail", "finalScore": 50} == live[-2]
+    assert {"type": "evaluation_completed", "verdict": "unsafe_fail", "score": 50} == live[-1]
+
+
+def test_the_check_after_phase_1_is_not_told() -> None:
+    live = told(SseEvents(), HandBuilt().phase_1())
+
+    assert {"phase_change", "juror_evaluation"} == {one["type"] for one in live}
+
+
+def test_phase_2_begins_once_and_before_its_first_round() -> None:
+    debate = HandBuilt()
+    again = RoundStarted(round=2, speaker_order=("juror-gpt",), instruction=debate.text("go on"))
+    first = again.changed(round=1)
+    fold = SseEvents()
+
+    assert ["phase_change", "discussion_round_start"] == [one["type"] for one in fold.tell(first, {})]
+    assert ["discussion_round_start"] == [one["type"] for one in fold.tell(again, {})]
+
+
+@pytest.mark.parametrize("fold", [SseEvents, Frames])
+@pytest.mark.parametrize(("called", "expected"), [("abc123", "abc123"), (None, "run-1~c1")])
+def test_a_statement_names_the_callers_submission_else_the_debate(
+    fold: type[SseEvents | Frames], called: str | None, expected: str
+) -> None:
+    debate = HandBuilt().phase_1().round_1()
+    debate.events[0] = debate.opened.changed(submission_id=called)
+
+    said = next(one for one in told(fold(), debate) if one["type"] == "juror_statement")
+
+    assert expected == said["submissionId"]
+
+
+@pytest.mark.parametrize("fold", [SseEvents, Frames])
+def test_a_statement_that_was_erased_is_null(fold: type[SseEvents | Frames]) -> None:
+    debate = HandBuilt().phase_1().round_1()
+    debate.texts.clear()
+
+    assert {None} == {one["statement"] for one in told(fold(), debate) if one["type"] == "juror_statement"}
+
+
+def test_a_debate_without_a_verdict_still_ends() -> None:
+    fold = SseEvents()
+
+    assert [{"type": "evaluation_failed", "reason": "no_case"}] == fold.tell(
+        DebateFailed(reason="no_case", detail=None), {}
+    )
+    assert [{"type": "evaluation_cancelled"}] == fold.tell(DebateCancelled(by="somebody", reason=None), {})
+
+
+def test_frames_are_document_004s_objects() -> None:
+    frames = told(Frames(), HandBuilt().phase_1().round_1())
+
+    assert {
+        "type": "round_started",
+        "submissionId": "run-1~c1",
+        "round": 1,
+        "speakerOrder": ["juror-gpt", "juror-claude", "juror-gemini"],
+    } == frames[0]
+    assert {
+        "type": "round_completed",
+        "submissionId": "run-1~c1",
+        "round": 1,
+        "consensusStatus": "majority",
+        "agreementLevel": 0.67,
+        "majorityPosition": "unsafe_fail",
+    } == frames[-1]
+
+
+def test_no_text_but_statements_is_told() -> None:
+    for events, texts in held():
+        statements = {event.statement.statement.part for event in events if isinstance(event, StatementMade)}
+        others = dict.fromkeys(texts.keys() - statements, b"CANARY")
+        fold = SseEvents()
+
+        assert "CANARY" not in json.dumps([fold.tell(event, others) for event in events])
