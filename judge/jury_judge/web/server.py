@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from jury_judge.errors import ServeRefused
-from jury_judge.web.abort import ABORT
+from jury_judge.web.stalling import CONNECTION
 
 _BACKLOG = 1024
 _GRACE = 5
@@ -145,11 +145,11 @@ class _Server(uvicorn.Server):
 
 
 class _Http(H11Protocol):
-    """Lets the application drop a connection, which ASGI alone can't."""
+    """Hands the connection to the application, which ASGI alone does not."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.app = _droppable(self.app, lambda: self.transport.abort())  # noqa: PLW0108  (there is none yet)
+        self.app = _connected(self.app, lambda: self.transport)
 
 
 class _WebSocket(WebSocketsSansIOProtocol):
@@ -157,12 +157,12 @@ class _WebSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.app = _droppable(self.app, lambda: self.transport.abort())  # noqa: PLW0108
+        self.app = _connected(self.app, lambda: self.transport)
 
 
-def _droppable(app: Any, drop: Callable[[], None]) -> Any:
+def _connected(app: Any, connection: Callable[[], asyncio.Transport]) -> Any:
     async def extended(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["extensions"] = {**scope.get("extensions", {}), ABORT: drop}
+        scope["extensions"] = {**scope.get("extensions", {}), CONNECTION: connection()}
         await app(scope, receive, send)
 
     return extended
