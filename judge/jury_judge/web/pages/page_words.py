@@ -17,6 +17,7 @@ class StatusWords(NamedTuple):
     completed: str
     failed: str
     cancelled: str
+    unfinished: str
 
 
 class EndWords(NamedTuple):
@@ -221,6 +222,7 @@ _EN = PageWords(
         completed="completed",
         failed="failed",
         cancelled="cancelled",
+        unfinished="unfinished",
     ),
     ends=EndWords(
         consensus="consensus",
@@ -402,6 +404,7 @@ _JA = PageWords(
         completed="完了",
         failed="失敗",
         cancelled="中止",
+        unfinished="未完了",
     ),
     ends=EndWords(
         consensus="合意",
