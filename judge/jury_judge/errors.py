@@ -73,3 +73,15 @@ class BadPoint(JudgeError):
 
 class TooManyReaders(JudgeError):
     """As many follow debates live as this server serves."""
+
+
+class NotHeldHere(JudgeError):
+    """The server only shows debates, or holds none under the panel that is asked for."""
+
+
+class TooManySubmissions(JudgeError):
+    """As many evaluations and runs are under way as this server holds."""
+
+
+class ServeRefused(JudgeError):
+    """The server cannot be started as it is asked to be."""

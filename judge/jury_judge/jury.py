@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import partial
@@ -67,6 +67,7 @@ class Jury(Records):
         environ: where settings are read; None is `os.environ`. Keys are always the process's own.
         lock_wait: seconds to wait for another process that writes the same SQLite store.
         preset, language, max_rounds, threshold, method, judge_model: put over the panel, its file and the environment.
+        heard: told what final judges write while they write it: a debate's id, and the next piece.
 
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used.
@@ -94,6 +95,7 @@ class Jury(Records):
         threshold: float | None = None,
         method: FinalMethod | None = None,
         judge_model: str | None = None,
+        heard: Callable[[str, str], None] | None = None,
     ) -> None:
         surroundings = os.environ if environ is None else environ
         overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)
@@ -124,6 +126,7 @@ class Jury(Records):
         self._keyless = ray_address is not None
         self._court = SharedCourt(court)
         self._places = asyncio.Semaphore(concurrency)
+        self._heard = heard
 
     @property
     def panel(self) -> Panel:
@@ -216,7 +219,7 @@ class Jury(Records):
             progress=_Silent(),
             stopping=asyncio.Event(),
             problems=problems,
-            heard=None if on_event is None else self._hear,
+            heard=None if on_event is None and self._heard is None else self._hear,
         )
         async with aclosing(lines):
             async for line in lines:
@@ -252,6 +255,8 @@ class Jury(Records):
 
     def _hear(self, chunk: Chunk) -> None:
         self.feed.hear(chunk.debate_id, chunk.text)
+        if self._heard is not None:
+            self._heard(chunk.debate_id, chunk.text)
 
     @asynccontextmanager
     async def _told_court(self, on_event: OnEventOf | None) -> AsyncIterator[CoordinatorPort]:

@@ -11,11 +11,19 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jury_store.errors import StoreLocked, StoreUnreachable
 
 _POLL_SECONDS = 0.05
+
+
+class Holder(NamedTuple):
+    """Who holds a lock: process id, run ("" for none), and since when, ISO 8601."""
+
+    pid: int
+    run: str
+    since: str
 
 
 class SqliteLock:
@@ -73,15 +81,34 @@ def lock_path(database: Path) -> Path:
     return database.with_name(database.name + ".lock")
 
 
-def _held_by(database: Path, descriptor: int) -> str:
+def holder_of(database: Path) -> Holder | None:
+    """Who says to hold the lock of a database file, where that process lives; the lock itself is not touched."""
     try:
-        holder: Any = json.loads(os.pread(descriptor, 4096, 0))
-        who = f"process {holder['pid']}"
-        if holder["run"]:
-            who += f", run {holder['run']}"
-        who += f", since {holder['since']}"
+        found = _said(lock_path(database).read_bytes()[:4096])
+        if found is not None:
+            os.kill(found.pid, 0)
+    except (ProcessLookupError, FileNotFoundError):
+        return None
+    except OSError:
+        pass  # it is somebody else's process
+    return found
+
+
+def _said(content: bytes) -> Holder | None:
+    try:
+        holder: Any = json.loads(content)
+        return Holder(int(holder["pid"]), str(holder["run"]), str(holder["since"]))
     except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _held_by(database: Path, descriptor: int) -> str:
+    found = _said(os.pread(descriptor, 4096, 0))
+    if found is None:
         who = "a process that has not said who it is"
+    else:
+        run = f", run {found.run}" if found.run else ""
+        who = f"process {found.pid}{run}, since {found.since}"
     return (
         f"{database} is being written by {who}. A SQLite store has one writer: wait for it to end or stop it, "
         "or use PostgreSQL for several writers"

@@ -48,29 +48,12 @@ def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: 
     from jury_judge.cli.terminal import page_console
     from jury_judge.comparison import compare_debates
     from jury_judge.debates import read_debate
+    from jury_judge.views.comparison_object import debates_object
     from jury_judge.views.comparison_view import debates_page
 
     compared = compare_debates(read_debate(store, a), read_debate(store, b))
     if as_json:
-        _print(
-            {
-                "kind": "debates",
-                "a": compared.a._asdict(),
-                "b": compared.b._asdict(),
-                "same_case": compared.same_case,
-                "panel_differences": _differences(compared.panel),
-                "positions": [
-                    {
-                        "juror_id": row.juror_id,
-                        "round": row.round,
-                        "differs": row.differs,
-                        "a": row.a._asdict() if row.a else None,
-                        "b": row.b._asdict() if row.b else None,
-                    }
-                    for row in compared.rows
-                ],
-            }
-        )
+        _print(debates_object(compared))
     else:
         debates_page(compared, everything=everything).print(page_console())
     return Exit.DONE
@@ -81,6 +64,7 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     from jury_judge.cli.terminal import page_console
     from jury_judge.debates import panel_of, rows_of_run, same_case
     from jury_judge.run_comparison import compare_runs
+    from jury_judge.views.comparison_object import runs_object
     from jury_judge.views.comparison_view import SHOWN, runs_page
 
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
@@ -91,30 +75,8 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     if not as_json:
         runs_page(compared, panel, flips, everything=everything).print(page_console())
         return Exit.DONE
-    sides = ({**vars(side), "ended_as": dict(side.ended_as)} for side in (compared.a, compared.b))
-    _print(
-        {
-            "kind": "runs",
-            **dict(zip(("a", "b"), sides, strict=True)),
-            "panel_differences": _differences(panel),
-            "verdicts": [{"a": old, "b": new, "cases": count} for (old, new), count in sorted(compared.table.items())],
-            "judged_by_both": compared.judged,
-            "agreed": compared.agreed,
-            "agreement": compared.agreement,
-            "mean_absolute_score_difference": compared.score_difference,
-            "only_in_a": compared.only_in_a,
-            "only_in_b": compared.only_in_b,
-            "flips": [
-                {"case_id": flip.case_id, "a": flip.a._asdict(), "b": flip.b._asdict(), "same_case": same}
-                for flip, same in flips
-            ],
-        }
-    )
+    _print(runs_object(compared, panel, flips))
     return Exit.DONE
-
-
-def _differences(panel: Any) -> list[dict[str, Any]]:
-    return [{"field": one.field, "a": one.before, "b": one.now} for one in panel]
 
 
 def _print(compared: dict[str, Any]) -> None:

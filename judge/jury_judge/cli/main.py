@@ -21,6 +21,8 @@ COMMANDS = {
     "run": "Judge the cases of files.",
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
+    "watch": "Follow debates live in the terminal.",
+    "serve": "Serve pages, the HTTP interface and live events.",
     "compare": "Put two debates, or two runs, side by side.",
     "fork": "Branch a debate at an event and go on live.",
     "verify": "Check that no record was altered.",

@@ -1,0 +1,158 @@
+"""`jury serve`: the debates of a store in a browser, and over HTTP."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from jury_judge.cli.exits import Exit
+from jury_judge.cli.options import pairs, price_list, resolved_store, store_option
+
+if TYPE_CHECKING:
+    from jury_judge.web.server import Address
+    from jury_judge.web.submissions import MakeJury
+    from jury_store.event_store import EventStore
+
+TOKEN = "JURY_SERVE_TOKEN"  # noqa: S105  (a variable's name)
+_SHORTEST_TOKEN = 16
+_NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
+
+
+def _names(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not _NAME.fullmatch(value):
+            raise click.BadParameter(f"{value!r} is not NAME or NAME:PORT", param=parameter)
+    return tuple(value.lower() for value in values)
+
+
+@click.command("serve")
+@click.option(
+    "--panel",
+    "panels",
+    metavar="FILE|NAME",
+    multiple=True,
+    help="Hold what is sent under this panel: a panel file, a jury or a preset, as of `jury run`. Repeatable; the "
+    "first is the default. [default: parallel-rounds, simulated jurors]",
+)
+@click.option("--read-only", is_flag=True, help="Show debates, hold none.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any that is free.")
+@click.option(
+    "--allow-host",
+    "hosts",
+    metavar="NAME[:PORT]",
+    multiple=True,
+    callback=_names,
+    help="A further name by which browsers reach this server, as behind a proxy. Repeatable.",
+)
+@click.option(
+    "--token",
+    metavar="TOKEN",
+    envvar=TOKEN,
+    help=f"What whoever asks has to know. Off loopback one is made and printed where none is given. [${TOKEN}]",
+)
+@click.option(
+    "--readers", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Live readers at most."
+)
+@click.option("--concurrency", type=click.IntRange(1, 10_000), default=64, show_default=True, help="Debates at once.")
+@click.option("--simulate", metavar="KEY=VALUE", multiple=True, callback=pairs, help="As of `jury run`.")
+@store_option
+def command(
+    panels: tuple[str, ...],
+    *,
+    read_only: bool,
+    host: str,
+    port: int,
+    hosts: tuple[str, ...],
+    token: str | None,
+    readers: int,
+    concurrency: int,
+    simulate: dict[str, str],
+    store_url: str | None,
+) -> int:
+    """Serve pages, the HTTP interface and live events, until Ctrl-C.
+
+    On loopback nobody is asked for a token unless one is given; elsewhere everybody is. What is being held when the
+    server ends stops where it is, and goes on when it is sent again.
+    """
+    from jury_judge.cli.terminal import note
+    from jury_judge.errors import SettingError
+    from jury_judge.web.app import Gate, create_app
+    from jury_judge.web.pages.routing import page_routes
+    from jury_judge.web.server import listen
+    from jury_judge.web.service import Service
+    from jury_store.opening import database_path
+    from jury_store.opening import store_url as parsed
+
+    if read_only and panels:
+        raise click.UsageError("--read-only holds nothing; leave --panel out")
+    if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
+        raise SettingError(f"--token: at least {_SHORTEST_TOKEN} printable ASCII characters, so that nobody guesses it")
+    url = resolved_store(store_url)
+    made = {} if read_only else _panels(panels or ("parallel-rounds",), url, concurrency, simulate)
+    listener, address = listen(host, port)
+    try:
+        store = _open(url, create=not read_only)
+    except BaseException:
+        listener.close()
+        raise
+    database = database_path(parsed(url)) if url.startswith("sqlite") else None
+    gate = Gate(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
+
+    async def serve() -> None:
+        from jury_judge.web.server import serving, until_signalled
+
+        service = Service(store, made, readers=readers, database=database)
+        app = create_app(service, gate, page_routes(store))
+        async with serving(app, listener, service.end):
+            note(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
+            await until_signalled()
+            note("jury: ending; what is being held stops where it is, and goes on when it is sent again")
+
+    asyncio.run(serve())
+    return Exit.DONE
+
+
+def _panels(names: tuple[str, ...], url: str, concurrency: int, simulate: dict[str, str]) -> "Mapping[str, MakeJury]":
+    """How the Jury of each panel is made; each is made once now, so that what is wrong with it is said at once."""
+    from jury_judge.cli.options import simulated
+    from jury_judge.jury import Jury
+    from jury_judge.panels.files import load_panel
+
+    prices = price_list(None)
+    made: dict[str, MakeJury] = {}
+    for name in names:
+        loaded = load_panel(name, os.environ)
+        script = simulated(simulate, loaded.panel.models)
+        make = partial(Jury, loaded, store=url, concurrency=concurrency, prices=prices, simulate=script)
+        make()
+        made[name] = lambda heard, make=make: make(heard=heard)  # type: ignore[misc]
+    return made
+
+
+def _open(url: str, *, create: bool) -> "EventStore":
+    from jury_migrations.upgrading import upgrade
+    from jury_store.errors import StoreMissing
+    from jury_store.opening import open_store
+
+    try:
+        return open_store(url, write=False)
+    except StoreMissing:
+        if not create:
+            raise
+        upgrade(url)
+        return open_store(url, write=False)
+
+
+def _token(given: str | None, address: "Address", note: Callable[[str], None]) -> str | None:
+    from secrets import token_urlsafe
+
+    if given is not None or address.loopback:
+        return given
+    made = token_urlsafe(32)
+    note(f"token: {made}   (printed once; --token or ${TOKEN} sets one)")
+    return made

@@ -1,0 +1,1 @@
+"""The HTTP interface for programs: JSON in camelCase, described by `/openapi.json`."""

@@ -1,0 +1,228 @@
+"""Debates told live: server-sent events, and WebSocket frames. Both are derived from the log and can be resumed."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, WebSocket
+from fastapi.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnect
+
+from jury_judge.errors import BadPoint, TooManyReaders
+from jury_judge.live.channel import Reader
+from jury_judge.live.forms import FRAMES, SSE
+from jury_judge.live.points import START, Point, parse_point
+from jury_judge.live.schema import NAMES, schema_text
+from jury_judge.web.abort import abort
+from jury_judge.web.api.problems import Refused, described
+from jury_judge.web.api.serving import DebateName, Serving, no_debate
+from jury_judge.web.service import Pace, Service
+
+router = APIRouter(tags=["live"])
+
+_SLICE = 64 * 1024
+"""Bytes that are handed to the server at once: a statement of megabytes is not copied whole for each reader."""
+
+_BEGIN = b"retry: 1000\n\n"
+_ALIVE = b": alive\n\n"
+
+After = Annotated[
+    str | None, Query(max_length=60, description="The id of the last event that came; the next is the one after it.")
+]
+
+
+@router.get(
+    "/api/debates/{debate_id}/live",
+    operation_id="followDebate",
+    response_class=Response,
+    responses={
+        **described(404, 422, 503),
+        200: {
+            "description": "Server-sent events; each `data:` is JSON as /schemas/sse-events.json describes.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        204: {"description": "The debate is over and everything of it came: do not connect again."},
+    },
+)
+async def follow(
+    service: Serving,
+    debate_id: DebateName,
+    after: After = None,
+    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+) -> Response:
+    """What a debate tells, from its beginning or after an event, as it happens, to its end."""
+    point = _point(last_event_id or after)
+    await _must_be_known(service, debate_id)
+    follows = service.feed.follow(debate_id, SSE, point)
+    reader = await follows.__aenter__()
+    try:
+        first = await reader.so_far()
+    except BaseException as error:
+        await follows.__aexit__(type(error), error, error.__traceback__)
+        raise
+    if not first and reader.over:
+        await follows.__aexit__(None, None, None)
+        return Response(status_code=204)
+    return _Events(reader, first, service.pace, lambda: follows.__aexit__(None, None, None))
+
+
+class _Events(Response):
+    """Events as they come. A reader that takes nothing for too long is dropped."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self, reader: Reader[bytes], first: list[bytes], pace: Pace, leave: Callable[[], Awaitable[Any]]
+    ) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self._reader = reader
+        self._first = first
+        self._pace = pace
+        self._leave = leave
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._send_all(scope, receive, send)
+        finally:
+            await self._leave()
+
+    async def _send_all(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending = asyncio.create_task(self._stream(scope, send))
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            found = await asyncio.gather(sending, leaving, return_exceptions=True)
+        for problem in found:
+            if isinstance(problem, Exception):
+                raise problem
+
+    async def _stream(self, scope: Scope, send: Send) -> None:
+        try:
+            await self._hand(send, {"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await self._write(send, _BEGIN + b"".join(self._first))
+            self._first = []
+            while True:
+                items = await _next(self._reader, self._pace.alive_every)
+                if items == []:
+                    break
+                await self._write(send, _ALIVE if items is None else b"".join(items))
+            await self._hand(send, {"type": "http.response.body", "body": b""})
+        except TimeoutError:
+            abort(scope)
+
+    async def _write(self, send: Send, content: bytes) -> None:
+        view = memoryview(content)
+        for start in range(0, len(view), _SLICE):
+            body = bytes(view[start : start + _SLICE])
+            await self._hand(send, {"type": "http.response.body", "body": body, "more_body": True})
+
+    async def _hand(self, send: Send, message: Message) -> None:
+        async with asyncio.timeout(self._pace.stalled_after):
+            await send(message)
+
+
+@router.websocket("/api/debates/{debate_id}/ws")
+async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> None:
+    """Document 004's frames, from the beginning or after a position, to the end of the debate (close code 1000)."""
+    try:
+        point = _point(socket.query_params.get("after"))
+        await _must_be_known(service, debate_id)
+        async with service.feed.follow(debate_id, FRAMES, point) as reader:
+            await socket.accept()
+            await _Socket(socket, reader, service.pace).serve()
+    except (BadPoint, Refused, TooManyReaders) as error:
+        await _deny(socket, error)
+
+
+class _Socket:
+    """One WebSocket reader; what it sends itself is not listened to."""
+
+    def __init__(self, socket: WebSocket, reader: Reader[str], pace: Pace) -> None:
+        self._socket = socket
+        self._reader = reader
+        self._pace = pace
+
+    async def serve(self) -> None:
+        sending = asyncio.create_task(self._send_all())
+        leaving = asyncio.create_task(self._left())
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            found = await asyncio.gather(sending, leaving, return_exceptions=True)
+        for problem in found:
+            if isinstance(problem, Exception) and not isinstance(problem, WebSocketDisconnect):
+                raise problem
+
+    async def _send_all(self) -> None:
+        try:
+            while items := await self._reader.next():
+                for item in items:
+                    async with asyncio.timeout(self._pace.stalled_after):
+                        await self._socket.send_text(item)
+            async with asyncio.timeout(self._pace.stalled_after):
+                # 1001: this process ends, and the debate may go on elsewhere.
+                await self._socket.close(1000 if self._reader.over else 1001)
+        except TimeoutError:
+            abort(self._socket.scope)
+
+    async def _left(self) -> None:
+        while (await self._socket.receive())["type"] != "websocket.disconnect":
+            pass
+
+
+@router.get(
+    "/schemas/{name}.json",
+    operation_id="readSchema",
+    response_class=Response,
+    responses={
+        **described(404, 422),
+        200: {"description": "JSON Schema, draft 2020-12.", "content": {"application/schema+json": {}}},
+    },
+)
+def schema(name: str) -> Response:
+    """What live events look like: `sse-events`, `websocket-frames`."""
+    if name not in NAMES:
+        raise Refused(404, "there is no such schema", f"schemas are {', '.join(NAMES)}")
+    return Response(schema_text(name), media_type="application/schema+json")
+
+
+async def _next(reader: Reader[bytes], within: float) -> list[bytes] | None:
+    """None: nothing came in that time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within):
+            return await reader.next()
+    return None
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _point(text: str | None) -> Point:
+    return START if text is None else parse_point(text)
+
+
+async def _must_be_known(service: Service, debate_id: str) -> None:
+    if not await service.is_known(debate_id):
+        raise no_debate(debate_id)
+
+
+async def _deny(socket: WebSocket, error: BadPoint | Refused | TooManyReaders) -> None:
+    """A refusal before the handshake, as an HTTP answer where the server can give one."""
+    status = error.status_code if isinstance(error, Refused) else 503 if isinstance(error, TooManyReaders) else 422
+    said = error.detail if isinstance(error, Refused) else str(error)
+    if "websocket.http.response" not in socket.scope.get("extensions", {}):
+        await socket.close(1008)
+        return
+    body = json.dumps({"error": said, "remedy": None}).encode()
+    await socket.send_denial_response(Response(body, status, media_type="application/json"))

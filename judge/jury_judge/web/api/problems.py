@@ -1,0 +1,135 @@
+"""Errors over HTTP: a status, and always the same two fields."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, HTTPException
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.requests import Request
+
+from jury_actors.errors import ActorError
+from jury_events.errors import EventError, JuryError
+from jury_judge.errors import (
+    BranchTaken,
+    DebateNotFound,
+    JuryClosed,
+    NotComparable,
+    NotHeldHere,
+    RunRefused,
+    TooManyReaders,
+    TooManySubmissions,
+)
+from jury_judge.views.visible_text import visible_line
+from jury_replay.errors import DebateMissing
+from jury_store.errors import StoreError
+
+_STATUSES: tuple[tuple[type[JuryError], int], ...] = (
+    (DebateNotFound, 404),
+    (DebateMissing, 404),
+    (NotComparable, 422),
+    (NotHeldHere, 422),
+    (RunRefused, 409),
+    (BranchTaken, 409),
+    (TooManyReaders, 503),
+    (TooManySubmissions, 503),
+    (JuryClosed, 503),
+    (StoreError, 503),
+    (ActorError, 503),
+    (EventError, 500),
+    (JuryError, 422),
+)
+"""The first that fits. 422: what was asked for cannot be. 503: not now. 500: what is stored cannot be read."""
+
+_RETRY_AFTER = "10"
+_MESSAGE = 2000
+
+_log = logging.getLogger(__name__)
+
+
+class Problem(BaseModel):
+    """Why a request was refused, and what to do about it (null where nothing can be said)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    error: str
+    remedy: str | None
+
+
+class Refused(HTTPException):
+    """A request that an endpoint refuses."""
+
+    def __init__(self, status: int, error: str, remedy: str | None) -> None:
+        super().__init__(status, error)
+        self.remedy = remedy
+
+
+def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For `responses=`: these statuses have a `Problem`."""
+    return {status: {"model": Problem, "description": _MEANINGS[status]} for status in statuses}
+
+
+_MEANINGS = {
+    404: "There is no such thing in this store.",
+    409: "It is there already, and is another.",
+    413: "The request is too large.",
+    415: "The request's body is not JSON.",
+    422: "The request cannot be understood, or asks for what cannot be.",
+    500: "What is stored cannot be read.",
+    503: "Not now: too much is under way, or the store cannot be used. Come back after `Retry-After` seconds.",
+}
+
+
+def status_of(error: JuryError) -> int:
+    """The HTTP status of an error of ours."""
+    return next(status for kind, status in _STATUSES if isinstance(error, kind))
+
+
+def problem_of(error: BaseException) -> Problem:
+    """The error in two fields: our messages say what happened, then, behind a semicolon, what to do."""
+    if not isinstance(error, JuryError):
+        return Problem(error=f"a defect: {type(error).__name__}", remedy="look into the server's log")
+    said, _, remedy = visible_line(str(error), _MESSAGE).partition("; ")
+    return Problem(error=said, remedy=remedy or None)
+
+
+def answer_problems(app: FastAPI) -> None:
+    """Have every error of `app` answered so."""
+
+    async def ours(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, JuryError)
+        return _answer(status_of(error), problem_of(error))
+
+    async def malformed(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        return _answer(422, Problem(error=_first(error.errors()), remedy="the form is described in /openapi.json"))
+
+    async def http(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, StarletteHTTPException)
+        remedy = error.remedy if isinstance(error, Refused) else "the addresses are in /openapi.json"
+        problem = Problem(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
+        return _answer(error.status_code, problem, error.headers)
+
+    async def defect(_request: Request, error: Exception) -> JSONResponse:
+        _log.error("a request could not be answered", exc_info=error)
+        return _answer(500, problem_of(error))
+
+    app.add_exception_handler(JuryError, ours)
+    app.add_exception_handler(RequestValidationError, malformed)
+    app.add_exception_handler(StarletteHTTPException, http)
+    app.add_exception_handler(Exception, defect)
+
+
+def _answer(status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    retry = {"Retry-After": _RETRY_AFTER} if status == 503 else {}  # noqa: PLR2004  (service unavailable)
+    return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
+
+
+def _first(errors: Any) -> str:
+    """The first complaint; what was sent is not said back."""
+    first = errors[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return visible_line(f"{place}: {first['msg'].removeprefix('Value error, ')}", _MESSAGE)

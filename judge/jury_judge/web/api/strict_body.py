@@ -1,0 +1,40 @@
+"""Bodies are read as case files are: no key twice, no NaN, no number beyond a float, no half character."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from jury_judge.cases.strict_json import JsonRefused, decode_text
+from jury_judge.web.api.problems import Refused
+
+
+class StrictRequest(Request):
+    """A request whose JSON is strict."""
+
+    async def json(self) -> Any:
+        """The body.
+
+        Raises:
+            Refused: it is not UTF-8, or not JSON as it must be.
+        """
+        try:
+            return decode_text((await self.body()).decode())
+        except UnicodeDecodeError as error:
+            raise Refused(422, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8") from error
+        except JsonRefused as error:
+            raise Refused(422, str(error), "send one JSON object") from error
+
+
+class StrictRoute(APIRoute):
+    """A route that reads its body so."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See FastAPI, "Custom Request and APIRoute class"."""
+        handle = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            return await handle(StrictRequest(request.scope, request.receive))
+
+        return strict

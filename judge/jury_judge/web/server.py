@@ -1,0 +1,168 @@
+"""The server itself, on uvicorn: an address to listen at, live readers that can be dropped, an end in order."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from ipaddress import ip_address
+from typing import Any, NamedTuple
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from jury_judge.errors import ServeRefused
+from jury_judge.web.abort import ABORT
+
+_BACKLOG = 1024
+_GRACE = 5
+"""Seconds that requests under way have when the server ends."""
+
+_MOST_MESSAGE = 64 * 1024
+"""Bytes that a WebSocket reader may send at once; nothing that it sends is listened to."""
+
+
+class Address(NamedTuple):
+    """Where the server listens."""
+
+    host: str
+    port: int
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine reaches it."""
+        return ip_address(self.host).is_loopback
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is every address of the machine."""
+        return ip_address(self.host).is_unspecified
+
+    @property
+    def url(self) -> str:
+        """As clients on this machine write it."""
+        return f"http://{self.names[0]}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """`Host` headers by which it is reached for certain; the first is for people."""
+        address = ip_address(self.host)
+        own = f"[{self.host}]" if address.version == 6 else self.host  # noqa: PLR2004  (of the Internet Protocol)
+        hosts = ("127.0.0.1", "localhost", "[::1]") if self.loopback or self.everywhere else (own,)
+        first = (own, *hosts) if self.loopback else hosts
+        with_port = [f"{host}:{self.port}" for host in dict.fromkeys(first)]
+        return (*with_port, *(dict.fromkeys(first) if self.port == 80 else ()))  # noqa: PLR2004  (HTTP's own)
+
+
+def listen(host: str, port: int) -> tuple[socket.socket, Address]:
+    """A socket that clients can connect to from now on; port 0 takes a free one.
+
+    Raises:
+        ServeRefused: the address is in use, or none of this machine's.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "not a host's name"
+        raise ServeRefused(f"{host}:{port}: {why}; choose another --port (0: any that is free) or --host") from error
+    found = listener.getsockname()
+    return listener, Address(found[0], found[1])
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, listener: socket.socket, ending: Callable[[], None]) -> AsyncIterator[None]:
+    """Serve `app` in this event loop while the context lasts.
+
+    Args:
+        app: its lifespan is run.
+        listener: as `listen` gives it.
+        ending: called before the server waits for the requests that are under way.
+
+    Raises:
+        ServeRefused: the application could not be started.
+    """
+    config = uvicorn.Config(
+        app,
+        http=_Http,
+        ws=_WebSocket,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        ws_max_size=_MOST_MESSAGE,
+        # A frame is made once for all readers; compressing it anew for each would cost more than it saves.
+        ws_per_message_deflate=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=_GRACE,
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        while not server.started and not task.done():  # noqa: ASYNC110  (uvicorn sets no event)
+            await asyncio.sleep(0.005)
+        if task.done():
+            raise ServeRefused("the server did not start; its log says why")
+        yield
+    finally:
+        ending()
+        server.should_exit = True
+        await task
+
+
+async def until_signalled() -> None:
+    """Returns when the process is asked to end: SIGINT or SIGTERM."""
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, asked.set)
+    try:
+        await asked.wait()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+class _Server(uvicorn.Server):
+    """Signals belong to whoever runs the server."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _Http(H11Protocol):
+    """Lets the application drop a connection, which ASGI alone can't."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.app = _droppable(self.app, lambda: self.transport.abort())  # noqa: PLW0108  (there is none yet)
+
+
+class _WebSocket(WebSocketsSansIOProtocol):
+    """The same for WebSockets."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.app = _droppable(self.app, lambda: self.transport.abort())  # noqa: PLW0108
+
+
+def _droppable(app: Any, drop: Callable[[], None]) -> Any:
+    async def extended(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["extensions"] = {**scope.get("extensions", {}), ABORT: drop}
+        await app(scope, receive, send)
+
+    return extended
