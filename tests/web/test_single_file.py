@@ -4,9 +4,9 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
+from jury_events.verdict import Verdict
 from support.hand_built import HandBuilt
 from support.pages import Page, Site, stored
-from jury_events.verdict import Verdict
 
 
 def exported(debate: HandBuilt, query: str = "") -> Page:
