@@ -1,4 +1,4 @@
-"""The page of one debate: the documents' discussion area, the matrix, the record behind every word, any moment of it."""
+"""The page of one debate: the documents' discussion area, the matrix, the record behind every word, any moment."""
 
 import asyncio
 from functools import cache
