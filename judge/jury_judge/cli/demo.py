@@ -97,7 +97,7 @@ def _demo(
             ray_address=ray_address,
             progress=_Silent(),
             take=lambda _line: None,
-            beside=lambda: told_live(store.read_stream, debate_id, note),
+            beside=lambda: told_live(store, debate_id, note),
             goes_on="it is kept as far as it went; jury demo holds a new one",
             heard=writing.take,
             sealing=sealing,

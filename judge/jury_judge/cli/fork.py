@@ -165,7 +165,7 @@ def _hold(
     async def work(court: "Court", _stopping: asyncio.Event) -> None:
         # Nothing is opened any more, so that the job carries no case.
         job = Job(fork.debate_id, b"", Docket(fork.debate_id, fork.resolved, watched=True))
-        async with told_live(store.read_stream, fork.debate_id, note, kept), court() as port:
+        async with told_live(store, fork.debate_id, note, kept), court() as port:
             ended.extend([one async for one in hold(port, iter([job]), concurrency=1, heard=writing.take)])
 
     again = f"the same command goes on with the branch {fork.debate_id}"

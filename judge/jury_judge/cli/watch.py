@@ -1,0 +1,137 @@
+"""`jury watch`: debates followed live in the terminal."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from jury_judge.cli.exits import Exit
+from jury_judge.cli.options import resolved_store, selection_options, store_option
+
+if TYPE_CHECKING:
+    from jury_judge.live.feed import Feed, Opening
+    from jury_store.event_store import EventStore
+
+_MOST = 1_000_000
+"""Debates that are followed at once: each costs a place in memory, and no connection."""
+
+
+@click.command("watch")
+@selection_options
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a live event, as docs/live-events.md has.")
+def command(
+    debate_ids: tuple[str, ...], *, run_id: str | None, everything: bool, store_url: str | None, as_json: bool
+) -> int:
+    """Follow debates live, whoever holds them, from the same feed as the pages.
+
+    Debates that are named are told from their beginning to their end. With --run and --all, those that are not over
+    are told, and those that open later, until Ctrl-C.
+    """
+    from jury_judge.cli.options import selected
+    from jury_judge.cli.terminal import note
+    from jury_judge.live.feed import Feed
+    from jury_store.opening import open_store
+
+    selection = selected(debate_ids, run_id, everything=everything)
+    store = open_store(resolved_store(store_url), write=False)
+    try:
+        if selection.debate_ids is not None:
+            _must_exist(store, selection.debate_ids)
+        else:
+            note("following what is not over and what opens from now on; Ctrl-C ends it")
+
+        async def follow() -> bool:
+            feed = Feed(store, most=_MOST)
+            watching = _Watching(feed, as_json=as_json, named=len(selection.debate_ids or ()) != 1)
+            if selection.debate_ids is not None:
+                await watching.follow_all(selection.debate_ids)
+            else:
+                await watching.follow_open(store, selection.run_id)
+            return watching.damaged
+
+        return Exit.INTEGRITY if asyncio.run(follow()) else Exit.DONE
+    finally:
+        store.close()
+
+
+def _must_exist(store: "EventStore", debate_ids: Iterable[str]) -> None:
+    from jury_events.ids import debate_stream
+    from jury_judge.debates import not_found
+
+    for one in debate_ids:
+        if not store.heads([debate_stream(one)]):
+            raise not_found(one)
+
+
+class _Watching:
+    """Prints what debates tell; `named`: each line begins with the debate's id. `damaged`: one could not be read."""
+
+    def __init__(self, feed: "Feed", *, as_json: bool, named: bool) -> None:
+        self._feed = feed
+        self.damaged = False
+        self._as_json = as_json
+        self._named = named
+
+    async def follow_all(self, debate_ids: Iterable[str]) -> None:
+        """To the end of each."""
+        await asyncio.gather(*map(self._follow, debate_ids))
+
+    async def follow_open(self, store: "EventStore", run_id: str | None) -> None:
+        """Those that are not over, and every one that opens, for ever."""
+        tasks: dict[str, asyncio.Task[None]] = {}
+        broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def ended(task: asyncio.Task[None]) -> None:
+            problem = None if task.cancelled() else task.exception()
+            if problem is not None and not broken.done():
+                broken.set_exception(problem)
+
+        def begin(debate_id: str) -> None:
+            if debate_id not in tasks:
+                tasks[debate_id] = asyncio.create_task(self._follow(debate_id))
+                tasks[debate_id].add_done_callback(ended)
+
+        def opens(opening: "Opening") -> None:
+            if run_id in {None, opening.run_id}:
+                begin(opening.debate_id)
+
+        async with self._feed.openings(opens):
+            after = 0
+            while rows := await asyncio.to_thread(store.debates, run_id=run_id, unfinished=True, after=after):
+                for row in rows:
+                    begin(row.debate_id)
+                after = rows[-1].position
+            await broken
+
+    async def _follow(self, debate_id: str) -> None:
+        from jury_events.errors import EventError
+        from jury_judge.cli.terminal import note
+
+        try:
+            await self._tell(debate_id)
+        except EventError as error:
+            self.damaged = True
+            note(f"debate {debate_id} cannot be told: {error}")
+
+    async def _tell(self, debate_id: str) -> None:
+        from jury_judge.live.forms import LIVE_EVENTS, LOG_EVENTS
+        from jury_judge.views.live_lines import LiveLines
+        from jury_judge.views.visible_text import visible_line
+
+        if self._as_json:
+            async with self._feed.follow(debate_id, LIVE_EVENTS) as told:
+                async for live in told:
+                    self._print(json.dumps({"debate_id": debate_id, **live._asdict()}, ensure_ascii=False))
+            return
+        lines = LiveLines()
+        head = f"{debate_id}  " if self._named else ""
+        async with self._feed.follow(debate_id, LOG_EVENTS) as events:
+            async for event in events:
+                for line in lines.tell(event):
+                    self._print(head + visible_line(line, 1000))
+
+    def _print(self, line: str) -> None:
+        print(line, flush=True)
