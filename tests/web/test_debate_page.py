@@ -285,6 +285,26 @@ def test_a_long_text_is_cut_and_its_whole_is_a_link_away():
     assert long == site.get(str(link)).text
 
 
+def test_a_debate_larger_than_a_page_says_what_is_left_out_and_where_it_is():
+    debate = HandBuilt().phase_1()
+    held = debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r")
+    started = next(event for event in whole().events if isinstance(event, RoundStarted))
+    for number in range(1, 91):
+        debate.events.append(started.changed(round=number, instruction=debate.text("Discuss.")))
+        for order in range(3):
+            debate._said(number, order, f"Round {number}, seat {order}.", held)
+    site = Site(stored(debate))
+
+    shown = site.get(ADDRESS)
+    earlier = site.get(next(iter(shown.attributes("[data-region=discussion-left] a", "href"))) or "")
+
+    assert 200 == len(shown.all("[role=log] .said"))
+    assert shown.one("[data-region=discussion-left]").startswith("70 earlier statements are not shown")
+    assert 70 == len(earlier.all("[role=log] .said"))
+    assert 21 == len(shown.all(".matrix thead th")) - 1
+    assert 270 == len(site.get(f"{ADDRESS}/export.html").all("[role=log] .said"))
+
+
 def test_the_page_grows_as_the_debate_goes_on():
     debate = HandBuilt().phase_1()
     store = stored(debate)
