@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from jury_events.value import Label, RunId
 from jury_events.verdict import Verdict
 from jury_judge.views.debate_record import Status
+from jury_replay.rescoring.settings import KEYS
 from jury_store.debate_rows import DebateStatus
 
 T = TypeVar("T")
@@ -59,7 +60,10 @@ class RunAsked(Camel):
 class RescoringAsked(Camel):
     """Other settings, by key (docs/rescoring.md) a value, or a list of values to try."""
 
-    settings: Annotated[Table, Field(min_length=1, max_length=20, examples=[{"threshold": [0.67, 1.0]}])]
+    settings: Annotated[
+        dict[Literal[KEYS], Any],  # type: ignore[valid-type]
+        Field(min_length=1, max_length=20, examples=[{"threshold": [0.67, 1.0]}]),
+    ]
     mode: Annotated[Literal["strict", "recount"], Field(description="recount holds every recorded position fixed.")] = (
         "strict"
     )

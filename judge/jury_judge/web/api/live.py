@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, WebSocket
 from fastapi.responses import Response
@@ -15,7 +15,7 @@ from jury_judge.errors import BadPoint, TooManyReaders
 from jury_judge.live.channel import Reader
 from jury_judge.live.forms import FRAMES, SSE
 from jury_judge.live.points import START, Point, parse_point
-from jury_judge.live.schema import NAMES, schema_text
+from jury_judge.live.schema import schema_text
 from jury_judge.web.abort import abort
 from jury_judge.web.api.problems import Refused, described
 from jury_judge.web.api.serving import DebateName, Serving, no_debate
@@ -28,6 +28,18 @@ _SLICE = 64 * 1024
 
 _BEGIN = b"retry: 1000\n\n"
 _ALIVE = b": alive\n\n"
+
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": "Send it as Last-Event-ID, or `after`, to go on from it."},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {"$ref": "/schemas/sse-events.json"},
+        },
+    },
+}
 
 After = Annotated[
     str | None, Query(max_length=60, description="The id of the last event that came; the next is the one after it.")
@@ -42,7 +54,7 @@ After = Annotated[
         **described(404, 422, 503),
         200: {
             "description": "Server-sent events; each `data:` is JSON as /schemas/sse-events.json describes.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": _EVENT}},
         },
         204: {"description": "The debate is over and everything of it came: do not connect again."},
     },
@@ -184,14 +196,12 @@ class _Socket:
     operation_id="readSchema",
     response_class=Response,
     responses={
-        **described(404, 422),
+        **described(422),
         200: {"description": "JSON Schema, draft 2020-12.", "content": {"application/schema+json": {}}},
     },
 )
-def schema(name: str) -> Response:
-    """What live events look like: `sse-events`, `websocket-frames`."""
-    if name not in NAMES:
-        raise Refused(404, "there is no such schema", f"schemas are {', '.join(NAMES)}")
+def schema(name: Literal["sse-events", "websocket-frames"]) -> Response:
+    """What live events look like."""
     return Response(schema_text(name), media_type="application/schema+json")
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
+from starlette.routing import Match
 
 from jury_actors.errors import ActorError
 from jury_events.errors import EventError, JuryError
@@ -45,6 +46,7 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
 """The first that fits. 422: what was asked for cannot be. 503: not now. 500: what is stored cannot be read."""
 
 _RETRY_AFTER = "10"
+_METHOD = 405
 _MESSAGE = 2000
 
 _log = logging.getLogger(__name__)
@@ -107,11 +109,12 @@ def answer_problems(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return _answer(422, Problem(error=_first(error.errors()), remedy="the form is described in /openapi.json"))
 
-    async def http(_request: Request, error: Exception) -> JSONResponse:
+    async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
         remedy = error.remedy if isinstance(error, Refused) else "the addresses are in /openapi.json"
         problem = Problem(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
-        return _answer(error.status_code, problem, error.headers)
+        headers = {"Allow": _allowed(app, request)} if error.status_code == _METHOD else error.headers
+        return _answer(error.status_code, problem, headers)
 
     async def defect(_request: Request, error: Exception) -> JSONResponse:
         _log.error("a request could not be answered", exc_info=error)
@@ -121,6 +124,12 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, malformed)
     app.add_exception_handler(StarletteHTTPException, http)
     app.add_exception_handler(Exception, defect)
+
+
+def _allowed(app: FastAPI, request: Request) -> str:
+    """The methods of an address: each of them may be a route of its own (RFC 9110, 10.2.1)."""
+    there = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in there for method in getattr(route, "methods", None) or ()}))
 
 
 def _answer(status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:

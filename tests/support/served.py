@@ -1,0 +1,51 @@
+"""A real server in a thread of this process, over a store; and clients that come over its sockets."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from jury_judge.web.app import Gate, create_app
+from jury_judge.web.pages.routing import page_routes
+from jury_judge.web.server import listen, serving
+from jury_judge.web.service import Service
+from jury_store.event_store import EventStore
+
+
+@contextmanager
+def served(store: EventStore, panels: Mapping[str, Any] | None = None, **service: Any) -> Iterator[tuple[str, Service]]:
+    """Its URL, and its service, which belongs to the server's own event loop."""
+    listener, address = listen("127.0.0.1", 0)
+    ready: list[Service] = []
+    started, stop = threading.Event(), threading.Event()
+    problems: list[BaseException] = []
+
+    async def serve() -> None:
+        ready.append(Service(store, panels, **service))
+        app = create_app(ready[0], Gate(frozenset(address.names)), page_routes(store))
+        async with serving(app, listener, ready[0].end):
+            started.set()
+            await asyncio.to_thread(stop.wait)
+
+    thread = threading.Thread(target=_run, args=(serve, problems, started))
+    thread.start()
+    started.wait()
+    try:
+        if problems:
+            raise problems[0]
+        yield address.url, ready[0]
+    finally:
+        stop.set()
+        thread.join()
+    if problems:
+        raise problems[0]
+
+
+def _run(serve: Callable[[], Any], problems: list[BaseException], started: threading.Event) -> None:
+    try:
+        asyncio.run(serve())
+    except BaseException as error:  # noqa: BLE001  (it is raised where the test is)
+        problems.append(error)
+    finally:
+        started.set()

@@ -1,0 +1,303 @@
+"""The HTTP interface shows what the store holds, in camelCase, and refuses what cannot be."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from jury_events.ids import debate_stream
+from jury_judge.debates import read_debate
+from jury_judge.views.result import collaborative_result
+from jury_judge.web.app import create_app
+from jury_judge.web.service import Service
+from jury_store.event_store import Append
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from support.cassettes import erase_text
+from support.debates import DebateScript
+
+from .conftest import BASE, GATE
+
+
+def rows(client: TestClient, path: str) -> list[dict[str, Any]]:
+    answer = client.get(path)
+
+    assert 200 == answer.status_code, answer.text
+    found: list[dict[str, Any]] = answer.json()["rows"]
+    return found
+
+
+def client_of(store: MemoryEventStore) -> TestClient:
+    return TestClient(create_app(Service(store), GATE), base_url=BASE, raise_server_exceptions=False)
+
+
+def many(*runs: str | None) -> MemoryEventStore:
+    """Debates d0, d1 … of these runs, those of even number over."""
+    store = MemoryEventStore()
+    for number, run in enumerate(runs):
+        script = DebateScript(f"d{number}", run_id=run, seed=number)
+        events = (script.opened(),) if number % 2 else script.whole()
+        store.append([Append(script.stream, events, 0, 1)])
+    return store
+
+
+def test_debates_are_listed_the_newest_first_page_by_page() -> None:
+    client = client_of(many(None, "r", "r", None, "r"))
+    seen, path = [], "/api/debates?limit=2"
+    while path:
+        page = client.get(path).json()
+        seen += [row["debateId"] for row in page["rows"]]
+        path = page["next"]
+
+    assert ["d4", "d3", "d2", "d1", "d0"] == seen
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("run=r", ["d4", "d2", "d1"]),
+        ("status=evaluating", ["d3", "d1"]),
+        ("verdict=safe_pass&run=r", ["d4", "d2"]),
+        ("simulated=false", []),
+        ("search=CASE-D3", ["d3"]),
+        ("search=%25", []),
+    ],
+)
+def test_debates_are_searched_and_filtered(query: str, expected: list[str]) -> None:
+    client = client_of(many(None, "r", "r", None, "r"))
+
+    assert expected == [row["debateId"] for row in rows(client, f"/api/debates?{query}")]
+
+
+def test_the_filters_go_on_to_the_next_page() -> None:
+    client = client_of(many("r", "r", "r", None))
+
+    page = client.get("/api/debates?run=r&search=d&simulated=true&limit=1").json()
+
+    assert "d2" == page["rows"][0]["debateId"]
+    assert "d1" == rows(client, page["next"])[0]["debateId"]
+
+
+def test_a_debate_is_read_as_the_result_model_in_camel_case(reading: TestClient, recorded: str) -> None:
+    store = open_store(recorded, write=False)
+    debate = read_debate(store, "d0")
+    store.close()
+
+    found = reading.get("/api/debates/d0").json()
+
+    expected = collaborative_result(debate.events, debate.texts)
+    assert (expected["final_verdict"], expected["final_score"]) == (found["finalVerdict"], found["finalScore"])
+    assert len(debate.events) == found["version"]
+    first, told = expected["phase1_evaluations"][0], found["phase1Evaluations"][0]
+    assert (first["juror_id"], first["rationale"]) == (told["jurorId"], told["rationale"])
+    assert first["scores"] == told["scores"]
+    assert first["task_completion"] == told["taskCompletion"]
+    statement = found["discussionRounds"][0]["statements"][0]
+    assert {"jurorId", "roundNumber", "statement", "positionChanged", "updatedEvaluation"} <= statement.keys()
+
+
+def test_a_debate_is_read_as_it_stood(reading: TestClient) -> None:
+    found = reading.get("/api/debates/d0?at=3").json()
+
+    assert (3, "unfinished", None) == (found["version"], found["status"], found["finalVerdict"])
+    assert 2 == len(found["phase1Evaluations"])
+
+
+def test_events_are_shown_as_the_log_keeps_them(reading: TestClient, recorded: str) -> None:
+    store = open_store(recorded, write=False)
+    stored = store.read_stream(debate_stream("d0"))
+    store.close()
+
+    seen: list[dict[str, Any]] = []
+    path = "/api/debates/d0/events?limit=3"
+    while path:
+        page = reading.get(path).json()
+        seen, path = seen + page["rows"], page["next"]
+
+    assert [event.position for event in stored] == [event["position"] for event in seen]
+    first = seen[0]
+    assert (stored[0].hash.hex(), json.loads(stored[0].body)) == (first["hash"], first["body"])
+    assert ("debate_opened", "opened", 1) == (first["type"], first["eventId"], first["schema"])
+
+
+def test_exchanges_are_listed_read_whole_and_raw(reading: TestClient) -> None:
+    listed = rows(reading, "/api/debates/d0/exchanges")
+
+    whole = reading.get("/api/debates/d0/exchanges/1").json()
+    raw = reading.get(listed[0]["raw"])
+
+    assert [*range(1, len(listed) + 1)] == [one["number"] for one in listed]
+    assert listed[0] == {name: value for name, value in whole.items() if name != "request"}
+    assert ["system", "user"] == [message["role"] for message in whole["request"]][:2]
+    assert "Refund" in whole["request"][1]["text"]
+    assert listed[0]["answerBytes"] == len(raw.content)
+    assert ("text/plain; charset=utf-8", 'attachment; filename="d0-1-answer.txt"') == (
+        raw.headers["content-type"],
+        raw.headers["content-disposition"],
+    )
+    assert rows(reading, "/api/debates/d0/events?stream=calls")[0]["eventId"] == listed[0]["exchangeId"]
+
+
+def test_a_raw_answer_that_is_not_there_is_said_to_be_not_there() -> None:
+    store = MemoryEventStore()
+    script = DebateScript("d")
+    store.append([Append(script.stream, script.whole(), 0, 1)])
+    store.append([Append(script.calls, (script.exchange(answer="the answer"),))])
+    erase_text(store, "d", b"the answer")
+    client = client_of(store)
+
+    assert 404 == client.get("/api/debates/d/exchanges/1/raw").status_code
+    assert 404 == client.get("/api/debates/d/exchanges/1/raw?part=error").status_code
+    assert (None, None) == tuple(
+        client.get("/api/debates/d/exchanges/1").json()[name] for name in ("raw", "answerBytes")
+    )
+    assert 404 == client.get("/api/debates/d/exchanges/2/raw").status_code
+
+
+def test_a_debate_is_replayed(reading: TestClient) -> None:
+    found = reading.post("/api/debates/d0/replay").json()
+
+    assert ("equal", True, []) == (found["status"], found["finished"], found["differences"])
+
+
+def test_a_debate_is_rescored(reading: TestClient) -> None:
+    body = {"settings": {"threshold": [0.67, 1.0], "method": "median"}, "mode": "recount"}
+
+    found = reading.post("/api/debates/d0/rescore", json=body).json()
+
+    assert ["recount", 2] == [found["mode"], len(found["rows"])]
+    assert {"d0"} == {row["debateId"] for row in found["rows"]}
+    assert "newVerdict" in found["rows"][0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"settings": {}},
+        {"settings": {"nonsense": 1}},
+        {"settings": {"threshold": "nan"}},
+        {"settings": {"threshold": {"a": 1}}},
+        {"settings": {"rubric": "aisev"}, "mode": "strict"},
+        {"settings": {"threshold": 1.0}, "mode": "guess"},
+        {"settings": {"threshold": 1.0}, "more": 1},
+        [],
+        None,
+    ],
+)
+def test_settings_that_cannot_be_are_refused(reading: TestClient, body: Any) -> None:
+    answer = reading.post("/api/debates/d0/rescore", json=body)
+
+    assert 422 == answer.status_code
+    assert answer.json()["error"]
+
+
+def test_two_debates_and_two_runs_are_compared(reading: TestClient) -> None:
+    debates = reading.get("/api/compare?a=d0&b=d1").json()
+    runs = client_of(many("r", None, "s")).get("/api/compare?a=r&b=s").json()
+
+    assert ("debates", "d0", "d1") == (debates["kind"], debates["a"]["debateId"], debates["b"]["debateId"])
+    assert {"positions", "panelDifferences", "sameCase"} <= debates.keys()
+    assert ("runs", {"safe_pass": 1}, 0) == (runs["kind"], runs["a"]["endedAs"], runs["flipped"])
+    assert {"a": 1, "b": 1} == runs["alone"]
+
+
+def test_what_is_neither_is_not_compared(reading: TestClient) -> None:
+    answer = reading.get("/api/compare?a=d0&b=nope")
+
+    assert 422 == answer.status_code
+    assert "'nope' is neither a debate nor a run" in answer.json()["error"]
+
+
+def test_runs_are_listed_and_read() -> None:
+    client = client_of(many("r", "r", "s"))
+
+    assert ["s", "r"] == [row["runId"] for row in rows(client, "/api/runs")]
+    assert ["r"] == [row["runId"] for row in rows(client, client.get("/api/runs?limit=1").json()["next"])]
+    assert (2, 1) == tuple(client.get("/api/runs/r").json()[name] for name in ("debates", "completed"))
+    assert 404 == client.get("/api/runs/none").status_code
+
+
+def test_health_tells_what_the_server_can_do(reading: TestClient) -> None:
+    found = reading.get("/api/health").json()
+
+    assert ("ok", None, [], 0) == tuple(found[name] for name in ("status", "writer", "panels", "readers"))
+    assert found["lastPosition"] > 0
+
+
+HOSTILE = [
+    *("%00", "a%00b", "%2e%2e%2f", "a%2fb", "日本", "%F0%9F%92%A9", "%ff", "x" * 500, "d0'--", "d0%0A"),
+    *('d0" OR 1=1', "%3Cscript%3E", "{d}", "d0%20", "%ed%a0%80"),
+]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/debates/{}",
+        "/api/debates/{}/events",
+        "/api/debates/{}/exchanges",
+        "/api/debates/{}/exchanges/1/raw",
+        "/api/debates/d0/exchanges/{}",
+        "/api/debates/{}/live",
+        "/api/debates/d0/live?after={}",
+        "/api/runs/{}",
+        "/api/evaluations/{}",
+        "/api/compare?a={}&b=d0",
+        "/api/debates?run={}",
+        "/api/debates?before={}",
+        "/schemas/{}.json",
+    ],
+)
+def test_a_hostile_id_is_refused_and_breaks_nothing(reading: TestClient, path: str) -> None:
+    for name in HOSTILE:
+        answer = reading.get(path.replace("{}", name))
+
+        assert 400 <= answer.status_code < 500, (name, answer.text)
+        assert {"error", "remedy"} == answer.json().keys()
+
+
+@pytest.mark.parametrize("search", ["'; DROP TABLE debates; --", "%", "\\", "日本", "\u202e", "x" * 200, "\ud7ff"])
+def test_any_search_is_answered(reading: TestClient, search: str) -> None:
+    assert 200 == reading.get(f"/api/debates?search={quote(search)}").status_code
+
+
+@pytest.mark.parametrize("search", ["", "\x00", "a\nb", "x" * 201])
+def test_a_search_that_cannot_be_is_refused(reading: TestClient, search: str) -> None:
+    assert 422 == reading.get(f"/api/debates?search={quote(search)}").status_code
+
+
+def test_what_is_not_there_and_what_may_not_be_done_have_the_same_form_of_error(reading: TestClient) -> None:
+    for answer, status in ((reading.get("/api/nonsense"), 404), (reading.delete("/api/debates"), 405)):
+        assert status == answer.status_code
+        assert {"error", "remedy"} == answer.json().keys()
+
+
+def test_a_record_that_cannot_be_read_is_an_error_with_a_remedy() -> None:
+    store = MemoryEventStore()
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened(), script.evaluated()._replace(schema=99)), 0, 1)])
+
+    answer = client_of(store).get("/api/debates/d")
+
+    assert 500 == answer.status_code
+    assert "upgrade jury-judge" == answer.json()["remedy"]
+
+
+def test_a_defect_says_nothing_of_its_inside() -> None:
+    store = MemoryEventStore()
+
+    def broken() -> Any:
+        raise RuntimeError("sk-secret")
+
+    store.runs = broken  # type: ignore[method-assign]
+    answer = client_of(store).get("/api/runs")
+
+    assert 500 == answer.status_code
+    assert {"error": "a defect: RuntimeError", "remedy": "look into the server's log"} == answer.json()
+
+
+def test_there_is_no_page_that_loads_from_elsewhere(reading: TestClient) -> None:
+    assert {404} == {reading.get(path).status_code for path in ("/docs", "/redoc", "/docs/oauth2-redirect")}
+    assert 200 == reading.get("/openapi.json").status_code
