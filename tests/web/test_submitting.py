@@ -235,3 +235,21 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     assert {200} == {answer.status_code for answer in seen}
     assert not [answer.url for answer in seen if canary in answer.text or canary in str(answer.headers)]
+
+
+def test_more_than_a_server_holds_at_once_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    monkeypatch.setattr("jury_judge.web.submissions.MOST_BYTES", 600)
+    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    service = Service(open_store(url, write=False), {"usual": lambda heard: slow(heard=heard)})
+    with TestClient(create_app(service, GATE), base_url=BASE) as client:
+        asked = [
+            client.post("/api/evaluations", json={"case": {**CASE, "response": "x" * 400}, "runId": f"r{number}"})
+            for number in range(2)
+        ]
+        again = client.post("/api/evaluations", json={"case": {**CASE, "response": "x" * 400}, "runId": "r0"})
+
+    assert [202, 503] == [answer.status_code for answer in asked]
+    assert "retry-after" in asked[1].headers
+    assert ("running", "r0~refund") == (again.json()["state"], again.json()["id"])

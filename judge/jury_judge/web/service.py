@@ -37,7 +37,7 @@ class Service:
         self.store = store
         self.alive_every = alive_every
         self.feed = Feed(store, most=readers)
-        self.submissions = Submissions(panels or {}, self.feed)
+        self.submissions = Submissions(panels or {}, store, self.feed)
         self._database = database
 
     async def is_known(self, debate_id: str) -> bool:

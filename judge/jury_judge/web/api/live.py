@@ -1,13 +1,12 @@
 """Debates told live: server-sent events, and WebSocket frames. Both are derived from the log and can be resumed."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, WebSocket
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
@@ -16,7 +15,7 @@ from jury_judge.live.channel import Reader
 from jury_judge.live.forms import FRAMES, SSE
 from jury_judge.live.points import START, Point, parse_point
 from jury_judge.live.schema import schema_text
-from jury_judge.web.api.problems import Refused, described
+from jury_judge.web.api.problems import Problem, Refused, described, problem_of, status_of
 from jury_judge.web.api.serving import DebateName, Serving, no_debate
 from jury_judge.web.service import Service
 
@@ -212,10 +211,11 @@ async def _must_be_known(service: Service, debate_id: str) -> None:
 
 async def _deny(socket: WebSocket, error: BadPoint | Refused | TooManyReaders) -> None:
     """A refusal before the handshake, as an HTTP answer where the server can give one."""
-    status = error.status_code if isinstance(error, Refused) else 503 if isinstance(error, TooManyReaders) else 422
-    said = error.detail if isinstance(error, Refused) else str(error)
     if "websocket.http.response" not in socket.scope.get("extensions", {}):
         await socket.close(1008)
         return
-    body = json.dumps({"error": said, "remedy": None}).encode()
-    await socket.send_denial_response(Response(body, status, media_type="application/json"))
+    if isinstance(error, Refused):
+        status, problem = error.status_code, Problem(error=str(error.detail), remedy=error.remedy)
+    else:
+        status, problem = status_of(error), problem_of(error)
+    await socket.send_denial_response(JSONResponse(problem.model_dump(), status))
