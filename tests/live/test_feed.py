@@ -135,6 +135,24 @@ async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Fe
     assert store.read_stream("debate/d")[-1].type == types[-1]
 
 
+async def test_what_is_stored_between_two_readings_of_the_log_is_told_once(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    events = iter(writing.script.whole())
+    writing.write(next(events))
+    read_stream = store.read_stream
+
+    def late(stream: str, after: int = 0) -> Any:
+        writing.write(*events)  # the tail reads them too, after this
+        return read_stream(stream, after)
+
+    store.read_stream = late  # type: ignore[method-assign]
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        seen = await reader.so_far()
+        await feed.caught_up()
+
+        assert WHOLE == [one.id for one in seen + await reader.so_far()]
+
+
 async def test_many_readers_that_come_and_go_each_get_everything_once_in_order(store: MemoryEventStore) -> None:
     feed = Feed(store)
     run = Run(store, discussion={"threshold": 2.0, "end_early": False, "max_rounds": 3})
