@@ -44,7 +44,7 @@ class Channel(Generic[T]):
         self._news = asyncio.Event()
 
     def take(self, happened: Sequence[Happened], chunks: str, numbers: "count[int]") -> None:
-        """Add what happened after `version`, and what the final judge wrote meanwhile: it stands before its judgment."""
+        """Add what happened after `version`, and what a final judge wrote meanwhile: it stands before its judgment."""
         for one in happened:
             if isinstance(one.event, JudgmentRendered):
                 self._write(chunks, numbers)
