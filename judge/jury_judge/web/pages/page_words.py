@@ -157,6 +157,7 @@ class PageWords(NamedTuple):
     run_open: str
     verdicts: str
     scores: str
+    in_numbers: str
     flips: str
     statements: str
     changes: str
@@ -340,6 +341,7 @@ _EN = PageWords(
     run_open="open",
     verdicts="Verdicts",
     scores="Scores",
+    in_numbers="In numbers",
     flips="Changed positions by round",
     statements="Statements",
     changes="Changed",
@@ -524,6 +526,7 @@ _JA = PageWords(
     run_open="進行中",
     verdicts="判定の内訳",
     scores="スコアの分布",
+    in_numbers="数値で表示",
     flips="ラウンド別の立場変更",
     statements="発言",
     changes="立場変更",
