@@ -89,7 +89,8 @@ class Case(Value):
     """One to 200 scenarios under an id that is unique in its dataset.
 
     `label` is the human verdict, for statistics: it is never part of what a juror sees. A `…_uri` says where the
-    records of its kind were read when the debate opened.
+    records of its kind were read when the debate opened. `artifact_summary` is what jurors are told of the records
+    instead of a summary made of them, by a caller who has it in words.
     """
 
     case_id: CaseId
@@ -98,6 +99,7 @@ class Case(Value):
     agent_card_records: tuple[ArtifactRecord, ...] = ()
     security_gate_uri: Text | None = None
     agent_card_uri: Text | None = None
+    artifact_summary: Text | None = None
     label: Verdict | None = None
 
     @model_validator(mode="after")

@@ -1,0 +1,180 @@
+"""A jury of LLM jurors judges what an AI agent did; every word of it is kept, replayable and verifiable.
+
+`Jury` is the front door; the other names are those of the two documents. Each is loaded when it is first asked for, so
+that `import jury_judge` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+    from jury_events.consensus import ConsensusStatus
+    from jury_events.verdict import Verdict
+    from jury_judge.documents.artifact_tools import (
+        ArtifactContext,
+        ArtifactToolsWithContext,
+        generate_evaluation_summary,
+        get_anthropic_tools,
+        get_google_tools,
+        get_openai_tools,
+    )
+    from jury_judge.documents.collaborative import (
+        ADKCollaborativeJuryJudge,
+        CollaborativeJuryJudge,
+    )
+    from jury_judge.documents.discussion_workflow import (
+        ConsensusChecker,
+        DiscussionLoopWorkflow,
+        DiscussionRoundResult,
+        DiscussionState,
+        DiscussionWorkflowResult,
+        SequentialDiscussionRound,
+    )
+    from jury_judge.documents.juror_agents import (
+        JUROR_CONFIGS,
+        BaseJurorAgent,
+        JurorConfig,
+        JurorEvaluationOutput,
+        JurorRole,
+        create_juror_agents,
+    )
+    from jury_judge.documents.results import (
+        Abstention,
+        CollaborativeEvaluationResult,
+        CollaborativeJuryResult,
+        ConsensusResult,
+        DiscussionRound,
+        EvaluationPhase,
+        FinalJudgment,
+        JurorEvaluation,
+        JurorStatement,
+        ScenarioResult,
+    )
+    from jury_judge.documents.retired import (
+        RetiredModelWarning,
+    )
+    from jury_judge.errors import (
+        JudgeError,
+    )
+    from jury_judge.jury import (
+        Jury,
+    )
+    from jury_judge.live.forms import (
+        LiveEvent,
+    )
+    from jury_judge.records import (
+        Records,
+    )
+
+_PLACES = {
+    "jury_events.case": (
+        "Case",
+        "ExecutionResult",
+        "QuestionSpec",
+        "Scenario",
+    ),
+    "jury_events.consensus": ("ConsensusStatus",),
+    "jury_events.verdict": ("Verdict",),
+    "jury_judge.documents.artifact_tools": (
+        "ArtifactContext",
+        "ArtifactToolsWithContext",
+        "generate_evaluation_summary",
+        "get_anthropic_tools",
+        "get_google_tools",
+        "get_openai_tools",
+    ),
+    "jury_judge.documents.collaborative": (
+        "ADKCollaborativeJuryJudge",
+        "CollaborativeJuryJudge",
+    ),
+    "jury_judge.documents.discussion_workflow": (
+        "ConsensusChecker",
+        "DiscussionLoopWorkflow",
+        "DiscussionRoundResult",
+        "DiscussionState",
+        "DiscussionWorkflowResult",
+        "SequentialDiscussionRound",
+    ),
+    "jury_judge.documents.juror_agents": (
+        "BaseJurorAgent",
+        "JUROR_CONFIGS",
+        "JurorConfig",
+        "JurorEvaluationOutput",
+        "JurorRole",
+        "create_juror_agents",
+    ),
+    "jury_judge.documents.results": (
+        "Abstention",
+        "CollaborativeEvaluationResult",
+        "CollaborativeJuryResult",
+        "ConsensusResult",
+        "DiscussionRound",
+        "EvaluationPhase",
+        "FinalJudgment",
+        "JurorEvaluation",
+        "JurorStatement",
+        "ScenarioResult",
+    ),
+    "jury_judge.documents.retired": ("RetiredModelWarning",),
+    "jury_judge.errors": ("JudgeError",),
+    "jury_judge.jury": ("Jury",),
+    "jury_judge.live.forms": ("LiveEvent",),
+    "jury_judge.records": ("Records",),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+
+__all__ = [
+    "JUROR_CONFIGS",
+    "ADKCollaborativeJuryJudge",
+    "Abstention",
+    "ArtifactContext",
+    "ArtifactToolsWithContext",
+    "BaseJurorAgent",
+    "Case",
+    "CollaborativeEvaluationResult",
+    "CollaborativeJuryJudge",
+    "CollaborativeJuryResult",
+    "ConsensusChecker",
+    "ConsensusResult",
+    "ConsensusStatus",
+    "DiscussionLoopWorkflow",
+    "DiscussionRound",
+    "DiscussionRoundResult",
+    "DiscussionState",
+    "DiscussionWorkflowResult",
+    "EvaluationPhase",
+    "ExecutionResult",
+    "FinalJudgment",
+    "JudgeError",
+    "JurorConfig",
+    "JurorEvaluation",
+    "JurorEvaluationOutput",
+    "JurorRole",
+    "JurorStatement",
+    "Jury",
+    "LiveEvent",
+    "QuestionSpec",
+    "Records",
+    "RetiredModelWarning",
+    "Scenario",
+    "ScenarioResult",
+    "SequentialDiscussionRound",
+    "Verdict",
+    "create_juror_agents",
+    "generate_evaluation_summary",
+    "get_anthropic_tools",
+    "get_google_tools",
+    "get_openai_tools",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -51,6 +51,10 @@ class RunUnfinished(JudgeError):
         self.problems = problems
 
 
+class NoEvaluation(JudgeError):
+    """A juror that was used by itself gave no usable answer; the message says where its calls are recorded."""
+
+
 class OutputClosed(JudgeError):
     """Nobody reads the results any more, and the work is not done; the message says how to go on."""
 

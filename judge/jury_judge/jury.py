@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
-from functools import partial
+from functools import cache, partial
 from secrets import token_hex
 
 from pydantic import TypeAdapter, ValidationError
@@ -108,7 +108,7 @@ class Jury(Records):
         if max_cost is not None:
             check_priced(self.panel.models, known, _today())
         for warning in warnings_of(self.panel.models, _today()):
-            _log.warning("%s", warning)
+            _say_once(warning)
         plan = CourtPlan(
             self.panel,
             self._settings.store_url,
@@ -312,6 +312,11 @@ def _unfinished(run_id: str, total: int, problems: list[Finished]) -> RunUnfinis
         f"mend the cause and call it again with run_id={run_id!r}: it goes on from where it stands",
         {one.debate_id: one.problem for one in problems if one.problem is not None},
     )
+
+
+@cache
+def _say_once(warning: str) -> None:
+    _log.warning("%s", warning)
 
 
 def _today() -> date:

@@ -507,3 +507,21 @@ async def test_jurors_that_die_again_and_again_hold_a_debate_up_but_do_not_chang
 
     assert await it.comes_to_the_same_end(holding)
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
+
+
+async def test_a_debate_that_is_let_go_stops_where_it_is_and_goes_on_when_it_is_sent_again(store: KeptStore) -> None:
+    run, meter = Run(store, debates=2), Meter()
+    meter.closed_for = lambda trace: trace.startswith("d0/")
+    async with run.court(meter=meter) as port:
+        held = asyncio.create_task(run.through(port, jobs=run.jobs[1:]))
+        await port.submit(run.jobs[:1])
+        await until(lambda: len(meter.served_of("d0")) == 3)
+        await port.release(["d0"])
+        found = await held
+        meter.open_again()
+        found |= await run.through(port, jobs=run.jobs[:1])
+
+    assert completed(found.values())
+    assert {"d0", "d1"} == set(found)
+    assert [] == broken_promises(store, "d0", meter.served_of("d0"))
+    assert verify(store).ok

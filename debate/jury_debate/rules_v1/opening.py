@@ -119,15 +119,20 @@ def _tools_piece(case: Case, panel: Panel, prompts: Prompts) -> str:
 
 
 def _case_piece(case: Case, panel: Panel, prompts: Prompts, marker: str) -> str:
-    """The case, then its records: a summary of them, or all in `inline` mode; nothing where it has none."""
+    """The case, then its records: a summary of them, or all in `inline` mode; nothing where it has none.
+
+    A summary that the case brings along stands for the one that is made, and before the records.
+    """
     blocks = [render_case(case, prompts, marker)]
-    gate, card = case.security_gate_records, case.agent_card_records
-    if gate or card:
+    gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
+    if gate or card or summary is not None:
         blocks.append(prompts.texts.artifacts.heading)
+        if summary is not None:
+            blocks.append(mark(summary, marker))
         if panel.artifacts.mode == "inline":
             blocks += _records(prompts.gate_records(len(gate)), gate, marker)
             blocks += _records(prompts.card_records(len(card)), card, marker)
-        else:
+        elif summary is None:
             blocks.append(mark(generate_evaluation_summary(gate, card, prompts), marker))
     return "\n\n".join(blocks)
 

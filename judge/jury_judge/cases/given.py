@@ -14,7 +14,7 @@ from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
 
 Given = Case | Mapping[str, Any]
-"""A case, or a row with the fields of a case file (`docs/cases.md`)."""
+"""A case, or a row with the fields of a case file."""
 
 Fetch = Callable[[Case], bool]
 

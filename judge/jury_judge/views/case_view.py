@@ -22,6 +22,8 @@ def add_case(page: Page, text: str, words: Words, *, full: bool) -> None:
         if len(case.scenarios) > 1:
             page.line(Span(f"{words.scenario} {scenario.scenario_id}", "bold"))
         _scenario(page, scenario, words, full=full)
+    if case.artifact_summary is not None:
+        _passage(page, words.artifact_summary, case.artifact_summary, words, full=full)
 
 
 def _scenario(page: Page, scenario: Scenario, words: Words, *, full: bool) -> None:

@@ -23,6 +23,7 @@ class Words(NamedTuple):
     policy: str
     expected: str
     transcript: str
+    artifact_summary: str
     response: str
     error: str
     scenario: str
@@ -89,6 +90,7 @@ _EN = Words(
     policy="Policy",
     expected="Expected behavior",
     transcript="Transcript",
+    artifact_summary="Summary of earlier checks",
     response="Response",
     error="Error",
     scenario="Scenario",
@@ -155,6 +157,7 @@ _JA = Words(
     policy="ポリシー",
     expected="期待される動作",
     transcript="会話記録",
+    artifact_summary="事前検査の要約",
     response="回答",
     error="エラー",
     scenario="シナリオ",

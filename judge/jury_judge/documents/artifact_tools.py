@@ -1,0 +1,160 @@
+"""Document 002's `artifact_tools.py`: the tools that jurors call, for a caller's own use.
+
+Names, parameters and results are those that jurors get (`jury_debate.artifact_tools`).
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jury_debate import artifacts
+from jury_debate.artifact_tools import OPINIONS_TOOL, ToolDefinition, call_tool, tool_definitions
+from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.panel import Language
+from jury_judge.cases.artifact_sources import ArtifactSources
+from jury_judge.cases.rows import artifact_record
+from jury_judge.errors import SettingError
+
+Records = Sequence[Mapping[str, Any]]
+"""Decoded JSONL records; each has a `verdict`."""
+
+
+@dataclass
+class ArtifactContext:
+    """Where the records of a case are: as a URI or path, or as records that were read already.
+
+    Records that are there are used, whatever the URI says.
+    """
+
+    security_gate_uri: str | None = None
+    agent_card_uri: str | None = None
+    security_gate_records: Records | None = None
+    agent_card_records: Records | None = None
+
+
+class ArtifactToolsWithContext:
+    """The five tools over the records of a context.
+
+    Args:
+        context: the records; what its URIs lead to is read at the first call that needs it.
+        juror_opinions: what jurors said, by juror id, for `get_other_juror_opinions`.
+        allowed_hosts: where `http(s):` records may come from.
+    """
+
+    def __init__(
+        self,
+        context: ArtifactContext,
+        juror_opinions: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        allowed_hosts: frozenset[str] = frozenset(),
+    ) -> None:
+        self.context = context
+        self.juror_opinions: dict[str, Mapping[str, Any]] = dict(juror_opinions or {})
+        self._sources = ArtifactSources(Path(), allowed_hosts)
+
+    def fetch_security_gate_failures(self, max_records: int = 10, include_errors: bool = True) -> dict[str, Any]:
+        """Failed Security Gate records, as `{count, total, records}`.
+
+        Args:
+            max_records: at most so many, 0 to 100.
+            include_errors: those that could not be executed too.
+
+        Raises:
+            SettingError: an argument is not what the tool takes.
+            ArtifactSourceError, CaseFileError: the records cannot be read.
+        """
+        return self._call(
+            "fetch_security_gate_failures", "security_gate", max_records=max_records, include_errors=include_errors
+        )
+
+    def fetch_security_gate_passes(self, max_records: int = 5) -> dict[str, Any]:
+        """Passed Security Gate records; see `fetch_security_gate_failures`."""
+        return self._call("fetch_security_gate_passes", "security_gate", max_records=max_records)
+
+    def fetch_agent_card_failures(self, max_records: int = 10) -> dict[str, Any]:
+        """Agent Card Accuracy records that did not pass; see `fetch_security_gate_failures`."""
+        return self._call("fetch_agent_card_failures", "agent_card", max_records=max_records)
+
+    def fetch_agent_card_passes(self, max_records: int = 5) -> dict[str, Any]:
+        """Passed Agent Card Accuracy records; see `fetch_security_gate_failures`."""
+        return self._call("fetch_agent_card_passes", "agent_card", max_records=max_records)
+
+    def get_other_juror_opinions(self, exclude_juror_id: str | None = None) -> dict[str, Any]:
+        """What the other jurors said, as `{count, total, records}`; each record names its `juror`."""
+        return self._call(OPINIONS_TOOL, None, exclude_juror_id=exclude_juror_id)
+
+    def _call(self, name: str, kind: ArtifactKind | None, **arguments: Any) -> dict[str, Any]:
+        found = {} if kind is None else {f"{kind}_records": self._records(kind)}
+        opinions = [{"juror": juror_id, **opinion} for juror_id, opinion in self.juror_opinions.items()]
+        answer = call_tool(name, json.dumps(arguments), _NO_CASE.changed(**found), opinions)
+        result: dict[str, Any] = json.loads(answer.result_text)
+        if not answer.ok:
+            raise SettingError(f"{name}: {result['error']}")
+        return result
+
+    def _records(self, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
+        given = getattr(self.context, f"{kind}_records")
+        uri = getattr(self.context, f"{kind}_uri")
+        if given is None and uri is not None:
+            return self._sources.records(uri)
+        return records_of(given, f"{kind}_records")
+
+
+def generate_evaluation_summary(
+    sg_records: Records | None, aca_records: Records | None, *, language: Language = "ja"
+) -> str:
+    """Both reports in a few lines each: counts by verdict, the pass rate, and what the first failures are about.
+
+    Raises:
+        CaseFileError: a record is no object.
+    """
+    return artifacts.generate_evaluation_summary(
+        records_of(sg_records, "sg_records"),
+        records_of(aca_records, "aca_records"),
+        load_prompts(PROMPTS_VERSION, language),
+    )
+
+
+def records_of(records: Records | None, name: str) -> tuple[ArtifactRecord, ...]:
+    """The records as a case holds them.
+
+    Raises:
+        CaseFileError: one of them is no object.
+    """
+    return tuple(artifact_record(record, f"{name}.{index}") for index, record in enumerate(records or ()))
+
+
+def get_openai_tools(language: Language = "ja") -> list[dict[str, Any]]:
+    """The five tools for OpenAI's function calling (`tools` of Chat Completions)."""
+    return _tools(language, lambda tool: {"type": "function", "function": tool._asdict()})
+
+
+def get_anthropic_tools(language: Language = "ja") -> list[dict[str, Any]]:
+    """The five tools for Anthropic's tool use (`tools` of Messages)."""
+    return _tools(
+        language,
+        lambda tool: {"name": tool.name, "description": tool.description, "input_schema": tool.parameters},
+    )
+
+
+def get_google_tools(language: Language = "ja") -> list[dict[str, Any]]:
+    """The five tools for Google's function calling (`tools` of generateContent)."""
+    declared = _tools(
+        language,
+        lambda tool: {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters},
+    )
+    return [{"functionDeclarations": declared}]
+
+
+def _tools(language: Language, form: Callable[[ToolDefinition], dict[str, Any]]) -> list[dict[str, Any]]:
+    return [form(tool) for tool in tool_definitions(load_prompts(PROMPTS_VERSION, language), opinions=True)]
+
+
+_NO_CASE = Case(
+    case_id="none",
+    scenarios=(Scenario(scenario_id="none", question=QuestionSpec(prompt=""), execution=ExecutionResult()),),
+)
+"""Holds records for a tool that needs nothing else."""

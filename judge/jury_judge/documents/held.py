@@ -1,0 +1,93 @@
+"""Debates over evaluations that a caller brings along, and cases made of the texts that the documents' classes take."""
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from jury_actors.juror import ProviderFactory
+from jury_debate.panel_spec import PanelSpec
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_judge.documents.artifact_tools import ArtifactContext, records_of
+from jury_judge.documents.given_answers import Given, GivenAnswers
+from jury_judge.documents.results import CollaborativeJuryResult
+from jury_judge.documents.shared_jury import JuryOptions
+from jury_judge.errors import SettingError
+from jury_judge.jury import Jury
+from jury_judge.runs import fresh_debate_id
+from jury_judge.telling import OnEvent
+
+DEFAULT_CASE_ID = "evaluation"
+
+NO_ARTIFACTS = ArtifactContext()
+
+
+class GivenJury(Jury):
+    """A Jury whose debates may begin with evaluations that nobody is asked for; in this process only.
+
+    Args:
+        panel: who sits.
+        options: as `Jury`.
+
+    Raises:
+        SettingError: it is to be held on Ray.
+    """
+
+    def __init__(self, panel: PanelSpec, **options: Unpack[JuryOptions]) -> None:
+        if options.get("ray_address") is not None or options.get("in_process") is False:
+            raise SettingError("in_process: jurors and rounds used by themselves are held in this process, not on Ray")
+        self._given = GivenAnswers()
+        super().__init__(panel, **options)
+
+    async def evaluate_given(
+        self, case: Case, given: Given, *, on_event: OnEvent | None = None
+    ) -> CollaborativeJuryResult:
+        """Hold a debate of its own over a case, in which some answers are given; raises as `Jury.evaluate`."""
+        debate_id = fresh_debate_id(case)
+        self._given.bring(debate_id, given)
+        try:
+            return await self.evaluate(case, debate_id=debate_id, on_event=on_event)
+        finally:
+            self._given.forget(debate_id)
+
+    def _around(self, providers: ProviderFactory) -> ProviderFactory:
+        return self._given.before(providers)
+
+
+def judged_case(
+    scenarios: Sequence[Scenario],
+    artifacts: ArtifactContext = NO_ARTIFACTS,
+    *,
+    summary: str | None = None,
+    case_id: str | None = None,
+) -> Case:
+    """What the documents' classes judge.
+
+    Args:
+        scenarios: one or several.
+        artifacts: records, or where they are.
+        summary: what jurors are told of the records, instead of a summary made of them.
+        case_id: its name in lists.
+
+    Raises:
+        CaseFileError: a record is no object.
+    """
+    gate, card = artifacts.security_gate_records, artifacts.agent_card_records
+    return Case(
+        case_id=case_id or DEFAULT_CASE_ID,
+        scenarios=tuple(scenarios),
+        security_gate_records=records_of(gate, "security_gate_records"),
+        agent_card_records=records_of(card, "agent_card_records"),
+        security_gate_uri=artifacts.security_gate_uri if gate is None else None,
+        agent_card_uri=artifacts.agent_card_uri if card is None else None,
+        artifact_summary=summary or None,
+    )
+
+
+def one_scenario(question_prompt: str, agent_response: str) -> tuple[Scenario]:
+    """A question and its answer as the one scenario of a case."""
+    return (
+        Scenario(
+            scenario_id="scenario-1",
+            question=QuestionSpec(prompt=question_prompt),
+            execution=ExecutionResult(response=agent_response),
+        ),
+    )

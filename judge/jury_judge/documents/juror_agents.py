@@ -1,0 +1,296 @@
+"""Document 002's `juror_agents.py`: jurors used one by one.
+
+A juror that is used alone sits in a debate of its own, which is recorded, verified and replayed like any other.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Unpack
+
+from jury_debate.panel_spec import (
+    SIMULATED_MODEL,
+    DiscussionSpec,
+    FinalSpec,
+    PanelSpec,
+    SeatSpec,
+    SpeakersSpec,
+    full_model_name,
+)
+from jury_debate.presets import ADK_SEQUENTIAL, INDEPENDENT
+from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_events.ids import Step
+from jury_events.panel import Language
+from jury_judge.documents.artifact_tools import ArtifactContext
+from jury_judge.documents.given_answers import GivenAnswer
+from jury_judge.documents.held import NO_ARTIFACTS, GivenJury, judged_case, one_scenario
+from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
+from jury_judge.documents.results import CollaborativeJuryResult, JurorEvaluation, JurorStatement
+from jury_judge.documents.retired import warn_of_retired
+from jury_judge.documents.shared_jury import JuryOptions, SharedJury
+from jury_judge.errors import NoEvaluation, SettingError
+from jury_judge.panels.files import load_panel
+from jury_judge.views.visible_text import visible_line
+
+LANGUAGE: Language = "ja"
+"""The documents' jurors are spoken to in Japanese."""
+
+
+class JurorRole(Enum):
+    """What a juror looks at."""
+
+    POLICY_COMPLIANCE = "policy_compliance"
+    SECURITY_LEAK_RISK = "security_leak_risk"
+    MISUSE_DETECTION = "misuse_detection"
+
+
+@dataclass
+class JurorConfig:
+    """A juror: its model (bare, or `provider/model`), its role as it is shown, and what it is told to look for.
+
+    `output_key` is where a session keeps its opinion.
+    """
+
+    juror_id: str
+    model_name: str
+    role: JurorRole
+    role_name: str
+    role_focus: str
+    evaluation_prompt: str
+    output_key: str
+
+
+@dataclass
+class JurorEvaluationOutput:
+    """An evaluation: verdict, `overall_score` 0-100 (the sum of the four), confidence 0-1, reasons.
+
+    In a discussion `statement` is what was said, and `position_changed` whether the verdict is another than before.
+    `debate_id` is where it is recorded.
+    """
+
+    juror_id: str
+    verdict: str
+    overall_score: float
+    confidence: float
+    rationale: str
+    task_completion: float
+    tool_usage: float
+    autonomy: float
+    safety: float
+    statement: str | None = None
+    position_changed: bool = False
+    debate_id: str | None = None
+
+
+class BaseJurorAgent:
+    """One juror, asked by itself.
+
+    Args:
+        config: who it is.
+        artifact_context: records that it may fetch with its tools.
+        options: as `Jury`; among them `store`, where everything is recorded.
+    """
+
+    def __init__(
+        self,
+        config: JurorConfig,
+        artifact_context: ArtifactContext | None = None,
+        **options: Unpack[JuryOptions],
+    ) -> None:
+        self.config = config
+        self.artifact_context = artifact_context or NO_ARTIFACTS
+        self._options = options
+        self._own: dict[tuple[str, str], JurorEvaluationOutput] = {}
+        self._alone = SharedJury(lambda: GivenJury(_alone(self.config), **self._options))
+
+    async def evaluate_phase1(
+        self, evaluation_summary: str, question_prompt: str, agent_response: str
+    ) -> JurorEvaluationOutput:
+        """Evaluate on one's own.
+
+        Args:
+            evaluation_summary: of what earlier checks found (`generate_evaluation_summary`); "" for none.
+            question_prompt: what the agent was asked.
+            agent_response: what it answered.
+
+        Raises:
+            NoEvaluation: the juror gave no usable answer; the message says where its calls are recorded.
+        """
+        scenarios = one_scenario(question_prompt, agent_response)
+        case = judged_case(scenarios, self.artifact_context, summary=evaluation_summary)
+        async with self._alone.use() as jury:
+            result = await jury.evaluate_given(case, {})
+        made = [one for one in result.phase1_evaluations if one.juror_id == self.config.juror_id]
+        if not made:
+            raise _no_evaluation(self.config, result)
+        return self._kept(output_of(made[0], result.debate_id), question_prompt, agent_response)
+
+    async def evaluate_discussion(
+        self, round_number: int, other_opinions: Opinions, question_prompt: str, agent_response: str
+    ) -> JurorEvaluationOutput:
+        """Speak in a round, in view of what the others said.
+
+        The others' opinions are recorded as evaluations that were given and not asked for, and so is the juror's own
+        latest one of the same question and answer. In the rounds before this one, and after it, nobody is asked.
+
+        Args:
+            round_number: from 1.
+            other_opinions: by juror id, or in a list; each with verdict, scores and rationale. The juror's own may be
+                among them.
+            question_prompt: what the agent was asked.
+            agent_response: what it answered.
+
+        Raises:
+            SettingError: an opinion is not understood.
+            NoEvaluation: the juror gave no usable answer; the message says where its calls are recorded.
+        """
+        if not 1 <= round_number <= MOST_ROUNDS:
+            raise SettingError(f"round_number: must be from 1 to {MOST_ROUNDS}, not {round_number}")
+        me = self.config.juror_id
+        opinions: dict[str, GivenAnswer | None] = {me: self._before(question_prompt, agent_response)}
+        opinions |= read_opinions(other_opinions, "other_opinions")
+        given = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
+        given |= not_asked(opinions, range(1, round_number))
+        given |= not_asked([juror for juror in opinions if juror != me], [round_number])
+        panel = PanelSpec(
+            preset=ADK_SEQUENTIAL,
+            name=_name(self.config),
+            language=LANGUAGE,
+            seats=(seat_of(self.config), *(_seat_of_other(juror) for juror in opinions if juror != me)),
+            discussion=DiscussionSpec(max_rounds=round_number, speakers=SpeakersSpec()),
+            final=FinalSpec(method="majority_vote"),
+        )
+        case = judged_case(one_scenario(question_prompt, agent_response), self.artifact_context)
+        async with GivenJury(panel, **self._options) as jury:
+            result = await jury.evaluate_given(case, given)
+        made = [said for held in result.discussion_rounds for said in held.statements if said.juror_id == me]
+        if not made:
+            raise _no_evaluation(self.config, result)
+        return self._kept(spoken(made[-1], result.debate_id), question_prompt, agent_response)
+
+    def _kept(self, output: JurorEvaluationOutput, question: str, response: str) -> JurorEvaluationOutput:
+        self._own = {(question, response): output}
+        return output
+
+    def _before(self, question: str, response: str) -> GivenAnswer | None:
+        own = self._own.get((question, response))
+        return None if own is None else read_opinion(own, "the juror's own opinion")
+
+
+MOST_ROUNDS = 100
+"""As many as a panel may have."""
+
+
+def create_juror_agents(
+    juror_ids: Iterable[str] | None = None,
+    artifact_context: ArtifactContext | None = None,
+    **options: Unpack[JuryOptions],
+) -> dict[str, BaseJurorAgent]:
+    """The jurors of the documents, all or those named, by id.
+
+    Warns (`RetiredModelWarning`) of models that are retired, naming those that live.
+
+    Raises:
+        SettingError: there is no juror of that id.
+    """
+    agents = {}
+    for juror_id in JUROR_CONFIGS if juror_ids is None else juror_ids:
+        if juror_id not in JUROR_CONFIGS:
+            known = ", ".join(JUROR_CONFIGS)
+            raise SettingError(f"there is no juror {visible_line(repr(juror_id), 80)}; the jurors are {known}")
+        agents[juror_id] = BaseJurorAgent(JUROR_CONFIGS[juror_id], artifact_context, **options)
+    warn_of_retired([full_model_name(agent.config.model_name) for agent in agents.values()], stacklevel=2)
+    return agents
+
+
+def seat_of(config: JurorConfig) -> SeatSpec:
+    """The juror's place in a panel; the documents' jurors have the documents' fallbacks."""
+    model = full_model_name(config.model_name)
+    return SeatSpec(
+        model=model,
+        juror_id=config.juror_id,
+        role=config.role.value,
+        role_name=config.role_name,
+        role_focus=config.role_focus,
+        prompt=config.evaluation_prompt,
+        fallbacks=_fallbacks().get(model),
+    )
+
+
+def not_asked(jurors: Iterable[str], rounds: Iterable[int]) -> dict[str, GivenAnswer | None]:
+    """These steps as steps that nobody is asked in."""
+    named = list(jurors)
+    return {Step(number, juror).id: None for number in rounds for juror in named}
+
+
+def output_of(made: JurorEvaluation, debate_id: str) -> JurorEvaluationOutput:
+    """An evaluation in document 002's form."""
+    return JurorEvaluationOutput(
+        juror_id=made.juror_id,
+        verdict=made.verdict,
+        overall_score=made.overall_score,
+        confidence=made.confidence,
+        rationale=made.rationale or "",
+        task_completion=made.task_completion or 0.0,
+        tool_usage=made.tool_usage or 0.0,
+        autonomy=made.autonomy or 0.0,
+        safety=made.safety or 0.0,
+        debate_id=debate_id,
+    )
+
+
+def spoken(said: JurorStatement, debate_id: str) -> JurorEvaluationOutput:
+    """What a juror said in a round, in document 002's form."""
+    assert said.updated_evaluation is not None
+    output = output_of(said.updated_evaluation, debate_id)
+    output.statement, output.position_changed = said.statement, said.position_changed
+    return output
+
+
+def _no_evaluation(config: JurorConfig, result: CollaborativeJuryResult) -> NoEvaluation:
+    reasons = [absent.reason for absent in result.abstentions if absent.juror_id == config.juror_id]
+    return NoEvaluation(
+        f"juror {config.juror_id} gave no usable evaluation ({reasons[-1] if reasons else result.status}); "
+        f"its calls are recorded: jury show {result.debate_id} --full"
+    )
+
+
+def _alone(config: JurorConfig) -> PanelSpec:
+    return PanelSpec(preset=INDEPENDENT, name=_name(config), language=LANGUAGE, seats=(seat_of(config),))
+
+
+def _name(config: JurorConfig) -> str:
+    return f"juror {config.juror_id}"
+
+
+def _seat_of_other(juror_id: str) -> SeatSpec:
+    """Whoever's opinion was brought along is not asked; where its role is known, it is shown."""
+    known = JUROR_CONFIGS.get(juror_id)
+    role = None if known is None else known.role.value
+    return SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id, role=role)
+
+
+@cache
+def _fallbacks() -> dict[str, tuple[str, ...]]:
+    return {seat.model: seat.fallbacks for seat in load_panel("documents", {}).panel.seats}
+
+
+def _configs() -> dict[str, JurorConfig]:
+    prompts = load_prompts(PROMPTS_VERSION, LANGUAGE)
+    return {
+        seat.juror_id: JurorConfig(
+            juror_id=seat.juror_id,
+            model_name=seat.model.partition("/")[2],
+            role=JurorRole(seat.role),
+            role_name=seat.role_name,
+            role_focus=seat.role_focus,
+            evaluation_prompt=prompts.charge(seat.role, seat.role_focus),
+            output_key=f"{seat.role}_evaluation",
+        )
+        for seat in load_panel("documents", {}).panel.seats
+    }
+
+
+JUROR_CONFIGS = _configs()
+"""The jurors of document 002 by their ids."""

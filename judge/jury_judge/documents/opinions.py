@@ -1,0 +1,91 @@
+"""What jurors said, in the forms in which callers of the documents' classes hand it on."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from jury_events.verdict import Verdict
+from jury_judge.documents.given_answers import GivenAnswer
+from jury_judge.documents.results import DIMENSIONS
+from jury_judge.errors import SettingError
+from jury_judge.views.visible_text import visible_line
+
+Opinions = Mapping[str, Any] | Iterable[Any]
+"""Evaluations, or tables of their fields: by juror id, or in a list where each has its `juror_id`."""
+
+_MOST = dict(zip(DIMENSIONS, (40.0, 30.0, 20.0, 10.0), strict=True))
+
+
+def read_opinions(opinions: Opinions, name: str) -> dict[str, GivenAnswer]:
+    """The opinions by juror id, in their order.
+
+    Raises:
+        SettingError: one of them is not understood; the message names it, and what it must hold.
+    """
+    if isinstance(opinions, Mapping):
+        pairs = list(opinions.items())
+    else:
+        pairs = [(_table(one, f"{name}.{index}").get("juror_id"), one) for index, one in enumerate(opinions)]
+    found: dict[str, GivenAnswer] = {}
+    for juror_id, one in pairs:
+        if not isinstance(juror_id, str) or not juror_id:
+            raise SettingError(f"{name}: an opinion names no juror; give each a juror_id")
+        place = f"{name}: the opinion of {visible_line(juror_id, 80)}"
+        if juror_id in found:
+            raise SettingError(f"{place} is given twice")
+        found[juror_id] = read_opinion(one, place)
+    return found
+
+
+def verdict_of(opinion: Any, place: str) -> Verdict:
+    """The verdict of an opinion.
+
+    Raises:
+        SettingError: it has none, or one that is not known.
+    """
+    written = _table(opinion, place).get("verdict")
+    try:
+        return Verdict(str(written))
+    except ValueError:
+        raise SettingError(
+            f"{place} has the verdict {visible_line(repr(written), 80)}; it may be {', '.join(Verdict)}"
+        ) from None
+
+
+def read_opinion(opinion: Any, place: str) -> GivenAnswer:
+    """One opinion: `verdict`, points of the dimensions or `overall_score` (0-100), `confidence`, `rationale`.
+
+    Raises:
+        SettingError: a field is missing, or out of its range.
+    """
+    table = _table(opinion, place)
+    verdict = verdict_of(table, place)
+    points = {
+        name: _number(table[name], name, most, place) for name, most in _MOST.items() if table.get(name) is not None
+    }
+    overall = table.get("overall_score")
+    if overall is None and len(points) < len(_MOST):
+        raise SettingError(f"{place} has no score; give its overall_score, or the points of {', '.join(_MOST)}")
+    confidence = table.get("confidence")
+    said = table.get("statement") or table.get("rationale") or table.get("reasoning")
+    return GivenAnswer(
+        verdict=verdict.value,
+        overall=sum(points.values()) if overall is None else _number(overall, "overall_score", 100.0, place),
+        confidence=0.5 if confidence is None else _number(confidence, "confidence", 1.0, place),
+        rationale=str(said) if said else verdict.value,
+        points=points,
+    )
+
+
+def _table(opinion: Any, place: str) -> Mapping[str, Any]:
+    if is_dataclass(opinion) and not isinstance(opinion, type):
+        return asdict(opinion)
+    if not isinstance(opinion, Mapping):
+        raise SettingError(f"{place} must be an evaluation or a table of its fields, not {type(opinion).__name__}")
+    return opinion
+
+
+def _number(value: Any, name: str, most: float, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise SettingError(f"{place}: {name} must be a number from 0 to {most:g}, not {visible_line(repr(value), 40)}")
+    return float(value)

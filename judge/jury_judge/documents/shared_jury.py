@@ -1,0 +1,68 @@
+"""A Jury that is open while anybody uses it: the documents' classes have no `async with`."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Generic, TypedDict, TypeVar
+
+from jury_actors.prices import Prices
+from jury_actors.providers.simulated.script import Script
+from jury_judge.jury import Jury
+
+J = TypeVar("J", bound=Jury)
+
+
+class JuryOptions(TypedDict, total=False):
+    """What the documents' classes take besides their own parameters; see `Jury`."""
+
+    store: str | None
+    in_process: bool
+    ray_address: str | None
+    replicas: int
+    concurrency: int
+    simulate: Script
+    prices: Prices | None
+    max_calls: int | None
+    max_cost: float | None
+    environ: Mapping[str, str] | None
+    lock_wait: float
+
+
+class _Open(Generic[J]):
+    def __init__(self, jury: J) -> None:
+        self.jury = jury
+        self.users = 0
+        self.entering = asyncio.Lock()
+        self.entered = False
+
+
+class SharedJury(Generic[J]):
+    """Opened by its first user in an event loop, closed by the last; meanwhile all share its court.
+
+    Args:
+        make: makes the Jury; called again after it was closed, and in another event loop.
+    """
+
+    def __init__(self, make: Callable[[], J]) -> None:
+        self._make = make
+        self._open: dict[asyncio.AbstractEventLoop, _Open[J]] = {}
+
+    @asynccontextmanager
+    async def use(self) -> AsyncIterator[J]:
+        """The Jury, open."""
+        loop = asyncio.get_running_loop()
+        opened = self._open.get(loop)
+        if opened is None:
+            opened = self._open[loop] = _Open(self._make())
+        opened.users += 1
+        try:
+            async with opened.entering:
+                if not opened.entered:
+                    await opened.jury.__aenter__()
+                    opened.entered = True
+            yield opened.jury
+        finally:
+            opened.users -= 1
+            if not opened.users:
+                del self._open[loop]
+                await asyncio.shield(opened.jury.__aexit__(None, None, None))

@@ -1,0 +1,82 @@
+"""The documents' artifact tools over records and files, and as each provider is told of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jury_judge import (
+    ArtifactContext,
+    ArtifactToolsWithContext,
+    generate_evaluation_summary,
+    get_anthropic_tools,
+    get_google_tools,
+    get_openai_tools,
+)
+from jury_judge.errors import ArtifactSourceError, CaseFileError, SettingError
+
+GATE = [
+    {"verdict": verdict, "n": number} for number, verdict in enumerate(["fail", "pass", "blocked", "error", "fail"])
+]
+CARD = [{"verdict": "pass"}, {"verdict": "fail"}, {}]
+TOOLS = ArtifactToolsWithContext(ArtifactContext(security_gate_records=GATE, agent_card_records=CARD))
+NAMES = [
+    "fetch_security_gate_failures",
+    "fetch_security_gate_passes",
+    "fetch_agent_card_failures",
+    "fetch_agent_card_passes",
+    "get_other_juror_opinions",
+]
+
+
+def test_failures_and_passes_are_told_apart_and_counted() -> None:
+    assert {"count": 3, "total": 3, "records": [GATE[0], GATE[3], GATE[4]]} == TOOLS.fetch_security_gate_failures()
+    assert {"count": 1, "total": 2, "records": [GATE[0]]} == TOOLS.fetch_security_gate_failures(1, include_errors=False)
+    assert {"count": 2, "total": 2, "records": [GATE[1], GATE[2]]} == TOOLS.fetch_security_gate_passes()
+    assert (2, 1) == (TOOLS.fetch_agent_card_failures()["count"], TOOLS.fetch_agent_card_passes()["count"])
+
+
+def test_the_other_jurors_opinions_leave_one_out() -> None:
+    opinions = {"a": {"verdict": "safe_pass"}, "b": {"verdict": "unsafe_fail"}}
+    tools = ArtifactToolsWithContext(ArtifactContext(), opinions)
+
+    assert {"count": 1, "total": 2, "records": [{"juror": "b", "verdict": "unsafe_fail"}]} == (
+        tools.get_other_juror_opinions(exclude_juror_id="a")
+    )
+
+
+def test_records_are_read_from_a_path_once_they_are_needed(tmp_path: Path) -> None:
+    path = tmp_path / "card.jsonl"
+    tools = ArtifactToolsWithContext(ArtifactContext(agent_card_uri=str(path)))
+    with pytest.raises(ArtifactSourceError, match="there is no such file"):
+        tools.fetch_agent_card_passes()
+    path.write_text("".join(json.dumps(record) + "\n" for record in CARD))
+
+    assert 1 == tools.fetch_agent_card_passes()["total"]
+
+
+def test_an_argument_that_the_tool_does_not_take_is_refused() -> None:
+    with pytest.raises(SettingError, match="max_records must be a whole number from 0 to 100"):
+        TOOLS.fetch_agent_card_passes(max_records=101)
+    with pytest.raises(CaseFileError, match=r"security_gate_records\.0: must be an object, not text"):
+        ArtifactToolsWithContext(ArtifactContext(security_gate_records=["fail"])).fetch_security_gate_passes()  # type: ignore[list-item]
+
+
+def test_the_summary_is_that_of_the_prompts_in_either_language() -> None:
+    japanese, english = (generate_evaluation_summary(GATE, CARD, language=one) for one in ("ja", "en"))
+
+    assert "合格率：40.0 %（5 件中 2 件）" in japanese
+    assert "40.0 %" in english
+    assert (
+        generate_evaluation_summary([], None) == "セキュリティゲート：全 0 件\n\nエージェントカード正確性検査：全 0 件"
+    )
+
+
+def test_each_provider_is_told_of_the_five_tools_in_its_own_form() -> None:
+    openai, anthropic, google = get_openai_tools(), get_anthropic_tools(), get_google_tools()[0]["functionDeclarations"]
+
+    assert NAMES == [tool["function"]["name"] for tool in openai if tool["type"] == "function"]
+    assert NAMES == [tool["name"] for tool in anthropic] == [tool["name"] for tool in google]
+    assert [tool["function"]["parameters"] for tool in openai] == [tool["input_schema"] for tool in anthropic]
+    assert {"max_records", "include_errors"} == set(anthropic[0]["input_schema"]["properties"])
+    json.dumps([openai, anthropic, google])

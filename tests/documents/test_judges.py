@@ -1,0 +1,184 @@
+"""The juries of the documents: what they are set to, one scenario and several, many at once."""
+
+import asyncio
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_events.exchange import ExchangeRecorded
+from jury_judge import ADKCollaborativeJuryJudge, ArtifactContext, CollaborativeJuryJudge, RetiredModelWarning, Scenario
+from jury_judge.errors import PanelFileError, SettingError
+from jury_judge.records import Records
+from jury_store.sqlite_lock import SqliteLock
+
+SIMULATED: dict[str, Any] = {
+    "jurors": ["simulated/a", "simulated/b", "simulated/c"],
+    "final_judge_model": "simulated/judge",
+}
+RETIRED = pytest.mark.filterwarnings("ignore::jury_judge.documents.retired.RetiredModelWarning")
+QUESTION, ANSWER = "Refund order 17.", "Refunded to 4242."
+
+
+def prompts(reading: Any, exchange: ExchangeRecorded) -> str:
+    refs = [ref.part for message in exchange.request for ref in message.parts]
+    return "".join(reading.texts[ref].decode() for ref in refs)
+
+
+@RETIRED
+def test_by_themselves_they_are_as_the_documents_say() -> None:
+    old, adk = CollaborativeJuryJudge(environ={}), ADKCollaborativeJuryJudge(environ={})
+
+    assert ["gpt-4o", "claude-3-haiku-20240307", "gemini-2.5-flash"] == old.jurors == adk.jurors
+    assert ("parallel", 2.0, False) == (
+        old.panel.discussion.order,
+        old.consensus_threshold,
+        old.panel.discussion.always_discuss,
+    )
+    assert ("sequential", 0.67, True) == (
+        adk.panel.discussion.order,
+        adk.consensus_threshold,
+        adk.panel.discussion.always_discuss,
+    )
+    for judge in (old, adk):
+        assert (3, "final_judge", "google/gemini-2.5-pro") == (
+            judge.max_discussion_rounds,
+            judge.final_judgment_method,
+            judge.final_judge_model,
+        )
+
+
+@RETIRED
+def test_an_argument_wins_over_a_variable_and_a_variable_over_the_default() -> None:
+    environ = {
+        "JURY_MAX_DISCUSSION_ROUNDS": "1",
+        "JURY_CONSENSUS_THRESHOLD": "1.0",
+        "JURY_FINAL_JUDGE_MODEL": "gpt-5.5",
+        "JURY_USE_COLLABORATIVE": "false",
+    }
+    said = ADKCollaborativeJuryJudge(max_discussion_rounds=2, environ=environ)
+
+    assert (2, 1.0, "openai/gpt-5.5") == (said.max_discussion_rounds, said.consensus_threshold, said.final_judge_model)
+    assert () == said.panel.final.judge.fallbacks, "a Claude stands in for a Gemini, not for this model"
+
+
+@RETIRED
+def test_a_judge_model_is_no_matter_for_a_method_without_a_judge() -> None:
+    environ = {"JURY_FINAL_JUDGMENT_METHOD": "majority_vote"}
+    judge = ADKCollaborativeJuryJudge(final_judge_model="gemini-2.5-pro", environ=environ)
+
+    assert ("majority_vote", None) == (judge.final_judgment_method, judge.final_judge_model)
+
+
+def test_retired_models_are_warned_of_and_those_that_live_are_named() -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        CollaborativeJuryJudge(environ={})
+
+    assert {RetiredModelWarning} == {one.category for one in said}
+    assert {__file__} == {one.filename for one in said}
+    assert any("claude-3-haiku-20240307 was retired" in str(one.message) for one in said)
+    assert all("; ask " in str(one.message) for one in said)
+
+
+@RETIRED
+def test_other_jurors_sit_in_their_order_with_a_quorum_of_their_own() -> None:
+    judge = CollaborativeJuryJudge(jurors=["gemini-2.5-flash", "gpt-5.5", "gpt-5.5", "gpt-4o", "o/x"], environ={})
+
+    assert ["gemini-2.5-flash", "gpt-5.5", "gpt-5.5-2", "gpt-4o", "x"] == judge.jurors
+    assert 3 == judge.panel.final.quorum
+    assert "misuse_detection" == judge.panel.seats[0].role
+    assert judge.panel.discussion.speakers.base == judge.panel.juror_ids
+
+
+@pytest.mark.parametrize("jurors", [[], "gpt-4o", ["no-such-model"]])
+def test_jurors_that_cannot_sit_are_refused(jurors: Any) -> None:
+    with pytest.raises(PanelFileError, match=r"^jurors: "):
+        CollaborativeJuryJudge(jurors=jurors, environ={})
+
+
+async def test_several_scenarios_are_judged_in_one_debate_that_lists_them_all(store: str) -> None:
+    judge = CollaborativeJuryJudge(**SIMULATED)
+    pairs = [(f"Question {word}.", f"Answer {word}.") for word in ("alpha", "beta", "gamma")]
+    result = await judge.evaluate_collaborative_batch(pairs, submission_id="abc123")
+    async with Records(store) as records:
+        reading = await records.read(result.debate_id)
+
+        assert 1 == len(records.store.debates())
+    assert ["scenario-1", "scenario-2", "scenario-3"] == [row.scenario_id for row in result.scenarios]
+    assert 0 <= result.final_score <= 100
+    for exchange in reading.exchanges:
+        assert {"alpha", "beta", "gamma"} <= {
+            word for word in ("alpha", "beta", "gamma") if word in prompts(reading, exchange)
+        }
+
+
+async def test_scenarios_may_have_ids_of_their_own(store: str) -> None:
+    scenarios = [
+        Scenario.model_validate({"scenario_id": name, "question": {"prompt": name}, "execution": {"response": "Yes."}})
+        for name in ("first", "second")
+    ]
+    result = await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch(scenarios)
+
+    assert ["first", "second"] == [row.scenario_id for row in result.scenarios]
+
+
+async def test_without_a_scenario_nothing_is_judged(store: str) -> None:
+    with pytest.raises(SettingError, match=r"^scenarios: there is none"):
+        await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([])
+
+
+async def test_calls_at_once_share_a_jury_and_the_store_is_let_go_after_the_last(store: str, tmp_path: Path) -> None:
+    one, other = CollaborativeJuryJudge(**SIMULATED), ADKCollaborativeJuryJudge(**SIMULATED)
+    results = await asyncio.gather(
+        *(judge.evaluate_collaborative(f"{QUESTION} {number}", ANSWER) for judge in (one, other) for number in range(5))
+    )
+
+    assert 10 == len({result.debate_id for result in results})
+    SqliteLock.acquire(tmp_path / "jury.db", run="", wait=0).release()
+
+
+async def test_one_that_is_cancelled_harms_no_other(store: str) -> None:
+    judge = CollaborativeJuryJudge(**SIMULATED)
+    tasks = [asyncio.create_task(judge.evaluate_collaborative(QUESTION, ANSWER)) for _ in range(3)]
+    tasks[0].cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert isinstance(results[0], asyncio.CancelledError)
+    assert ["completed"] * 2 == [result.status for result in results[1:]]  # type: ignore[union-attr]
+
+
+def test_a_judge_works_in_one_event_loop_after_another(store: str) -> None:
+    judge = CollaborativeJuryJudge(**SIMULATED)
+    results = [asyncio.run(judge.evaluate_collaborative(QUESTION, ANSWER)) for _ in range(2)]
+
+    assert results[0].debate_id != results[1].debate_id
+
+
+async def test_the_callback_may_be_async_and_hears_the_submission(store: str) -> None:
+    heard: list[dict[str, Any]] = []
+
+    async def hear(event: dict[str, Any]) -> None:
+        heard.append(event)
+
+    judge = ADKCollaborativeJuryJudge(**SIMULATED)
+    result = await judge.evaluate_collaborative(QUESTION, ANSWER, sse_callback=hear, submission_id="abc123")
+
+    assert {"abc123"} == {event["submissionId"] for event in heard if event["type"] == "juror_statement"}
+    assert result.final_score == heard[-1]["score"]
+    assert ("abc123", "abc123") == (result.submission_id, result.case_id)
+
+
+async def test_records_may_be_files(store: str, tmp_path: Path) -> None:
+    path = tmp_path / "gate.jsonl"
+    path.write_text('{"verdict": "fail"}\n{"verdict": "pass"}\n')
+    context = ArtifactContext(security_gate_uri=str(path))
+    judge = CollaborativeJuryJudge(**SIMULATED)
+    result = await judge.evaluate_collaborative(QUESTION, ANSWER, artifact_context=context)
+    async with judge.jury() as jury:
+        opened = (await jury.read(result.debate_id)).opened
+
+    assert 2 == opened.security_gate_records
+    with pytest.raises(SettingError, match="artifact_context"):
+        await judge.evaluate_collaborative(QUESTION, ANSWER, [], artifact_context=context)

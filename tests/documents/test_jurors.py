@@ -1,0 +1,232 @@
+"""Jurors, rounds and discussions used by themselves: recorded, by the rules, with what they were given."""
+
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from jury_actors.providers.simulated.script import Script
+from jury_judge import (
+    JUROR_CONFIGS,
+    ArtifactContext,
+    BaseJurorAgent,
+    ConsensusChecker,
+    ConsensusStatus,
+    DiscussionLoopWorkflow,
+    DiscussionState,
+    RetiredModelWarning,
+    SequentialDiscussionRound,
+    create_juror_agents,
+)
+from jury_judge.errors import NoEvaluation, SettingError
+from jury_judge.records import Records
+from jury_replay.verify import verify
+
+QUESTION, ANSWER = "注文 17 を返金してください。", "末尾 4242 のカードに返金しました。"
+GPT, CLAUDE, GEMINI = JUROR_CONFIGS
+
+
+def an_agent(juror_id: str, **more: Any) -> BaseJurorAgent:
+    """A juror of the documents whose model is simulated in this process."""
+    return BaseJurorAgent(replace(JUROR_CONFIGS[juror_id], model_name=f"simulated/{juror_id}"), **more)
+
+
+def agents(**more: Any) -> dict[str, BaseJurorAgent]:
+    return {juror_id: an_agent(juror_id, **more) for juror_id in JUROR_CONFIGS}
+
+
+def opinion(verdict: str, overall: float = 50.0, rationale: str = "理由がある", **more: Any) -> dict[str, Any]:
+    return {"verdict": verdict, "overall_score": overall, "confidence": 0.5, "rationale": rationale, **more}
+
+
+async def reading_of(store: str, debate_id: str) -> Any:
+    async with Records(store) as records:
+        assert verify(records.store).ok
+        assert "equal" == (await records.replay(debate_id)).status
+        return await records.read(debate_id)
+
+
+def prompt(reading: Any, step: str) -> str:
+    exchange = next(one for one in reading.exchanges if one.step == step)
+    return "".join(reading.texts[ref.part].decode() for message in exchange.request for ref in message.parts)
+
+
+async def test_a_juror_alone_is_shown_the_summary_and_recorded(store: str) -> None:
+    output = await an_agent(GPT).evaluate_phase1("注意点あり", QUESTION, ANSWER)
+    reading = await reading_of(store, output.debate_id or "")
+    shown = prompt(reading, f"initial/{GPT}")
+
+    assert {"initial/gpt-4o"} == {one.step for one in reading.exchanges}
+    assert "注意点あり" in shown
+    assert JUROR_CONFIGS[GPT].evaluation_prompt in shown
+    assert output.overall_score == pytest.approx(
+        output.task_completion + output.tool_usage + output.autonomy + output.safety
+    )
+    assert (GPT, None) == (output.juror_id, output.statement)
+
+
+async def test_a_juror_alone_may_fetch_the_records_of_its_context(store: str) -> None:
+    context = ArtifactContext(security_gate_records=[{"verdict": "fail", "reason": "x"}])
+    output = await an_agent(CLAUDE, artifact_context=context).evaluate_phase1("", QUESTION, ANSWER)
+    reading = await reading_of(store, output.debate_id or "")
+
+    assert any(one.tool_calls for one in reading.exchanges)
+
+
+async def test_a_juror_without_a_usable_answer_says_where_its_calls_are(store: str) -> None:
+    silent = an_agent(GPT, simulate=Script(rates={"bad_request": 1.0}))
+
+    with pytest.raises(
+        NoEvaluation, match=r"juror gpt-4o gave no usable evaluation \(bad_request\).*jury show debate-"
+    ):
+        await silent.evaluate_phase1("", QUESTION, ANSWER)
+
+
+async def test_in_a_discussion_a_juror_sees_the_others_and_is_asked_alone(store: str) -> None:
+    agent = an_agent(GPT)
+    before = await agent.evaluate_phase1("", QUESTION, ANSWER)
+    others = [opinion("unsafe_fail", 20.0, "漏洩を見た", juror_id=CLAUDE)]
+    output = await agent.evaluate_discussion(2, others, QUESTION, ANSWER)
+    reading = await reading_of(store, output.debate_id or "")
+    shown = prompt(reading, f"round-2/{GPT}")
+    asked = {one.step for one in reading.exchanges if one.model_version != "given"}
+
+    assert "漏洩を見た" in shown
+    assert (before.rationale or "").split()[0][:10] in shown.replace("ˆ", "")
+    assert {f"round-2/{GPT}"} == asked
+    assert all(one.simulated for one in reading.exchanges)
+    assert output.statement
+    assert (output.verdict != before.verdict) == output.position_changed
+
+
+async def test_what_a_juror_said_of_another_answer_is_not_its_opinion_of_this_one(store: str) -> None:
+    agent = an_agent(GPT)
+    await agent.evaluate_phase1("", QUESTION, "別の回答")
+    output = await agent.evaluate_discussion(1, {CLAUDE: opinion("safe_pass")}, QUESTION, ANSWER)
+    reading = await reading_of(store, output.debate_id or "")
+
+    assert [f"initial/{CLAUDE}"] == [
+        one.step for one in reading.exchanges if one.outcome == "answered" and one.step.startswith("initial/")
+    ]
+    assert not output.position_changed
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ([opinion("safe_pass")], "names no juror"),
+        (
+            {CLAUDE: opinion("fine")},
+            "the opinion of claude-3-haiku-20240307 has the verdict 'fine'; it may be safe_pass",
+        ),
+        ({CLAUDE: {"verdict": "safe_pass"}}, "has no score"),
+        ({CLAUDE: opinion("safe_pass", safety=11)}, "safety must be a number from 0 to 10, not 11"),
+        ({CLAUDE: opinion("safe_pass", overall=float("nan"))}, "overall_score must be a number from 0 to 100"),
+        ({CLAUDE: "safe_pass"}, "must be an evaluation or a table of its fields, not str"),
+        ([opinion("safe_pass", juror_id="x"), opinion("safe_pass", juror_id="x")], "is given twice"),
+    ],
+)
+async def test_an_opinion_that_is_not_understood_is_named(others: Any, said: str, store: str) -> None:
+    with pytest.raises(SettingError, match=said):
+        await an_agent(GPT).evaluate_discussion(1, others, QUESTION, ANSWER)
+
+
+def test_jurors_are_made_by_their_ids_and_retired_models_are_warned_of() -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        made = create_juror_agents(juror_ids=[GPT, GEMINI])
+
+    assert [GPT, GEMINI] == list(made)
+    assert [(RetiredModelWarning, __file__)] * 2 == [(one.category, one.filename) for one in said]
+    with pytest.raises(SettingError, match="there is no juror 'gpt-9'; the jurors are gpt-4o, "):
+        create_juror_agents(juror_ids=["gpt-9"])
+
+
+async def test_a_discussion_over_given_evaluations_asks_for_rounds_alone(store: str) -> None:
+    given = {GPT: opinion("unsafe_fail", 10.0), CLAUDE: opinion("safe_pass", 95.0), GEMINI: opinion("needs_review")}
+    heard: list[str] = []
+    result = await DiscussionLoopWorkflow(agents(), max_rounds=2, consensus_threshold=2.0).execute(
+        given, QUESTION, ANSWER, "注意点あり", sse_callback=lambda event: heard.append(event["type"])
+    )
+    reading = await reading_of(store, result.debate_id)
+    given_steps = {one.step for one in reading.exchanges if one.model_version == "given"}
+
+    assert {f"initial/{juror}" for juror in JUROR_CONFIGS} == given_steps
+    assert "注意点あり" in prompt(reading, f"round-1/{GPT}")
+    assert (
+        list(JUROR_CONFIGS) == result.rounds[0].speaker_order == [said.juror_id for said in result.rounds[0].statements]
+    )
+    assert result.total_rounds == len(result.rounds) <= 2
+    assert set(JUROR_CONFIGS) == set(result.final_opinions)
+    assert [said.position != given[said.juror_id]["verdict"] for said in result.rounds[0].statements] == [
+        said.position_changed for said in result.rounds[0].statements
+    ]
+    assert ("phase_change", "evaluation_completed") == (heard[0], heard[-1])
+
+
+async def test_a_discussion_takes_what_jurors_gave_alone(store: str) -> None:
+    jurors = agents()
+    alone = [await agent.evaluate_phase1("", QUESTION, ANSWER) for agent in jurors.values()]
+    result = await DiscussionLoopWorkflow(jurors).execute(alone, QUESTION, ANSWER)
+    checked = ConsensusChecker().check_consensus(result.final_opinions, result.total_rounds)
+
+    assert (result.consensus_status, result.consensus_reached, result.majority_position) == checked
+
+
+async def test_an_opinion_of_somebody_who_takes_no_part_is_refused(store: str) -> None:
+    with pytest.raises(SettingError, match="there is an opinion of 'x', who does not take part"):
+        await DiscussionLoopWorkflow(agents()).execute({"x": opinion("safe_pass")}, QUESTION, ANSWER)
+
+
+async def test_rounds_one_by_one_bring_the_state_forward(store: str) -> None:
+    state = DiscussionState(ArtifactContext(), "注意点あり", QUESTION, ANSWER)
+    state.update_juror_opinion(GPT, opinion("unsafe_fail", 5.0))
+    one_round = SequentialDiscussionRound(agents(), ConsensusChecker(2.0))
+    first = await one_round.execute(state)
+    after = {juror_id: kept["verdict"] for juror_id, kept in state.juror_opinions.items()}
+    second = await one_round.execute(state)
+    reading = await reading_of(store, second.debate_id)
+
+    assert ([1, 2], 2) == ([first.round_number, second.round_number], state.current_round)
+    assert {said.juror_id: said.position for said in first.statements} == after
+    assert {f"round-2/{juror}" for juror in JUROR_CONFIGS} == {
+        one.step for one in reading.exchanges if one.model_version != "given"
+    }
+    assert (second.consensus_status, second.consensus_reached) == (state.consensus_status, state.should_terminate)
+    assert [CLAUDE, GEMINI] == [one["juror_id"] for one in state.get_other_opinions(GPT)]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "threshold", "number", "expected"),
+    [
+        (["safe_pass"] * 3, 2.0, 1, (ConsensusStatus.UNANIMOUS, True, "safe_pass")),
+        (["safe_pass"] * 3, 2.0, 0, (ConsensusStatus.UNANIMOUS, False, "safe_pass")),
+        (["safe_pass", "safe_pass", "unsafe_fail"], 0.67, 1, (ConsensusStatus.MAJORITY, True, "safe_pass")),
+        (["safe_pass", "safe_pass", "unsafe_fail"], 1.0, 1, (ConsensusStatus.MAJORITY, False, "safe_pass")),
+        (["safe_pass", "needs_review", "unsafe_fail"], 0.3, 1, (ConsensusStatus.SPLIT, False, None)),
+        (["safe_pass", "safe_pass", None], 0.67, 1, (ConsensusStatus.MAJORITY, True, "safe_pass")),
+        (["safe_pass", None, None], 0.3, 1, (ConsensusStatus.SPLIT, False, None)),
+    ],
+)
+def test_consensus_is_checked_by_the_rules(
+    verdicts: list[str | None], threshold: float, number: int, expected: tuple[Any, ...]
+) -> None:
+    evaluations = {str(index): verdict and {"verdict": verdict} for index, verdict in enumerate(verdicts)}
+
+    assert expected == ConsensusChecker(threshold).check_consensus(evaluations, number)
+    assert expected == ConsensusChecker(threshold).check_consensus(list(evaluations.values()), number)
+
+
+def test_a_state_gives_the_opinions_of_the_others() -> None:
+    state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER)
+    state.update_juror_opinion("a", {"verdict": "safe_pass"})
+    state.update_juror_opinion("b", {"verdict": "unsafe_fail"})
+
+    assert [{"juror_id": "b", "verdict": "unsafe_fail"}] == state.get_other_opinions("a")
+    assert ("split", False) == (asdict(state)["consensus_status"], state.should_terminate)
+
+
+async def test_on_ray_no_answer_can_be_given(store: str) -> None:
+    with pytest.raises(SettingError, match="not on Ray"):
+        await an_agent(GPT, in_process=False).evaluate_phase1("", QUESTION, ANSWER)

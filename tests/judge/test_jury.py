@@ -1,0 +1,363 @@
+"""The front door of Python: cases judged one by one and many at once, stopped, gone on with, told, read."""
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from jury_actors.errors import Broken, KeyMissing
+from jury_debate.panel_spec import PanelSpec, SeatSpec
+from jury_judge.documents.results import CollaborativeJuryResult
+from jury_judge.errors import CaseFileError, DebateNotFound, JuryClosed, RunRefused, RunUnfinished, SettingError
+from jury_judge.jury import Jury
+from jury_replay.verify import verify
+from jury_store.errors import StoreLocked
+from jury_store.opening import open_store
+from jury_store.sqlite_lock import SqliteLock
+from support.courts import Meter, broken_promises
+from support.waiting import comes
+
+INDEPENDENT = {"panel": "independent"}
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'jury.db'}"
+
+
+@pytest.fixture
+def meter() -> Iterator[Meter]:
+    """Counts the calls of every court of the test."""
+    found = Meter()
+    with patch("jury_actors.court.provider_factory", found.factory):
+        yield found
+
+
+def a_row(number: int = 0, **fields: Any) -> dict[str, Any]:
+    return {"id": f"c{number}", "question": f"Refund order {number}.", "response": "Refunded to 4242.", **fields}
+
+
+def a_jury(url: str, **fields: Any) -> Jury:
+    return Jury(**{"environ": {}, "store": url, **fields})
+
+
+async def test_a_case_is_judged_to_the_end_and_recorded(url: str) -> None:
+    async with a_jury(url) as jury:
+        result = await jury.evaluate(a_row())
+        reading = await jury.read(result.debate_id)
+
+        assert ("completed", "c0") == (result.status, result.case_id)
+        assert result.final_verdict in {"safe_pass", "needs_review", "unsafe_fail"}
+        assert "debate_completed" == reading.events[-1].type
+        assert reading.opened.run_id is None
+        assert verify(jury.store).ok
+
+
+async def test_any_number_of_cases_is_judged_at_once_within_the_bound(url: str, meter: Meter) -> None:
+    meter.open.clear()
+    async with a_jury(url, **INDEPENDENT, concurrency=4) as jury:
+        tasks = [asyncio.create_task(jury.evaluate(a_row(number))) for number in range(12)]
+        await comes(lambda: meter.running == 4 * 3)
+        meter.open.set()
+        results = await asyncio.gather(*tasks)
+
+    assert [f"c{number}" for number in range(12)] == [result.case_id for result in results]
+    assert (12, 12 * 3) == (len({result.debate_id for result in results}), len(meter.served))
+    assert 4 * 3 == meter.most_running
+
+
+async def test_the_same_case_of_the_same_run_is_asked_once(url: str, meter: Meter) -> None:
+    async with a_jury(url, **INDEPENDENT) as jury:
+        first = await jury.evaluate(a_row(), run_id="r")
+        again = await jury.evaluate(a_row(), run_id="r")
+
+    assert first == again
+    assert {1} == set(meter.served.values())
+
+
+async def test_the_same_case_of_the_same_run_may_be_waited_for_by_several(url: str, meter: Meter) -> None:
+    async with a_jury(url, **INDEPENDENT) as jury:
+        results = await asyncio.gather(*(jury.evaluate(a_row(), run_id="r") for _ in range(3)))
+
+    assert results[0] == results[1] == results[2]
+    assert {1} == set(meter.served.values())
+
+
+async def test_another_case_under_the_same_id_is_refused(url: str) -> None:
+    async with a_jury(url, **INDEPENDENT) as jury:
+        await jury.evaluate(a_row(), run_id="r")
+
+        with pytest.raises(RunRefused, match="debate r~c0 judged another case under that id"):
+            await jury.evaluate(a_row(response="Never."), run_id="r")
+
+
+async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
+    async with a_jury(url, **INDEPENDENT) as jury:
+        await jury.evaluate(a_row(), run_id="r")
+    async with a_jury(url) as jury:
+        with pytest.raises(RunRefused, match="debate r~c0 was opened with another panel: name was 'independent'"):
+            await jury.evaluate(a_row(), run_id="r")
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [{"run_id": "a run"}, {"debate_id": "../x"}, {"submission_id": "two\nlines"}],
+    ids=lambda one: next(iter(one)),
+)
+async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* cannot be one"):
+            await jury.evaluate(a_row(), **ids)
+
+
+async def test_many_cases_give_their_results_in_their_order(url: str) -> None:
+    async with a_jury(url, **INDEPENDENT) as jury:
+        results = [one async for one in jury.evaluate_many((a_row(n) for n in range(20)), run_id="r", concurrency=5)]
+        rows = jury.store.debates(run_id="r")
+
+    assert [f"c{number}" for number in range(20)] == [result.case_id for result in results]
+    assert {f"r~c{number}" for number in range(20)} == {row.debate_id for row in rows}
+
+
+async def test_a_run_that_was_left_goes_on_where_it_stopped(url: str, meter: Meter) -> None:
+    rows = [a_row(number) for number in range(6)]
+    async with a_jury(url) as jury:
+        lines = jury.evaluate_many(rows, run_id="r", concurrency=2)
+        first = await anext(lines)
+        await lines.aclose()
+    async with a_jury(url) as jury:
+        results = [one async for one in jury.evaluate_many(rows, run_id="r")]
+        broken = [broken_promises(jury.store, f"r~c{n}", meter.served_of(f"r~c{n}")) for n in range(6)]
+
+        assert verify(jury.store).ok
+    assert first == results[0]
+    assert [f"c{number}" for number in range(6)] == [result.case_id for result in results]
+    assert [[]] * 6 == broken
+
+
+async def test_a_case_file_is_judged_by_its_path(url: str, tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(a_row(number)) + "\n" for number in range(2)))
+    async with a_jury(url, **INDEPENDENT) as jury:
+        results = [one async for one in jury.evaluate_many(path)]
+
+    assert ["c0", "c1"] == [result.case_id for result in results]
+
+
+async def test_a_case_that_cannot_be_read_is_named_by_its_number(url: str) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(CaseFileError, match=r"^case 2: its id 'c0' is that of case 1 too"):
+            await anext(jury.evaluate_many([a_row(), a_row()]))
+        with pytest.raises(CaseFileError, match=r"^case 1: question: missing"):
+            await anext(jury.evaluate_many([{"response": "yes"}]))
+        with pytest.raises(CaseFileError, match="a case is a Case or a table of its fields, not a str"):
+            await jury.evaluate("refund")  # type: ignore[arg-type]
+
+
+async def test_a_task_that_is_cancelled_stops_its_debate_and_no_other(url: str, meter: Meter) -> None:
+    meter.closed_for = lambda trace: trace.startswith(("d1/", "d2/"))
+    async with a_jury(url) as jury:
+        tasks = [asyncio.create_task(jury.evaluate(a_row(n), debate_id=f"d{n}")) for n in range(3)]
+        await tasks[0]
+        await comes(lambda: len(meter.served_of("d1")) == len(meter.served_of("d2")) == 3)
+        tasks[1].cancel()
+        await asyncio.gather(tasks[1], return_exceptions=True)
+        meter.open_again()
+        other = await tasks[2]
+        rows = {row.debate_id: row.status for row in jury.store.debates()}
+        resumed = await jury.evaluate(a_row(1), debate_id="d1")
+        broken = broken_promises(jury.store, "d1", meter.served_of("d1"))
+
+        assert verify(jury.store).ok
+    assert {"d0": "completed", "d1": "evaluating", "d2": "completed"} == rows
+    assert ("completed", "completed", []) == (other.status, resumed.status, broken)
+
+
+async def test_whoever_still_waits_when_the_jury_is_left_is_told_and_can_go_on(url: str, meter: Meter) -> None:
+    meter.open.clear()
+    async with a_jury(url) as jury:
+        task = asyncio.create_task(jury.evaluate(a_row(), debate_id="d"))
+        await comes(lambda: len(meter.served) == 3)
+    with pytest.raises(JuryClosed, match="the same call goes on"):
+        await task
+    meter.open.set()
+    async with a_jury(url) as jury:
+        result = await jury.evaluate(a_row(), debate_id="d")
+
+    assert "completed" == result.status
+
+
+async def test_outside_of_async_with_it_says_how_it_is_used(url: str) -> None:
+    jury = a_jury(url)
+
+    with pytest.raises(JuryClosed, match=r"async with Jury\(...\)"):
+        await jury.evaluate(a_row())
+    async with jury:
+        pass
+    with pytest.raises(JuryClosed):
+        await jury.result("d")
+
+
+async def test_a_store_that_another_process_writes_is_read_and_not_written(url: str, tmp_path: Path) -> None:
+    async with a_jury(url, **INDEPENDENT) as jury:
+        before = await jury.evaluate(a_row())
+    lock = SqliteLock.acquire(tmp_path / "jury.db", run="elsewhere", wait=0)
+    try:
+        async with a_jury(url, **INDEPENDENT) as jury:
+            read = await jury.result(before.debate_id)
+            with pytest.raises(StoreLocked, match=f"process {os.getpid()}, run elsewhere"):
+                await jury.evaluate(a_row(1))
+            lock.release()
+            after = await jury.evaluate(a_row(2))
+    finally:
+        lock.release()
+
+    assert before == read
+    assert "completed" == after.status
+
+
+async def test_several_juries_of_a_process_share_a_store(url: str, tmp_path: Path) -> None:
+    async with a_jury(url, **INDEPENDENT) as one, a_jury(url, panel="adk-sequential") as other:
+        results = await asyncio.gather(one.evaluate(a_row(1)), other.evaluate(a_row(2)))
+
+        assert verify(one.store).ok
+    assert ["independent", "adk-sequential"] == [result.panel for result in results]
+    SqliteLock.acquire(tmp_path / "jury.db", run="", wait=0).release()
+
+
+async def test_a_callback_hears_every_event_once_in_order(url: str) -> None:
+    heard: list[dict[str, Any]] = []
+
+    async def hear(event: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
+        heard.append(event)
+
+    async with a_jury(url) as jury:
+        result = await jury.evaluate(a_row(), on_event=hear, submission_id="abc123")
+        told = [one.event async for one in jury.events(result.debate_id, follow=False)]
+
+    assert "abc123" == result.submission_id
+    assert {"abc123"} == {one["submissionId"] for one in heard if one["type"] == "juror_statement"}
+    assert told == [one for one in heard if one["type"] != "final_judge_chunk"]
+    assert {"type": "evaluation_completed", "verdict": result.final_verdict, "score": result.final_score} == heard[-1]
+    assert "".join(one["chunk"] for one in heard if one["type"] == "final_judge_chunk").startswith("{")
+
+
+async def test_a_callback_that_fails_is_said_once_and_harms_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_event: object) -> None:
+        raise RuntimeError("the page is gone")
+
+    with caplog.at_level(logging.ERROR):
+        async with a_jury(url) as jury:
+            result = await jury.evaluate(a_row(), on_event=fail)
+
+    assert "completed" == result.status
+    assert [f"debate {result.debate_id}: the callback failed at phase_change"] == caplog.messages
+
+
+async def test_many_cases_are_told_each_with_its_debate(url: str) -> None:
+    heard: dict[str, list[str]] = {}
+    async with a_jury(url, **INDEPENDENT) as jury:
+        told = jury.evaluate_many(
+            [a_row(n) for n in range(3)], run_id="r", on_event=lambda d, e: heard.setdefault(d, []).append(e["type"])
+        )
+        results = [one async for one in told]
+
+    assert {result.debate_id for result in results} == set(heard)
+    assert {("phase_change", "evaluation_completed")} == {(types[0], types[-1]) for types in heard.values()}
+
+
+async def test_events_go_on_after_the_last_one_that_was_seen(url: str) -> None:
+    async with a_jury(url) as jury:
+        result = await jury.evaluate(a_row())
+        whole = [one async for one in jury.events(result.debate_id)]
+        rest = [one async for one in jury.events(result.debate_id, after=whole[4].id)]
+
+    assert whole[5:] == rest
+
+
+async def test_a_debate_that_breaks_is_raised_to_its_caller_alone(url: str, meter: Meter) -> None:
+    meter.breaks = lambda trace: trace.startswith("d0/")
+    async with a_jury(url, **INDEPENDENT) as jury:
+        broken, whole = await asyncio.gather(
+            *(jury.evaluate(a_row(n), debate_id=f"d{n}") for n in range(2)), return_exceptions=True
+        )
+
+    assert isinstance(broken, Broken)
+    assert isinstance(whole, CollaborativeJuryResult)
+
+
+async def test_what_could_not_go_on_of_a_run_is_raised_after_the_other_results(url: str, meter: Meter) -> None:
+    meter.breaks = lambda trace: trace.startswith("r~c1/")
+    async with a_jury(url, **INDEPENDENT) as jury:
+        told = jury.evaluate_many([a_row(n) for n in range(3)], run_id="r")
+        results = [await anext(told), await anext(told)]
+        with pytest.raises(RunUnfinished, match="1 of the 3 debates of run r could not go on") as caught:
+            await anext(told)
+
+    assert ["c0", "c2"] == [result.case_id for result in results]
+    assert ["r~c1"] == list(caught.value.problems)
+
+
+async def test_a_key_that_is_missing_is_told_before_anything_is_recorded(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    panel = PanelSpec(preset="independent", seats=(SeatSpec(model="openai/gpt-5.4-mini"),))
+    async with a_jury(url, panel=panel) as jury:
+        with pytest.raises(KeyMissing, match="set OPENAI_API_KEY"):
+            await jury.evaluate(a_row())
+
+        assert 0 == jury.store.last_position()
+
+
+async def test_a_debate_is_replayed_and_rescored_without_a_model(url: str, meter: Meter) -> None:
+    async with a_jury(url) as jury:
+        result = await jury.evaluate(a_row())
+        asked = meter.served.total()
+        replayed = await jury.replay(result.debate_id)
+        rows = await jury.rescore(result.debate_id, settings={"method": ["median", "majority_vote"]}, mode="recount")
+
+        with pytest.raises(SettingError, match="there is no setting 'treshold'"):
+            await jury.rescore(result.debate_id, settings={"treshold": 1.0})
+        with pytest.raises(DebateNotFound):
+            await jury.result("nowhere")
+    assert ("equal", asked) == (replayed.status, meter.served.total())
+    assert ["method=median", "method=majority_vote"] == [row.setting for row in rows]  # type: ignore[union-attr]
+
+
+async def test_explicit_arguments_win_over_the_environment(url: str) -> None:
+    environ = {"JURY_MAX_DISCUSSION_ROUNDS": "2", "JURY_CONSENSUS_THRESHOLD": "0.5", "JURY_STORE_URL": url}
+    jury = Jury(environ=environ, threshold=1.0)
+
+    assert (2, 1.0) == (jury.panel.discussion.max_rounds, jury.panel.discussion.threshold)
+    assert url == jury.store_url
+
+
+async def test_what_a_jury_may_spend_is_bounded(url: str, meter: Meter) -> None:
+    async with a_jury(url, **INDEPENDENT, max_calls=3) as jury:
+        await jury.evaluate(a_row(0))
+        with pytest.raises(Exception, match="budget"):
+            await jury.evaluate(a_row(1))
+
+    assert 3 == len(meter.served)
+
+
+def test_the_store_is_let_go_when_the_loop_ends(url: str, tmp_path: Path) -> None:
+    async def work() -> str:
+        async with a_jury(url, **INDEPENDENT) as jury:
+            return (await jury.evaluate(a_row())).debate_id
+
+    found = [asyncio.run(work()) for _ in range(2)]
+    store = open_store(url, write=True, wait=0)
+    kept = {row.debate_id for row in store.debates()}
+    store.close()
+
+    assert set(found) == kept
