@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from pathlib import Path
@@ -9,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from jury_events.envelope import StoredEvent
 from jury_judge.errors import TooManyReaders
 from jury_judge.live.channel import Reader
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, SSE, LiveEvent
 from jury_judge.live.points import parse_point
 from jury_migrations.upgrading import upgrade
-from jury_store.errors import StoreFailed
+from jury_store.errors import StoreClosed, StoreFailed
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -363,3 +365,50 @@ async def test_readers_are_let_go_when_the_process_ends(store: MemoryEventStore,
         assert [] == await waiting
     async with feed.follow("never", LIVE_EVENTS) as late:
         assert [] == await ids(late)
+
+
+class Held(MemoryEventStore):
+    """Reads the log when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+        self.open = threading.Event()
+        self.open.set()
+
+    def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        self.asked.set()
+        self.open.wait(10)
+        return super().read_all(after, limit)
+
+
+async def test_whoever_waits_for_the_log_is_answered_though_the_last_reader_leaves() -> None:
+    store = Held()
+    writing = Writing(store)
+    writing.write(*writing.script.whole())
+    feed = Feed(store)
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        assert WHOLE == await ids(reader)
+        store.open.clear()
+        store.asked.clear()
+        waiting = asyncio.create_task(feed.caught_up())
+        await asyncio.to_thread(store.asked.wait, 10)
+
+    store.open.set()
+    async with asyncio.timeout(10):
+        await waiting
+    await feed.close()
+
+
+async def test_whoever_waits_for_the_log_is_told_that_the_feed_closes() -> None:
+    store = Held()
+    store.open.clear()
+    feed = Feed(store)
+    waiting = asyncio.create_task(feed.caught_up())
+    await asyncio.to_thread(store.asked.wait, 10)
+
+    await feed.close()
+    store.open.set()
+
+    with pytest.raises(StoreClosed, match="the live feed was closed"):
+        await waiting
