@@ -6,7 +6,7 @@ All functions work in the transaction that the connection is in.
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, delete, or_, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
@@ -92,17 +92,20 @@ def latest(
 ) -> list[DebateRow]:
     """Lines of those that are wanted, the newest first, up to date."""
     view = _tail(connection, dialect)
-    query = select(debates_table).where(*_conditions(wanted)).order_by(debates_table.c.position.desc())
-    if before is not None:
-        query = query.where(debates_table.c.position < before)
     # A debate of the tail may not be wanted any more: with that many more lines, enough are left.
-    query = query.limit(limit + len(view.debates))
+    query = latest_query(wanted, limit=limit + len(view.debates), before=before)
     found = {row["debate_id"]: dict(row) for row in connection.execute(query).mappings()}
     for debate_id, row in view.debates.items():
         found.pop(debate_id, None)
         if (before is None or row["position"] < before) and wanted.admits(row):
             found[debate_id] = row
     return [DebateRow(**row) for row in sorted(found.values(), key=_by_position, reverse=True)[:limit]]
+
+
+def latest_query(wanted: DebateFilter, *, limit: int, before: int | None) -> Select[Any]:
+    """The rows of the lists that `latest` begins with."""
+    query = select(debates_table).where(*_conditions(wanted)).order_by(debates_table.c.position.desc()).limit(limit)
+    return query if before is None else query.where(debates_table.c.position < before)
 
 
 def _conditions(wanted: DebateFilter) -> list[ColumnElement[bool]]:

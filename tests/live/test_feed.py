@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from pathlib import Path
@@ -9,60 +10,23 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import encode
-from jury_events.debate_events import StatementMade
-from jury_events.envelope import NewEvent
-from jury_events.evaluation import Evaluation, Statement
-from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
-from jury_events.verdict import Verdict
+from jury_events.envelope import StoredEvent
 from jury_judge.errors import TooManyReaders
 from jury_judge.live.channel import Reader
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, SSE, LiveEvent
 from jury_judge.live.points import parse_point
 from jury_migrations.upgrading import upgrade
-from jury_store.errors import StoreFailed
-from jury_store.event_store import Append, Appended, EventStore
+from jury_store.errors import StoreClosed, StoreFailed
+from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from support.cassettes import erase_text
 from support.courts import Run
-from support.debates import JUROR, MODEL, DebateScript
 from support.waiting import until
+from support.writing import Writing
 
 pytestmark = pytest.mark.timeout(30)
-
-
-class Writing:
-    """A debate that is being written, event by event."""
-
-    def __init__(self, store: EventStore, debate_id: str = "d", seed: int = 1, **script: Any) -> None:
-        self.script = DebateScript(debate_id, seed=seed, **script)
-        self._store = store
-        self._epoch = store.next_epoch()
-        self._version = 0
-
-    def write(self, *events: NewEvent) -> None:
-        (answer,) = self._store.append([Append(self.script.stream, events, self._version, self._epoch)])
-        assert isinstance(answer, Appended)
-        self._version = answer.version
-
-    def said(self, text: str, round_: int = 1) -> NewEvent:
-        script = self.script
-        scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=5.0) for name in STANDARD_RUBRIC.names))
-        evaluation = Evaluation(
-            verdict=Verdict.SAFE_PASS,
-            scores=scores,
-            overall=scores.overall,
-            confidence=0.5,
-            rationale=script.pen.make("because"),
-            model=MODEL,
-        )
-        statement = Statement(order=0, statement=script.pen.make(text), evaluation=evaluation, position_changed=False)
-        made = StatementMade(
-            round=round_, juror_id=JUROR, statement=statement, shown=script.pen.make("shown"), exchanges=()
-        )
-        return encode(made, recorded_at=1, parts=script.pen.take())
 
 
 @pytest.fixture
@@ -171,6 +135,24 @@ async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Fe
         (one["type"], one["position"]) for one in framed
     ]
     assert store.read_stream("debate/d")[-1].type == types[-1]
+
+
+async def test_what_is_stored_between_two_readings_of_the_log_is_told_once(store: MemoryEventStore, feed: Feed) -> None:
+    writing = Writing(store)
+    events = iter(writing.script.whole())
+    writing.write(next(events))
+    read_stream = store.read_stream
+
+    def late(stream: str, after: int = 0) -> Any:
+        writing.write(*events)  # the tail reads them too, after this
+        return read_stream(stream, after)
+
+    store.read_stream = late  # type: ignore[method-assign]
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        await reader.so_far()
+        await feed.caught_up()
+        async with feed.follow("d", LIVE_EVENTS) as another:
+            assert WHOLE == await ids(another)
 
 
 async def test_many_readers_that_come_and_go_each_get_everything_once_in_order(store: MemoryEventStore) -> None:
@@ -383,3 +365,50 @@ async def test_readers_are_let_go_when_the_process_ends(store: MemoryEventStore,
         assert [] == await waiting
     async with feed.follow("never", LIVE_EVENTS) as late:
         assert [] == await ids(late)
+
+
+class Held(MemoryEventStore):
+    """Reads the log when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+        self.open = threading.Event()
+        self.open.set()
+
+    def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        self.asked.set()
+        self.open.wait(10)
+        return super().read_all(after, limit)
+
+
+async def test_whoever_waits_for_the_log_is_answered_though_the_last_reader_leaves() -> None:
+    store = Held()
+    writing = Writing(store)
+    writing.write(*writing.script.whole())
+    feed = Feed(store)
+    async with feed.follow("d", LIVE_EVENTS) as reader:
+        assert WHOLE == await ids(reader)
+        store.open.clear()
+        store.asked.clear()
+        waiting = asyncio.create_task(feed.caught_up())
+        await asyncio.to_thread(store.asked.wait, 10)
+
+    store.open.set()
+    async with asyncio.timeout(10):
+        await waiting
+    await feed.close()
+
+
+async def test_whoever_waits_for_the_log_is_told_that_the_feed_closes() -> None:
+    store = Held()
+    store.open.clear()
+    feed = Feed(store)
+    waiting = asyncio.create_task(feed.caught_up())
+    await asyncio.to_thread(store.asked.wait, 10)
+
+    await feed.close()
+    store.open.set()
+
+    with pytest.raises(StoreClosed, match="the live feed was closed"):
+        await waiting

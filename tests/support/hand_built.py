@@ -31,6 +31,11 @@ SEATS = ("juror-gpt", "juror-claude", "juror-gemini")
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 
 
+def salt_of(content: bytes) -> bytes:
+    """The salt of a text, the same each time."""
+    return hashlib.sha256(content).digest()[:16]
+
+
 class HandBuilt:
     """`events` and `exchanges` in order, `texts` by reference; `text(...)` makes the reference of a text."""
 
@@ -56,8 +61,17 @@ class HandBuilt:
         self.events: list[DebateEvent] = [self.opened]
         self.exchanges: list[ExchangeRecorded] = []
 
+    def opened_as(self, **fields: Any) -> "HandBuilt":
+        """With these fields of the opening changed; a name of a role, by juror id, where `roles` gives one."""
+        roles = fields.pop("roles", {})
+        if roles:
+            seats = tuple(seat.changed(role_name=roles.get(seat.juror_id, seat.role_name)) for seat in self.panel.seats)
+            self.panel = fields["panel"] = self.panel.changed(seats=seats)
+        self.opened = self.events[0] = self.opened.changed(**fields)
+        return self
+
     def text(self, content: str) -> PartRef:
-        part = make_part(content.encode(), hashlib.sha256(content.encode()).digest()[:16])
+        part = make_part(content.encode(), salt_of(content.encode()))
         self.texts[part.ref.part] = content.encode()
         return part.ref
 

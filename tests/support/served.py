@@ -14,7 +14,9 @@ from jury_store.event_store import EventStore
 
 
 @contextmanager
-def served(store: EventStore, panels: Mapping[str, Any] | None = None, **service: Any) -> Iterator[tuple[str, Service]]:
+def served(
+    store: EventStore, panels: Mapping[str, Any] | None = None, *, stalled_after: float = 30.0, **service: Any
+) -> Iterator[tuple[str, Service]]:
     """Its URL, and its service, which belongs to the server's own event loop."""
     listener, address = listen("127.0.0.1", 0)
     ready: list[Service] = []
@@ -23,7 +25,7 @@ def served(store: EventStore, panels: Mapping[str, Any] | None = None, **service
 
     async def serve() -> None:
         ready.append(Service(store, panels, **service))
-        app = create_app(ready[0], Gate(frozenset(address.names)), page_routes(store))
+        app = create_app(ready[0], Gate(frozenset(address.names), stalled_after=stalled_after), page_routes(store))
         async with serving(app, listener, ready[0].end):
             started.set()
             await asyncio.to_thread(stop.wait)

@@ -301,3 +301,28 @@ def test_a_defect_says_nothing_of_its_inside() -> None:
 def test_there_is_no_page_that_loads_from_elsewhere(reading: TestClient) -> None:
     assert {404} == {reading.get(path).status_code for path in ("/docs", "/redoc", "/docs/oauth2-redirect")}
     assert 200 == reading.get("/openapi.json").status_code
+
+
+def test_these_addresses_and_no_others_are_the_interface(reading: TestClient) -> None:
+    found = reading.get("/openapi.json").json()["paths"]
+
+    debate = "/api/debates/{debate_id}"
+    assert {
+        "/api/compare": ["get"],
+        "/api/debates": ["get"],
+        debate: ["get"],
+        f"{debate}/events": ["get"],
+        f"{debate}/exchanges": ["get"],
+        f"{debate}/exchanges/{{number}}": ["get"],
+        f"{debate}/exchanges/{{number}}/raw": ["get"],
+        f"{debate}/live": ["get"],
+        f"{debate}/replay": ["post"],
+        f"{debate}/rescore": ["post"],
+        "/api/evaluations": ["post"],
+        "/api/evaluations/{debate_id}": ["get"],
+        "/api/health": ["get"],
+        "/api/runs": ["get", "post"],
+        "/api/runs/{run_id}": ["get"],
+        "/api/runs/{run_id}/state": ["get"],
+        "/schemas/{name}.json": ["get"],
+    } == {path: sorted(methods) for path, methods in found.items()}

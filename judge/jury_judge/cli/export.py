@@ -1,4 +1,4 @@
-"""`jury export`: write debates as cassettes."""
+"""`jury export`: write debates as cassettes, or as pages."""
 
 import json
 import sys
@@ -13,6 +13,7 @@ from jury_judge.cli.options import resolved_store, selected, selection_options, 
 if TYPE_CHECKING:
     from jury_replay.selection import Selection
     from jury_store.event_store import EventStore
+    from jury_store.inventory import DebateRecord
 
 
 @click.command("export")
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     default=".",
     help="Where to: a folder, made where it is missing; for one debate a file, or - for stdout. [default: this folder]",
 )
+@click.option("--html", is_flag=True, help="Write each debate as one HTML file to be read, which opens offline.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def command(
@@ -32,6 +34,7 @@ def command(
     run_id: str | None,
     everything: bool,
     output: str,
+    html: bool,
     store_url: str | None,
     as_json: bool,
 ) -> int:
@@ -39,6 +42,9 @@ def command(
 
     The same debate gives the same bytes; a cassette that is there is replaced when it differs. A debate that does not
     verify is not written, and the command exits with 5. The format is in docs/cassettes.md.
+
+    With --html it is a page instead: everything whole, no script, nothing that is fetched. A debate that does not
+    verify is written too; its page says what was altered, and the command exits with 5.
     """
     from jury_store.opening import open_store
 
@@ -48,47 +54,94 @@ def command(
         raise click.UsageError("stdout takes one debate, without --json; name a folder with -o")
     store = open_store(resolved_store(store_url), write=False)
     try:
+        documents = _Pages(store) if html else _Cassettes(store)
         if output == "-":
-            return _print(store, str(debate_ids[0]))
+            (record,) = store.records([str(debate_ids[0])])
+            sys.stdout.buffer.write(documents.document(record))
+            return documents.code
         folder = not one or output.endswith("/") or Path(output).is_dir()
-        return _write(store, selection, Path(output), folder=folder, as_json=as_json)
+        return _write(store, selection, documents, Path(output), folder=folder, as_json=as_json)
     finally:
         store.close()
 
 
-def _print(store: "EventStore", debate_id: str) -> int:
-    from jury_replay.cassettes.provenance import Provenance
-    from jury_replay.cassettes.writing import write_cassette
+class _Cassettes:
+    noun = "cassette"
+    code = Exit.DONE
 
-    (record,) = store.records([debate_id])
-    sys.stdout.buffer.write(write_cassette(record, Provenance(store).seal_of(record)))
-    return Exit.DONE
+    def __init__(self, store: "EventStore") -> None:
+        from jury_replay.cassettes.lines import BEGINS, SUFFIX
+        from jury_replay.cassettes.provenance import Provenance
+
+        self.suffix = SUFFIX
+        self.begins = BEGINS
+        self._provenance = Provenance(store)
+
+    def name(self, debate_id: str) -> str:
+        return debate_id + self.suffix
+
+    def document(self, record: "DebateRecord") -> bytes:
+        from jury_replay.cassettes.writing import write_cassette
+
+        return write_cassette(record, self._provenance.seal_of(record))
 
 
-def _write(store: "EventStore", selection: "Selection", output: Path, *, folder: bool, as_json: bool) -> int:
+class _Pages:
+    noun = "page"
+    suffix = ".html"
+    begins = b"<!doctype html>"
+
+    def __init__(self, store: "EventStore") -> None:
+        self._store = store
+        self.code = Exit.DONE
+
+    def name(self, debate_id: str) -> str:
+        return debate_id + self.suffix
+
+    def document(self, record: "DebateRecord") -> bytes:
+        from jury_judge.cli.terminal import note
+        from jury_judge.web.pages.debate_reading import reading_of
+        from jury_judge.web.pages.integrity_state import integrity_states
+        from jury_judge.web.pages.single_file import single_file
+
+        reading = reading_of(record)
+        (state,) = integrity_states(self._store, [record])
+        if not state.intact:
+            self.code = Exit.INTEGRITY
+            note(f"jury: {record.debate_id}: the record was altered, and its page says so: {state.failures[0]}")
+        return "".join(single_file(reading, state, reading.opened.panel.language)).encode()
+
+
+def _write(
+    store: "EventStore",
+    selection: "Selection",
+    documents: _Cassettes | _Pages,
+    output: Path,
+    *,
+    folder: bool,
+    as_json: bool,
+) -> int:
+    from jury_events.errors import EventError
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
+    from jury_judge.errors import DebateNotFound
     from jury_judge.views.counted import counted
-    from jury_replay.cassettes.lines import BEGINS, SUFFIX
-    from jury_replay.cassettes.provenance import Provenance
-    from jury_replay.cassettes.shelf import cassette_name, put
-    from jury_replay.cassettes.writing import write_cassette
+    from jury_replay.cassettes.shelf import put
     from jury_replay.errors import DebateMissing, RecordDamaged
     from jury_replay.place import check_place
 
-    provenance = Provenance(store)
     written = same = 0
     code = Exit.DONE
     counting = Counting("debates exported")
     try:
         for chunk in selection.chunks(store):
             for record in store.records(chunk):
-                path = output / cassette_name(record.debate_id) if folder else output
-                # A file of a cassette's name is one, whatever became of it.
-                check_place(path, b"" if path.name.endswith(SUFFIX) else BEGINS)
+                path = output / documents.name(record.debate_id) if folder else output
+                # A file of such a name is one, whatever became of it.
+                check_place(path, b"" if path.name.endswith(documents.suffix) else documents.begins)
                 try:
-                    changed = put(path, write_cassette(record, provenance.seal_of(record)))
-                except (DebateMissing, RecordDamaged) as error:
+                    changed = put(path, documents.document(record))
+                except (DebateMissing, DebateNotFound, RecordDamaged, EventError) as error:
                     note(f"jury: {error}")
                     code = max(code, code_of(error))
                     continue
@@ -102,5 +155,6 @@ def _write(store: "EventStore", selection: "Selection", output: Path, *, folder:
     if as_json:
         print(json.dumps({"output": str(output), "written": written, "unchanged": same}, ensure_ascii=False))
     else:
-        note(f"{counted(written, 'cassette')} written to {output}" + (f", {same} there already" if same else ""))
-    return code
+        there = f", {same} there already" if same else ""
+        note(f"{counted(written, documents.noun)} written to {output}{there}")
+    return max(code, documents.code)

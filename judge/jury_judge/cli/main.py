@@ -30,7 +30,7 @@ COMMANDS = {
     "replay": "Show that verdicts follow from what the models said.",
     "rescore": "Tell what recorded debates come to under other settings.",
     "regress": "Tell recorded debates again under today's rules.",
-    "export": "Write debates as cassettes: one file each.",
+    "export": "Write debates as cassettes, or as pages: one file each.",
     "import": "Take debates from cassettes into a store.",
     "erase": "Erase the texts of a debate, an exchange or a case.",
     "panel": "Print a panel file to start one's own from.",

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -35,8 +36,8 @@ def _names(_context: click.Context, parameter: click.Parameter, values: tuple[st
     "panels",
     metavar="FILE|NAME",
     multiple=True,
-    help="Hold what is sent under this panel: a panel file, a jury or a preset, as of `jury run`. Repeatable; the "
-    "first is the default. [default: parallel-rounds, simulated jurors]",
+    help="Hold what is sent under this panel: a panel file (requests call it by its name without suffix), a jury or a "
+    "preset, as of `jury run`. Repeatable; the first is the default. [default: parallel-rounds, simulated jurors]",
 )
 @click.option("--read-only", is_flag=True, help="Show debates, hold none.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
@@ -120,6 +121,7 @@ def command(
 def _panels(names: tuple[str, ...], url: str, concurrency: int, simulate: dict[str, str]) -> "Mapping[str, MakeJury]":
     """How the Jury of each panel is made; each is made once now, so that what is wrong with it is said at once."""
     from jury_judge.cli.options import simulated
+    from jury_judge.errors import SettingError
     from jury_judge.jury import Jury
     from jury_judge.panels.files import load_panel
 
@@ -130,7 +132,10 @@ def _panels(names: tuple[str, ...], url: str, concurrency: int, simulate: dict[s
         script = simulated(simulate, loaded.panel.models)
         make = partial(Jury, loaded, store=url, concurrency=concurrency, prices=prices, simulate=script)
         make()
-        made[name] = lambda heard, make=make: make(heard=heard)  # type: ignore[misc]
+        known = Path(name).stem if Path(name).is_file() else name
+        if known in made:
+            raise SettingError(f"--panel {name}: another panel is called {known} too; give the file another name")
+        made[known] = lambda heard, make=make: make(heard=heard)  # type: ignore[misc]
     return made
 
 

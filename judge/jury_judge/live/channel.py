@@ -44,10 +44,8 @@ class Channel(Generic[T]):
         self._news = asyncio.Event()
 
     def take(self, happened: Sequence[Happened], chunks: str, numbers: "count[int]") -> None:
-        """Add what happened since, and what the final judge wrote meanwhile, which stands before its judgment."""
+        """Add what happened after `version`, and what a final judge wrote meanwhile: it stands before its judgment."""
         for one in happened:
-            if one.version <= self.version:
-                continue
             if isinstance(one.event, JudgmentRendered):
                 self._write(chunks, numbers)
                 chunks, self._judged = "", True

@@ -22,7 +22,7 @@ from jury_judge.errors import TooManyReaders
 from jury_judge.live.channel import Channel, Happened, Reader
 from jury_judge.live.forms import Form
 from jury_judge.live.points import START, Point
-from jury_store.errors import StoreError
+from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import EventStore
 
 T = TypeVar("T")
@@ -61,6 +61,7 @@ class Feed:
         self._numbers = count(1)
         self._openings: list[Callable[[Opening], None]] = []
         self._waiting: list[asyncio.Future[None]] = []
+        self._asking = 0
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._ended = False
@@ -111,12 +112,17 @@ class Feed:
         """Returns when everything that was stored before the call was told.
 
         Raises:
-            StoreError: the log cannot be read.
+            StoreError: the log cannot be read, or the feed was closed meanwhile.
         """
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(done)
+        self._asking += 1
         self._look_now()
-        await done
+        try:
+            await done
+        finally:
+            self._asking -= 1
+            await self._rest()
 
     def end(self) -> None:
         """Let every reader go, those that come later too: this process is about to end."""
@@ -130,6 +136,8 @@ class Feed:
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+        waiting, self._waiting = self._waiting, []
+        _answer(waiting, _closed())
 
     def _look_now(self) -> None:
         self._hurry.set()
@@ -137,7 +145,7 @@ class Feed:
             self._task = asyncio.create_task(self._look())
 
     async def _rest(self) -> None:
-        if not self._channels and not self._openings:
+        if not self._channels and not self._openings and not self._asking:
             await self.close()
 
     async def _look(self) -> None:
@@ -152,6 +160,9 @@ class Feed:
                 full = True
                 while full:
                     position, full = await self._look_once(position)
+            except asyncio.CancelledError:
+                _answer(waiting, _closed())
+                raise
             except StoreError as error:
                 _log.warning("the live feed cannot read the log: %s", error)
                 wait = _AFTER_TROUBLE
@@ -206,6 +217,10 @@ class Feed:
 
 _ERASED = TextsErased.model_fields["type"].default
 _OPENED = DebateOpened.model_fields["type"].default
+
+
+def _closed() -> StoreError:
+    return StoreClosed("the live feed was closed; what is stored is read with: jury show")
 
 
 def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None) -> None:

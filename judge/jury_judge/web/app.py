@@ -9,10 +9,11 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from jury_judge.web.api import debates, live, runs, submitting
+from jury_judge.web.api import debates, exchanges, live, runs, submitting
 from jury_judge.web.api.problems import answer_problems
 from jury_judge.web.login import login_route
 from jury_judge.web.service import Service
+from jury_judge.web.stalling import STALLED_AFTER, StalledReaders
 from jury_judge.web.walls import MAX_BODY, Bodies, Hosts, Origins, SecurityHeaders, Token
 
 _ABOUT = """Debates of a jury of LLM jurors: submitted, listed, read, followed live, replayed and rescored.
@@ -29,12 +30,14 @@ class Gate(NamedTuple):
         own_address: the address that a connection came to is ours too.
         token: what has to be known; None: nothing, which is for loopback alone.
         max_body: bytes of a request.
+        stalled_after: seconds without progress after which a reader is dropped.
     """
 
     names: frozenset[str]
     own_address: bool = False
     token: str | None = None
     max_body: int = MAX_BODY
+    stalled_after: float = STALLED_AFTER
 
 
 def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
@@ -63,7 +66,7 @@ def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) ->
         lifespan=lifespan,
     )
     app.state.service = service
-    for router in (debates.router, live.router, submitting.router, runs.router):
+    for router in (debates.router, exchanges.router, live.router, submitting.router, runs.router):
         app.include_router(router)
     answer_problems(app)
     if gate.token is not None:
@@ -77,4 +80,5 @@ def walled(app: ASGIApp, gate: Gate) -> ASGIApp:
     inner: ASGIApp = Bodies(app, gate.max_body)
     if gate.token is not None:
         inner = Token(inner, gate.token)
-    return SecurityHeaders(Hosts(Origins(inner), gate.names, own_address=gate.own_address))
+    inner = SecurityHeaders(Hosts(Origins(inner), gate.names, own_address=gate.own_address))
+    return StalledReaders(inner, gate.stalled_after)

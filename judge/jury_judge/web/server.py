@@ -14,8 +14,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from jury_judge.errors import ServeRefused
-from jury_judge.web.abort import ABORT
+from jury_judge.web.stalling import CONNECTION
 
+_HTTP = 80
 _BACKLOG = 1024
 _GRACE = 5
 """Seconds that requests under way have when the server ends."""
@@ -25,10 +26,11 @@ _MOST_MESSAGE = 64 * 1024
 
 
 class Address(NamedTuple):
-    """Where the server listens."""
+    """Where the server listens, and the name by which it was told to, where that is one."""
 
     host: str
     port: int
+    name: str | None = None
 
     @property
     def loopback(self) -> bool:
@@ -52,8 +54,8 @@ class Address(NamedTuple):
         own = f"[{self.host}]" if address.version == 6 else self.host  # noqa: PLR2004  (of the Internet Protocol)
         hosts = ("127.0.0.1", "localhost", "[::1]") if self.loopback or self.everywhere else (own,)
         first = (own, *hosts) if self.loopback else hosts
-        with_port = [f"{host}:{self.port}" for host in dict.fromkeys(first)]
-        return (*with_port, *(dict.fromkeys(first) if self.port == 80 else ()))  # noqa: PLR2004  (HTTP's own)
+        known = tuple(dict.fromkeys((*first, self.name) if self.name else first))
+        return (*(f"{host}:{self.port}" for host in known), *(known if self.port == _HTTP else ()))
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, Address]:
@@ -78,7 +80,15 @@ def listen(host: str, port: int) -> tuple[socket.socket, Address]:
         why = getattr(error, "strerror", None) or "not a host's name"
         raise ServeRefused(f"{host}:{port}: {why}; choose another --port (0: any that is free) or --host") from error
     found = listener.getsockname()
-    return listener, Address(found[0], found[1])
+    return listener, Address(found[0], found[1], None if _is_address(host) else host.lower())
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 @asynccontextmanager
@@ -145,11 +155,11 @@ class _Server(uvicorn.Server):
 
 
 class _Http(H11Protocol):
-    """Lets the application drop a connection, which ASGI alone can't."""
+    """Hands the connection to the application, which ASGI alone does not."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.app = _droppable(self.app, lambda: self.transport.abort())  # noqa: PLW0108  (there is none yet)
+        self.app = _connected(self.app, lambda: self.transport)
 
 
 class _WebSocket(WebSocketsSansIOProtocol):
@@ -157,12 +167,12 @@ class _WebSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.app = _droppable(self.app, lambda: self.transport.abort())  # noqa: PLW0108
+        self.app = _connected(self.app, lambda: self.transport)
 
 
-def _droppable(app: Any, drop: Callable[[], None]) -> Any:
+def _connected(app: Any, connection: Callable[[], asyncio.Transport]) -> Any:
     async def extended(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["extensions"] = {**scope.get("extensions", {}), ABORT: drop}
+        scope["extensions"] = {**scope.get("extensions", {}), CONNECTION: connection()}
         await app(scope, receive, send)
 
     return extended

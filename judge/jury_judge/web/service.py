@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from jury_events.ids import debate_stream
 from jury_judge.live.feed import MOST_READERS, Feed
@@ -11,21 +10,8 @@ from jury_judge.web.submissions import MakeJury, Submissions
 from jury_store.event_store import EventStore
 from jury_store.sqlite_lock import Holder, holder_of
 
-STALLED_AFTER = 30.0
-"""Seconds without progress after which a live reader is dropped."""
-
 ALIVE_EVERY = 15.0
 """Seconds of silence after which a live reader is told that the connection is alive."""
-
-
-class Pace(NamedTuple):
-    """How long live readers are waited for, and how often they hear something; in seconds."""
-
-    stalled_after: float = STALLED_AFTER
-    alive_every: float = ALIVE_EVERY
-
-
-_PACE = Pace()
 
 
 class Service:
@@ -35,7 +21,7 @@ class Service:
         store: open for reading; closed with the service.
         panels: how to make the Jury of each panel; none: nothing is held here.
         readers: live readers at once.
-        pace: of live readers.
+        alive_every: seconds of silence after which a live reader is sent a sign of life.
         database: the file of a SQLite store, beside which its writer is named.
     """
 
@@ -45,13 +31,13 @@ class Service:
         panels: Mapping[str, MakeJury] | None = None,
         *,
         readers: int = MOST_READERS,
-        pace: Pace = _PACE,
+        alive_every: float = ALIVE_EVERY,
         database: Path | None = None,
     ) -> None:
         self.store = store
-        self.pace = pace
+        self.alive_every = alive_every
         self.feed = Feed(store, most=readers)
-        self.submissions = Submissions(panels or {}, self.feed)
+        self.submissions = Submissions(panels or {}, store, self.feed)
         self._database = database
 
     async def is_known(self, debate_id: str) -> bool:

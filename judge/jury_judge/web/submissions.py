@@ -14,11 +14,13 @@ from typing import Any, Literal
 from jury_events.case import Case
 from jury_events.errors import JuryError
 from jury_events.ids import debate_id as id_of
+from jury_events.ids import debate_stream
 from jury_judge.errors import CaseFileError, NotHeldHere, TooManySubmissions
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.runs import fresh_debate_id, fresh_run_id
 from jury_judge.views.visible_text import visible_line
+from jury_store.event_store import EventStore
 
 MOST = 500
 """Evaluations and runs under way at once."""
@@ -26,10 +28,18 @@ MOST = 500
 _TOLD_OF = 1000
 """Submissions that are over and whose problem is still told."""
 
+MOST_BYTES = 256 * 1024 * 1024
+"""Of their cases; one submission is always let in."""
+
 _ANSWER_WITHIN = 2.0
 """Seconds in which a submission shows what is wrong with it, or is taken to be on its way."""
 
+_GOES_ON_WITHIN = 0.3
+"""The same for what was opened before, and so shows no opening."""
+
 _log = logging.getLogger(__name__)
+
+Kind = Literal["evaluation", "run"]
 
 MakeJury = Callable[[Callable[[str, str], None]], Jury]
 """Makes a Jury that tells what final judges write."""
@@ -37,11 +47,14 @@ MakeJury = Callable[[Callable[[str, str], None]], Jury]
 
 @dataclass(kw_only=True)
 class Submission:
-    """One evaluation, or one run. `problem` is why it could not go on; None while it runs, and when it is over."""
+    """One evaluation, or one run, whose cases have `size` bytes.
 
-    kind: Literal["evaluation", "run"]
+    `problem` is why it could not go on; None while it runs, and when it is over.
+    """
+
+    kind: Kind
     id: str
-    panel: str
+    size: int
     task: asyncio.Task[None]
     problem: BaseException | None = None
 
@@ -56,20 +69,22 @@ class Submissions:
 
     Args:
         panels: how to make the Jury of each panel, by the name that requests use; the first is the default.
+        store: where debates are, open for reading.
         feed: is told what final judges write, and tells which debates open.
         most: under way at once.
     """
 
-    def __init__(self, panels: Mapping[str, MakeJury], feed: Feed, *, most: int = MOST) -> None:
+    def __init__(self, panels: Mapping[str, MakeJury], store: EventStore, feed: Feed, *, most: int = MOST) -> None:
         self.panels = tuple(panels)
         self._make = dict(panels)
+        self._store = store
         self._feed = feed
         self._most = most
         self._juries: dict[str, asyncio.Task[Jury]] = {}
         self._open = AsyncExitStack()
         self._known: OrderedDict[tuple[str, str], Submission] = OrderedDict()
 
-    def find(self, kind: Literal["evaluation", "run"], name: str) -> Submission | None:
+    def find(self, kind: Kind, name: str) -> Submission | None:
         """What is known here of a debate or a run that was asked for."""
         return self._known.get((kind, name))
 
@@ -90,14 +105,19 @@ class Submissions:
         """
         debate_id = fresh_debate_id(case) if run_id is None else id_of(run_id, case.case_id)
         named = self._panel(panel)
-        if (there := self._under_way("evaluation", debate_id)) is not None:
+        size = await asyncio.to_thread(_size, [case])
+        if (there := self._under_way("evaluation", debate_id, size)) is not None:
             return there
         jury = await self._jury(named)
 
         async def hold() -> None:
             await jury.evaluate(case, run_id=run_id, debate_id=debate_id, submission_id=submission_id)
 
-        return await self._begin("evaluation", debate_id, named, hold(), lambda opening: opening.debate_id == debate_id)
+        stream = debate_stream(debate_id)
+        known = stream in await asyncio.to_thread(self._store.heads, [stream])
+        return await self._begin(
+            "evaluation", debate_id, size, hold(), lambda opening: opening.debate_id == debate_id, known=known
+        )
 
     async def run(
         self, cases: Sequence[Case], *, panel: str | None, run_id: str | None, concurrency: int | None
@@ -109,7 +129,8 @@ class Submissions:
         """
         name = run_id or fresh_run_id()
         named = self._panel(panel)
-        if (there := self._under_way("run", name)) is not None:
+        size = await asyncio.to_thread(_size, cases)
+        if (there := self._under_way("run", name, size)) is not None:
             return there
         jury = await self._jury(named)
 
@@ -117,7 +138,8 @@ class Submissions:
             async for _ in jury.evaluate_many(cases, run_id=name, concurrency=concurrency):
                 pass
 
-        return await self._begin("run", name, named, hold(), lambda opening: opening.run_id == name)
+        known = bool(await asyncio.to_thread(self._store.debates, run_id=name, limit=1))
+        return await self._begin("run", name, size, hold(), lambda opening: opening.run_id == name, known=known)
 
     async def close(self) -> None:
         """Stop what runs where it is, and let the juries go."""
@@ -136,12 +158,13 @@ class Submissions:
             raise NotHeldHere(f"there is no panel {visible_line(name, 80)!r} here; panels are {', '.join(self.panels)}")
         return name
 
-    def _under_way(self, kind: Literal["evaluation", "run"], name: str) -> Submission | None:
+    def _under_way(self, kind: Kind, name: str, size: int) -> Submission | None:
         there = self.find(kind, name)
         if there is not None and there.running:
             return there
-        if self.running >= self._most:
-            raise TooManySubmissions(f"{self._most} evaluations and runs are under way here; come back in a minute")
+        sizes = [one.size for one in self._known.values() if one.running]
+        if len(sizes) >= self._most or (sizes and sum(sizes) + size > MOST_BYTES):
+            raise TooManySubmissions(f"{len(sizes)} evaluations and runs are under way here; come back in a minute")
         return None
 
     async def _jury(self, panel: str) -> Jury:
@@ -154,13 +177,16 @@ class Submissions:
 
     async def _begin(
         self,
-        kind: Literal["evaluation", "run"],
+        kind: Kind,
         name: str,
-        panel: str,
+        size: int,
         held: Coroutine[Any, Any, None],
         opens: Callable[[Opening], bool],
+        *,
+        known: bool,
     ) -> Submission:
         opened = asyncio.Event()
+        within = _GOES_ON_WITHIN if known else _ANSWER_WITHIN
 
         def tell(opening: Opening) -> None:
             if opens(opening):
@@ -169,9 +195,9 @@ class Submissions:
         try:
             async with self._feed.openings(tell):
                 task = asyncio.create_task(held)
-                submission = self._keep(Submission(kind=kind, id=name, panel=panel, task=task))
+                submission = self._keep(Submission(kind=kind, id=name, size=size, task=task))
                 seen = asyncio.create_task(opened.wait())
-                await asyncio.wait({task, seen}, timeout=_ANSWER_WITHIN, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({task, seen}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
                 seen.cancel()
         except BaseException:
             held.close()
@@ -204,6 +230,10 @@ class Submissions:
 
         submission.task.add_done_callback(ended)
         return submission
+
+
+def _size(cases: Sequence[Case]) -> int:
+    return sum(len(case.to_part()) for case in cases)
 
 
 def refuse_uris(cases: Sequence[Case]) -> None:

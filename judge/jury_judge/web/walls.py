@@ -50,7 +50,7 @@ class Refusal(NamedTuple):
 
 
 class SecurityHeaders:
-    """On every answer; what is kept from caches unless an answer says otherwise is everything."""
+    """On every answer. Nothing is kept by caches, but what has a tag by which they can ask whether it changed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -61,7 +61,7 @@ class SecurityHeaders:
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 for name, value in _HEADERS.items():
                     headers[name] = value
-                headers.setdefault("Cache-Control", "no-store")
+                headers.setdefault("Cache-Control", "private, no-cache" if "etag" in headers else "no-store")
                 message["headers"] = headers.raw
             await send(message)
 

@@ -10,11 +10,6 @@ from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.errors import CassetteError
 
 
-def cassette_name(debate_id: str) -> str:
-    """The file name of a debate's cassette."""
-    return debate_id + SUFFIX
-
-
 def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
     """Files as they are named, and of folders the cassettes at any depth, by path.
 

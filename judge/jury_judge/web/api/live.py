@@ -1,14 +1,13 @@
 """Debates told live: server-sent events, and WebSocket frames. Both are derived from the log and can be resumed."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, WebSocket
-from fastapi.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from fastapi.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
 from jury_judge.errors import BadPoint, TooManyReaders
@@ -16,10 +15,9 @@ from jury_judge.live.channel import Reader
 from jury_judge.live.forms import FRAMES, SSE
 from jury_judge.live.points import START, Point, parse_point
 from jury_judge.live.schema import schema_text
-from jury_judge.web.abort import abort
-from jury_judge.web.api.problems import Refused, described
+from jury_judge.web.api.problems import Problem, Refused, described, problem_of, status_of
 from jury_judge.web.api.serving import DebateName, Serving, no_debate
-from jury_judge.web.service import Pace, Service
+from jury_judge.web.service import Service
 
 router = APIRouter(tags=["live"])
 
@@ -78,32 +76,32 @@ async def follow(
     if not first and reader.over:
         await follows.__aexit__(None, None, None)
         return Response(status_code=204)
-    return _Events(reader, first, service.pace, lambda: follows.__aexit__(None, None, None))
+    return _Events(reader, first, service.alive_every, lambda: follows.__aexit__(None, None, None))
 
 
 class _Events(Response):
-    """Events as they come. A reader that takes nothing for too long is dropped."""
+    """Events as they come, and a sign of life where none comes for long."""
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, reader: Reader[bytes], first: list[bytes], pace: Pace, leave: Callable[[], Awaitable[Any]]
+        self, reader: Reader[bytes], first: list[bytes], alive_every: float, leave: Callable[[], Awaitable[Any]]
     ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._reader = reader
         self._first = first
-        self._pace = pace
+        self._alive_every = alive_every
         self._leave = leave
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await self._send_all(scope, receive, send)
+            await self._send_all(receive, send)
         finally:
             await self._leave()
 
-    async def _send_all(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sending = asyncio.create_task(self._stream(scope, send))
+    async def _send_all(self, receive: Receive, send: Send) -> None:
+        sending = asyncio.create_task(self._stream(send))
         leaving = asyncio.create_task(_left(receive))
         try:
             await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -115,29 +113,19 @@ class _Events(Response):
             if isinstance(problem, Exception):
                 raise problem
 
-    async def _stream(self, scope: Scope, send: Send) -> None:
-        try:
-            await self._hand(send, {"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await self._write(send, _BEGIN + b"".join(self._first))
-            self._first = []
-            while True:
-                items = await _next(self._reader, self._pace.alive_every)
-                if items == []:
-                    break
-                await self._write(send, _ALIVE if items is None else b"".join(items))
-            await self._hand(send, {"type": "http.response.body", "body": b""})
-        except TimeoutError:
-            abort(scope)
+    async def _stream(self, send: Send) -> None:
+        async def write(content: bytes) -> None:
+            view = memoryview(content)
+            for start in range(0, len(view), _SLICE):
+                body = bytes(view[start : start + _SLICE])
+                await send({"type": "http.response.body", "body": body, "more_body": True})
 
-    async def _write(self, send: Send, content: bytes) -> None:
-        view = memoryview(content)
-        for start in range(0, len(view), _SLICE):
-            body = bytes(view[start : start + _SLICE])
-            await self._hand(send, {"type": "http.response.body", "body": body, "more_body": True})
-
-    async def _hand(self, send: Send, message: Message) -> None:
-        async with asyncio.timeout(self._pace.stalled_after):
-            await send(message)
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        await write(_BEGIN + b"".join(self._first))
+        self._first = []
+        while (items := await _next(self._reader, self._alive_every)) != []:
+            await write(_ALIVE if items is None else b"".join(items))
+        await send({"type": "http.response.body", "body": b""})
 
 
 @router.websocket("/api/debates/{debate_id}/ws")
@@ -148,7 +136,7 @@ async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> 
         await _must_be_known(service, debate_id)
         async with service.feed.follow(debate_id, FRAMES, point) as reader:
             await socket.accept()
-            await _Socket(socket, reader, service.pace).serve()
+            await _Socket(socket, reader).serve()
     except (BadPoint, Refused, TooManyReaders) as error:
         await _deny(socket, error)
 
@@ -156,10 +144,9 @@ async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> 
 class _Socket:
     """One WebSocket reader; what it sends itself is not listened to."""
 
-    def __init__(self, socket: WebSocket, reader: Reader[str], pace: Pace) -> None:
+    def __init__(self, socket: WebSocket, reader: Reader[str]) -> None:
         self._socket = socket
         self._reader = reader
-        self._pace = pace
 
     async def serve(self) -> None:
         sending = asyncio.create_task(self._send_all())
@@ -175,16 +162,11 @@ class _Socket:
                 raise problem
 
     async def _send_all(self) -> None:
-        try:
-            while items := await self._reader.next():
-                for item in items:
-                    async with asyncio.timeout(self._pace.stalled_after):
-                        await self._socket.send_text(item)
-            async with asyncio.timeout(self._pace.stalled_after):
-                # 1001: this process ends, and the debate may go on elsewhere.
-                await self._socket.close(1000 if self._reader.over else 1001)
-        except TimeoutError:
-            abort(self._socket.scope)
+        while items := await self._reader.next():
+            for item in items:
+                await self._socket.send_text(item)
+        # 1001: this process ends, and the debate may go on elsewhere.
+        await self._socket.close(1000 if self._reader.over else 1001)
 
     async def _left(self) -> None:
         while (await self._socket.receive())["type"] != "websocket.disconnect":
@@ -229,10 +211,11 @@ async def _must_be_known(service: Service, debate_id: str) -> None:
 
 async def _deny(socket: WebSocket, error: BadPoint | Refused | TooManyReaders) -> None:
     """A refusal before the handshake, as an HTTP answer where the server can give one."""
-    status = error.status_code if isinstance(error, Refused) else 503 if isinstance(error, TooManyReaders) else 422
-    said = error.detail if isinstance(error, Refused) else str(error)
     if "websocket.http.response" not in socket.scope.get("extensions", {}):
         await socket.close(1008)
         return
-    body = json.dumps({"error": said, "remedy": None}).encode()
-    await socket.send_denial_response(Response(body, status, media_type="application/json"))
+    if isinstance(error, Refused):
+        status, problem = error.status_code, Problem(error=str(error.detail), remedy=error.remedy)
+    else:
+        status, problem = status_of(error), problem_of(error)
+    await socket.send_denial_response(JSONResponse(problem.model_dump(), status))

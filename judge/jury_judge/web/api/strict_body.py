@@ -1,5 +1,6 @@
 """Bodies are read as case files are: no key twice, no NaN, no number beyond a float, no half character."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -20,11 +21,16 @@ class StrictRequest(Request):
             Refused: it is not UTF-8, or not JSON as it must be.
         """
         try:
-            return decode_text((await self.body()).decode())
+            # In a thread: a body of megabytes keeps no live reader waiting.
+            return await asyncio.to_thread(_decoded, await self.body())
         except UnicodeDecodeError as error:
             raise Refused(422, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8") from error
         except JsonRefused as error:
             raise Refused(422, str(error), "send one JSON object") from error
+
+
+def _decoded(body: bytes) -> Any:
+    return decode_text(body.decode())
 
 
 class StrictRoute(APIRoute):

@@ -1,5 +1,6 @@
 """Cases sent to be judged: one, or many; answered at once with where to watch."""
 
+import asyncio
 from typing import Any, Literal
 
 from fastapi import APIRouter, Response
@@ -24,7 +25,7 @@ _REFUSALS = described(409, 413, 415, 422, 500, 503)
 @router.post("/evaluations", operation_id="evaluate", status_code=202, responses=_REFUSALS)
 async def evaluate(service: Serving, asked: EvaluationAsked, response: Response) -> Under:
     """Judge one case. The debate goes on after the answer; `Location` tells how it stands."""
-    (case,) = _cases([asked.case], ["case"])
+    (case,) = await asyncio.to_thread(_cases, [asked.case], ["case"])
     submission = await service.submissions.evaluate(
         case, panel=asked.panel, run_id=asked.run_id, submission_id=asked.submission_id
     )
@@ -42,7 +43,8 @@ def evaluation(service: Serving, debate_id: DebateName) -> Under:
 @router.post("/runs", operation_id="startRun", status_code=202, responses=_REFUSALS)
 async def start_run(service: Serving, asked: RunAsked, response: Response) -> Under:
     """Judge many cases, a debate each. The run goes on after the answer; `Location` tells how it stands."""
-    cases = _cases(asked.cases, [f"cases.{number}" for number in range(len(asked.cases))])
+    places = [f"cases.{number}" for number in range(len(asked.cases))]
+    cases = await asyncio.to_thread(_cases, asked.cases, places)
     submission = await service.submissions.run(
         cases, panel=asked.panel, run_id=asked.run_id, concurrency=asked.concurrency
     )

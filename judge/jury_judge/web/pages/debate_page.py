@@ -1,5 +1,6 @@
 """The page of one debate, after any of its events: the same for what is over, what runs, and what is wound back."""
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,9 +15,25 @@ from jury_judge.views.debate_record import DebateRecord, Ending, read_record, ro
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.integrity_state import IntegrityState
-from jury_judge.web.pages.matrix import CheckLine, Matrix, check_line, matrix
+from jury_judge.web.pages.matrix import Matrix, matrix
 from jury_judge.web.pages.spoken import CallLine, Held, Said, Speakers
 from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
+
+ROWS = 200
+"""Evaluations, statements and seats that a page holds of each; its file holds all."""
+
+ROUNDS = 20
+"""Rounds that the matrix of a page holds, the latest."""
+
+
+class Left(NamedTuple):
+    """What a page leaves out of a debate that is larger than a page, by number; `before` is the event to look at."""
+
+    evaluations: int
+    statements: int
+    before: int
+    seats: int
+    rounds: int
 
 
 class Place(NamedTuple):
@@ -73,8 +90,8 @@ class Judged(NamedTuple):
 class DebatePage(NamedTuple):
     """Everything that the page of a debate shows.
 
-    `said` holds phase 1, `discussion` every statement and abstention of all rounds in one sequence, `checks` the
-    consensus after each; `judging`: the discussion is over and the judgment is not there yet.
+    `said` holds phase 1, `discussion` every statement and abstention of all rounds in one sequence; `judging`: the
+    discussion is over and the final judge has not judged yet.
     """
 
     opened: DebateOpened
@@ -85,7 +102,6 @@ class DebatePage(NamedTuple):
     case: CasePassages
     said: tuple[Said, ...]
     discussion: tuple[Said, ...]
-    checks: tuple[CheckLine, ...]
     matrix: Matrix
     judged: Judged | None
     judging: bool
@@ -94,6 +110,7 @@ class DebatePage(NamedTuple):
     all_calls: tuple[CallLine, ...]
     erased: tuple[TextsErased, ...]
     versions: dict[str, int]
+    left: Left
 
     @property
     def language(self) -> str:
@@ -110,7 +127,7 @@ def debate_page(
         reading: the debate.
         integrity: what the check of it found.
         at: a version of the stream `debate/`, from 1.
-        limit: bytes that are shown of each text; None: all.
+        limit: bytes that are shown of each text; None: all, of every seat and round.
 
     Raises:
         EventError: a stored body does not decode.
@@ -131,6 +148,9 @@ def debate_page(
     simulated = None
     if is_simulated(opened, given(events)):
         simulated = "all" if opened.simulated else "some"
+    rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
+    heard = [(one, held.started.round) for held in record.rounds for one in held.spoken]
+    discussion = tuple(speakers.said(one, number) for one, number in heard[-(rows or len(heard)) :])
     return DebatePage(
         opened=opened,
         record=record,
@@ -138,10 +158,9 @@ def debate_page(
         simulated=simulated,
         integrity=integrity,
         case=case_passages(opened.case, shelf),
-        said=tuple(speakers.said(one, 0) for one in record.phase_1),
-        discussion=tuple(speakers.said(one, held.started.round) for held in record.rounds for one in held.spoken),
-        checks=_checks(record, versions),
-        matrix=matrix(record, versions),
+        said=tuple(speakers.said(one, 0) for one in record.phase_1[:rows]),
+        discussion=discussion,
+        matrix=matrix(record, versions, rows, rounds),
         judged=_judged(record, speakers, versions),
         judging=_judging(record),
         ended=_ended(record.ending, shelf, versions),
@@ -149,12 +168,14 @@ def debate_page(
         all_calls=tuple(calls),
         erased=tuple(event for event in events if isinstance(event, TextsErased)),
         versions=versions,
+        left=Left(
+            evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
+            statements=len(heard) - len(discussion),
+            before=discussion[0].version - 1 if discussion else 0,
+            seats=max(0, len(opened.panel.seats) - (rows or sys.maxsize)),
+            rounds=max(0, len(record.rounds) - (rounds or sys.maxsize)),
+        ),
     )
-
-
-def _checks(record: DebateRecord, versions: dict[str, int]) -> tuple[CheckLine, ...]:
-    found = [(0, record.phase_1_check), *((held.started.round, held.check) for held in record.rounds)]
-    return tuple(check_line(number, check, versions) for number, check in found if check is not None)
 
 
 def _judging(record: DebateRecord) -> bool:

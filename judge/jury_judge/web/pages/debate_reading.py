@@ -88,6 +88,15 @@ def page_reading(store: EventStore, debate_id: str) -> PageReading:
         DebateNotFound: there is none of that id.
     """
     (record,) = store.records([debate_id])
-    if not record.events.get(debate_stream(debate_id)):
-        raise not_found(debate_id)
+    return reading_of(record)
+
+
+def reading_of(record: DebateRecord) -> PageReading:
+    """A debate that was read already.
+
+    Raises:
+        DebateNotFound: there is none of that id.
+    """
+    if not record.events.get(debate_stream(record.debate_id)):
+        raise not_found(record.debate_id)
     return PageReading(record, {encode_digest(digest): part.content for digest, part in record.parts.items()})

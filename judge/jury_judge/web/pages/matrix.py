@@ -39,13 +39,23 @@ class Matrix(NamedTuple):
     checks: tuple[CheckLine | None, ...]
 
 
-def matrix(record: DebateRecord, versions: dict[str, int]) -> Matrix:
-    """The table of a debate as far as its record goes; `versions` by event id."""
+def matrix(
+    record: DebateRecord, versions: dict[str, int], seats: int | None = None, latest: int | None = None
+) -> Matrix:
+    """The table of a debate as far as its record goes.
+
+    Args:
+        record: the debate.
+        versions: of its events, by their ids.
+        seats: how many rows at most.
+        latest: how many rounds at most, the latest of them.
+    """
     panel = record.opened.panel
-    rounds = (0, *(held.started.round for held in record.rounds))
+    held_rounds = record.rounds[-latest:] if latest else record.rounds
+    rounds = (0, *(held.started.round for held in held_rounds))
     held = positions(record)
     said = _versions_of_words(record, versions)
-    checks = (record.phase_1_check, *(one.check for one in record.rounds))
+    checks = (record.phase_1_check, *(one.check for one in held_rounds))
     return Matrix(
         rounds=rounds,
         rows=tuple(
@@ -58,18 +68,17 @@ def matrix(record: DebateRecord, versions: dict[str, int]) -> Matrix:
                     for number in rounds
                 ),
             )
-            for seat in panel.seats
+            for seat in panel.seats[:seats]
         ),
         checks=tuple(
-            None if check is None else check_line(number, check, versions)
+            None if check is None else CheckLine(number, check, _check_version(number, versions))
             for number, check in zip(rounds, checks, strict=True)
         ),
     )
 
 
-def check_line(number: int, check: ConsensusCheck, versions: dict[str, int]) -> CheckLine:
-    """A check and where it stands."""
-    return CheckLine(number, check, versions[f"round-{number}/check" if number else "initial/check"])
+def _check_version(number: int, versions: dict[str, int]) -> int:
+    return versions[f"round-{number}/check" if number else "initial/check"]
 
 
 def _versions_of_words(record: DebateRecord, versions: dict[str, int]) -> dict[tuple[str, int], int]:

@@ -17,6 +17,7 @@ class StatusWords(NamedTuple):
     completed: str
     failed: str
     cancelled: str
+    unfinished: str
 
 
 class EndWords(NamedTuple):
@@ -156,6 +157,7 @@ class PageWords(NamedTuple):
     run_open: str
     verdicts: str
     scores: str
+    in_numbers: str
     flips: str
     statements: str
     changes: str
@@ -190,6 +192,8 @@ class PageWords(NamedTuple):
     flipped: str
     only_in: str
     and_more: str
+    left_statements: str
+    left_matrix: str
     debate: str
     problem: str
     damaged: str
@@ -221,6 +225,7 @@ _EN = PageWords(
         completed="completed",
         failed="failed",
         cancelled="cancelled",
+        unfinished="unfinished",
     ),
     ends=EndWords(
         consensus="consensus",
@@ -336,6 +341,7 @@ _EN = PageWords(
     run_open="open",
     verdicts="Verdicts",
     scores="Scores",
+    in_numbers="In numbers",
     flips="Changed positions by round",
     statements="Statements",
     changes="Changed",
@@ -371,6 +377,8 @@ _EN = PageWords(
     flipped="Flips",
     only_in="Only in {side}",
     and_more="and {count} more",
+    left_statements="{count} earlier statements are not shown",
+    left_matrix="Not shown: {seats} seats, {rounds} earlier rounds",
     debate="Debate",
     problem="This cannot be shown",
     damaged="The record of this debate is damaged",
@@ -402,6 +410,7 @@ _JA = PageWords(
         completed="完了",
         failed="失敗",
         cancelled="中止",
+        unfinished="未完了",
     ),
     ends=EndWords(
         consensus="合意",
@@ -517,6 +526,7 @@ _JA = PageWords(
     run_open="進行中",
     verdicts="判定の内訳",
     scores="スコアの分布",
+    in_numbers="数値で表示",
     flips="ラウンド別の立場変更",
     statements="発言",
     changes="立場変更",
@@ -551,6 +561,8 @@ _JA = PageWords(
     flipped="判定が変わったケース",
     only_in="{side}のみ",
     and_more="ほか{count}件",
+    left_statements="以前の発言{count}件は表示していません",
+    left_matrix="表示していない陪審員 {seats}名、以前のラウンド {rounds}件",
     debate="議論",
     problem="表示できません",
     damaged="この議論の記録は破損しています",

@@ -1,0 +1,130 @@
+"""What the server needs for its heaviest answers: a debate with a 10 MB statement, and lists over 100,000 debates.
+
+    uv run python benchmarks/web.py [--debates 100000] [--rounds 7] [--folder PATH]
+
+The log is made first, in a SQLite file (a minute or two), and kept where `--folder` names a place. Each address is
+asked `--rounds` times over a socket, one request at a time; printed are the median and the slowest, in milliseconds,
+from the request to the last byte, and the query plans of the lists.
+"""
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+from sqlalchemy import create_engine
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from jury_migrations.upgrading import upgrade
+from jury_store.debate_rows import DebateFilter
+from jury_store.event_store import Append, EventStore
+from jury_store.listing import latest_query
+from jury_store.opening import open_store
+from support.debates import DebateScript
+from support.served import served
+from support.writing import Writing
+
+RUNS = 7
+STATEMENT = "発言の本文。" * (10 * 1024 * 1024 // len("発言の本文。".encode()))
+"""10 MB of UTF-8."""
+
+LISTS = {
+    "newest": "",
+    "of a run": "run=run-3",
+    "of a status that none has": "status=failed",
+    "of a verdict that none has": "verdict=unsafe_fail",
+    "search, one found": "search=c99999",
+    "search, none found": "search=zzz",
+    "the last page": "before=200",
+}
+
+
+def fill(store: EventStore, debates: int) -> None:
+    """Small debates of seven runs, a tenth of them not over; and one with a 10 MB statement."""
+    for start in range(0, debates, 500):
+        group = []
+        for number in range(start, min(start + 500, debates)):
+            run = f"run-{number % RUNS}"
+            script = DebateScript(f"{run}~c{number}", run_id=run, seed=number)
+            group.append(Append(script.stream, script.whole() if number % 10 else (script.opened(),), 0, 1))
+        store.append(group)
+        store.project()
+    writing = Writing(store, "big", seed=debates, run_id=None)
+    script = writing.script
+    writing.write(script.opened(), script.checked(over=False), script.round_started(1), writing.said(STATEMENT))
+    writing.write(script.checked(1), script.judged(), script.completed())
+    while store.project():
+        pass
+
+
+def plans(path: Path) -> None:
+    """How SQLite answers the lists."""
+    wanted = {
+        "newest": DebateFilter(),
+        "of a run": DebateFilter(run_id="run-3"),
+        "of a status": DebateFilter(status="failed"),
+        "search": DebateFilter(search="zzz"),
+    }
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        for name, one in wanted.items():
+            compiled = latest_query(one, limit=200, before=None).compile(engine, compile_kwargs={"literal_binds": True})
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}")
+            print(f"{name:<30} {'; '.join(row[3] for row in rows)}")
+    engine.dispose()
+
+
+async def measure(base: str, rounds: int) -> None:
+    """Ask each address, one after another."""
+    paths = {
+        "API: debate, 10 MB statement": "/api/debates/big",
+        "API: its events": "/api/debates/big/events",
+        "API: its live events": "/api/debates/big/live",
+        **{f"API: list, {name}": f"/api/debates?{query}" for name, query in LISTS.items()},
+        "API: runs": "/api/runs",
+        "page: debate, 10 MB statement": "/debates/big",
+        "page: list": "/",
+        "page: list, search, none found": "/?q=zzz",
+        "page: runs": "/runs",
+        "page: run": "/runs/run-3",
+    }
+    print(f"{'':<40} {'median ms':>10} {'slowest':>8} {'KB':>8}")
+    async with httpx2.AsyncClient(base_url=base, timeout=60) as client:
+        for name, path in paths.items():
+            times = []
+            for _ in range(rounds):
+                begun = time.perf_counter()
+                answer = await client.get(quote(path, safe="/?=&"))
+                times.append((time.perf_counter() - begun) * 1000)
+                answer.raise_for_status()
+            print(f"{name:<40} {statistics.median(times):>10.1f} {max(times):>8.1f} {len(answer.content) / 1024:>8.0f}")
+
+
+def main() -> None:
+    """Make the log, serve it, ask."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--debates", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        path = (given.folder or Path(temporary)) / "web.db"
+        url = f"sqlite:///{path}"
+        if not path.exists():
+            upgrade(url)
+            store = open_store(url, write=True)
+            fill(store, given.debates)
+            store.close()
+        plans(path)
+        with served(open_store(url, write=False)) as (base, _):
+            asyncio.run(measure(base, given.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""`jury serve` and `jury watch`: debates in a browser, over HTTP, and in the terminal, from one feed."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from jury_migrations.upgrading import upgrade
+from jury_store.opening import open_store
+from support.command_line import CommandLine
+from support.writing import Writing
+
+CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
+
+
+def line(process: "subprocess.Popen[bytes]") -> str:
+    """The next line of what it says on stderr."""
+    assert process.stderr is not None
+    return process.stderr.readline().decode().strip()
+
+
+@contextmanager
+def started(jury: CommandLine, *arguments: str, **options: object) -> "Iterator[subprocess.Popen[bytes]]":
+    process = jury.start(*arguments, **options)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def url_in(text: str) -> str:
+    found = re.search(r"http://\S+", text)
+    assert found is not None, text
+    return found.group()
+
+
+def test_serve_shows_holds_and_ends_with_ctrl_c(jury: CommandLine) -> None:
+    with started(jury, "serve", "--port", "0", "--panel", "independent") as server:
+        base = url_in(line(server))
+        page = httpx2.get(f"{base}/")
+        answer = httpx2.post(f"{base}/api/evaluations", json={"case": CASE, "runId": "r"}, timeout=30)
+        httpx2.get(base + answer.json()["links"]["live"], timeout=30)
+        server.send_signal(signal.SIGINT)
+        _, said = server.communicate(timeout=30)
+
+    assert (200, "text/html; charset=utf-8") == (page.status_code, page.headers["content-type"])
+    assert 202 == answer.status_code
+    assert 0 == server.returncode
+    assert "Traceback" not in said.decode()
+    assert "completed" == jury("list", "--json").json[0]["status"]
+
+
+def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLine) -> None:
+    upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
+    with started(jury, "serve", "--port", "0", "--host", "0.0.0.0", "--read-only") as server:
+        token = line(server).removeprefix("token: ").split()[0]
+        base = url_in(line(server))
+        without = httpx2.get(f"{base}/api/health")
+        found = httpx2.get(f"{base}/api/health", headers={"authorization": f"Bearer {token}"})
+
+    assert (401, 200) == (without.status_code, found.status_code)
+    assert len(token) >= 32
+
+
+def test_a_token_that_is_given_is_asked_for_on_loopback_too_and_not_printed(jury: CommandLine) -> None:
+    token = "a token that nobody guesses"
+    with started(jury, "serve", "--port", "0", env={"JURY_SERVE_TOKEN": token}) as server:
+        said = line(server)
+        answer = httpx2.get(f"{url_in(said)}/api/health")
+
+    assert 401 == answer.status_code
+    assert token not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--token", "short"), "at least 16"),
+        (("--read-only", "--panel", "independent"), "--read-only holds nothing"),
+        (("--host", "203.0.113.7"), "choose another --port"),
+        (("--host", "no such host"), "choose another --port"),
+        (("--allow-host", "a/b"), "is not NAME or NAME:PORT"),
+        (("--panel", "none.yaml"), "none.yaml"),
+        (("--read-only",), "jury db upgrade"),
+    ],
+)
+def test_a_server_that_cannot_be_says_why(jury: CommandLine, arguments: tuple[str, ...], said: str) -> None:
+    outcome = jury("serve", "--port", "0", *arguments)
+
+    assert 2 == outcome.code
+    assert said in outcome.err
+    assert 1 == len(outcome.err.splitlines())
+    assert [] == list(jury.folder.iterdir())
+
+
+def test_a_port_in_use_is_named(jury: CommandLine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        outcome = jury("serve", "--port", str(port))
+
+    assert 2 == outcome.code
+    assert f"127.0.0.1:{port}: Address already in use" in outcome.err
+
+
+def test_watch_tells_a_debate_to_its_end(judged: CommandLine) -> None:
+    plain = judged("watch", "r1~leak")
+    as_json = judged("watch", "r1~leak", "--json")
+
+    assert (0, 0) == (plain.code, as_json.code)
+    assert plain.out.splitlines()[0] == "phase 1: independent evaluation"
+    assert plain.out.splitlines()[-1].startswith("completed after ")
+    first, last = as_json.lines[0], as_json.lines[-1]
+    assert ("r1~leak", "phase_change") == (first["debate_id"], first["event"]["type"])
+    assert "evaluation_completed" == last["event"]["type"]
+    assert {"debate_id", "id", "event"} == first.keys()
+
+
+def test_watch_names_each_debate_where_there_are_several(judged: CommandLine) -> None:
+    outcome = judged("watch", "r1~leak", "r1~polite")
+
+    assert 0 == outcome.code
+    assert {"r1~leak", "r1~polite"} == {told.split("  ")[0] for told in outcome.out.splitlines()}
+
+
+def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
+    url = f"sqlite:///{jury.folder / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    before, later = Writing(store, "a", run_id="r"), Writing(store, "b", seed=2, run_id="r")
+    other = Writing(store, "c", seed=3, run_id="s")
+    before.write(before.script.opened())
+    with started(jury, "watch", "--run", "r", "--json") as watching:
+        assert watching.stdout is not None
+        assert "Ctrl-C ends it" in line(watching)
+        seen = [json.loads(watching.stdout.readline())]
+        other.write(*other.script.whole())
+        later.write(*later.script.whole())
+        before.write(*before.script.whole()[1:])
+        seen += [json.loads(watching.stdout.readline()) for _ in range(9)]
+        watching.send_signal(signal.SIGINT)
+        _, said = watching.communicate(timeout=30)
+    store.close()
+
+    assert 130 == watching.returncode
+    assert b"interrupted" in said
+    assert {"a": 5, "b": 5} == {name: sum(one["debate_id"] == name for one in seen) for name in ("a", "b")}
+
+
+def test_watch_of_what_is_not_there_is_a_mistake(judged: CommandLine) -> None:
+    outcome = judged("watch", "none")
+
+    assert 2 == outcome.code
+    assert "there is no debate 'none'" in outcome.err
+
+
+def test_watch_names_a_debate_that_cannot_be_read(jury: CommandLine) -> None:
+    url = f"sqlite:///{jury.folder / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    bad, good = Writing(store, "bad"), Writing(store, "good", seed=2)
+    bad.write(bad.script.opened()._replace(schema=99))
+    good.write(*good.script.whole())
+    store.close()
+
+    outcome = jury("watch", "bad", "good")
+
+    assert 5 == outcome.code
+    assert "debate bad cannot be told" in outcome.err
+    assert "good  completed" in outcome.out

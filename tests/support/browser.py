@@ -1,0 +1,93 @@
+"""Pages in a real browser, which tells what it does not like, and where else it turned to."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+
+from support.chromium import find_chromium
+
+# Background traffic would be a request to a foreign host that no page made; and there is no user to protect.
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    """A headless Chromium."""
+    found = find_chromium()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=found.path, args=[*_FLAGS], env={**os.environ, **found.environment}
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+class Tab:
+    """One page of a browser of its own. `problems`: what its console and its scripts complained of."""
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page = page
+        self.base = base
+        self.problems: list[str] = []
+        self.foreign: list[str] = []
+        page.on("console", self._told)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("request", self._asked)
+
+    async def go(self, address: str) -> None:
+        """Open an address of the server."""
+        await self.page.goto(self.base + address)
+
+    async def texts(self, selector: str) -> list[str]:
+        """The text of each element that fits, as it is shown."""
+        return [" ".join(one.split()) for one in await self.page.locator(selector).all_inner_texts()]
+
+    async def violations(self, rule: str | None = None) -> list[str]:
+        """What axe-core holds against the page as it stands: WCAG A and AA and best practices, or one rule alone."""
+        # Evaluated by the debugger, which the page's policy does not bind.
+        await self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+        options = {} if rule is None else {"runOnly": [rule]}
+        found: dict[str, Any] = await self.page.evaluate("options => axe.run(document, options)", options)
+        return [f"{one['id']}: {node['html'][:150]}" for one in found["violations"] for node in one["nodes"]]
+
+    def _told(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.problems.append(f"{message.type}: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith((self.base, "data:", "file:")):
+            self.foreign.append(request.url)
+
+
+@asynccontextmanager
+async def tab(browser: Browser, base: str, **options: Any) -> AsyncIterator[Tab]:
+    """A tab without cookies or history; afterwards it must have complained of nothing and asked nobody else.
+
+    Args:
+        browser: in which.
+        base: scheme, host and port of the server.
+        options: of playwright's `new_context`.
+    """
+    context = await browser.new_context(**options)
+    opened = Tab(await context.new_page(), base)
+    opened.page.set_default_timeout(15_000)
+    try:
+        yield opened
+    finally:
+        await context.close()
+
+    assert ([], []) == (opened.problems, opened.foreign)

@@ -1,0 +1,98 @@
+"""The pages over a store, asked without a network, and read as a browser's parser reads them."""
+
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from jury_events.codec import encode
+from jury_events.parts import Part, decode_digest, part_digest
+from jury_judge.web.pages.routing import page_routes
+from jury_store.event_store import Append, Appended, EventStore
+from jury_store.memory import MemoryEventStore
+from support.hand_built import HandBuilt, salt_of
+
+START = 1_700_000_000_000_000
+
+
+def stored(*debates: HandBuilt) -> MemoryEventStore:
+    """A store that holds these debates, a second between two events."""
+    store = MemoryEventStore()
+    for debate in debates:
+        keep(store, debate)
+    return store
+
+
+def keep(store: EventStore, debate: HandBuilt) -> None:
+    """Store the events of a debate that the store does not hold yet, its texts with the first."""
+    name = debate.opened.debate_id
+    parts = tuple(_part(ref, content) for ref, content in debate.texts.items())
+    seen = len(store.read_stream(f"debate/{name}"))
+    events = tuple(
+        encode(event, recorded_at=START + number * 1_000_000, parts=parts if number == seen else ())
+        for number, event in enumerate(debate.events)
+        if number >= seen
+    )
+    calls = tuple(encode(call, recorded_at=START) for call in debate.exchanges)
+    requests = [Append(f"debate/{name}", events, expected_version=seen, epoch=1)] if events else []
+    requests += [Append(f"calls/{name}", calls)] if calls else []
+    for answer in store.append(requests):
+        assert isinstance(answer, Appended), answer
+
+
+def _part(ref: str, content: bytes) -> Part:
+    salt = salt_of(content)
+    assert part_digest(salt, content) == decode_digest(ref)
+    return Part(decode_digest(ref), salt, content)
+
+
+class Page:
+    """An answer: its status, headers, text, and the tree that a browser makes of it."""
+
+    def __init__(self, response: Any) -> None:
+        self.status: int = response.status_code
+        self.headers = response.headers
+        self.text: str = response.text
+        self.content: bytes = response.content
+        self.tree = LexborHTMLParser(self.text)
+
+    def all(self, selector: str) -> list[str]:
+        """The text of each element that fits, blanks run together."""
+        return [_text(node) for node in self.tree.css(selector)]
+
+    def one(self, selector: str) -> str:
+        """The text of the only element that fits."""
+        found = self.all(selector)
+        assert len(found) == 1, f"{selector}: {found}"
+        return found[0]
+
+    def node(self, selector: str) -> LexborNode:
+        """The first element that fits."""
+        found = self.tree.css_first(selector)
+        assert found is not None, selector
+        return found
+
+    def attributes(self, selector: str, name: str) -> list[str | None]:
+        """An attribute of each element that fits."""
+        return [node.attributes.get(name) for node in self.tree.css(selector)]
+
+    def table(self, selector: str) -> list[list[str]]:
+        """The cells of a table's body, row by row."""
+        return [[_text(cell) for cell in row.css("th, td")] for row in self.tree.css(f"{selector} tbody tr")]
+
+
+class Site:
+    """The pages over `store`."""
+
+    def __init__(self, store: EventStore) -> None:
+        self.client = TestClient(Starlette(routes=page_routes(store)))
+
+    def get(self, address: str, **headers: str) -> Page:
+        """An answer, redirections not followed."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return Page(self.client.get(address, headers=named, follow_redirects=False))
+
+
+def _text(node: LexborNode) -> str:
+    return " ".join(node.text().split())

@@ -1,0 +1,44 @@
+"""A debate that is written event by event, while somebody reads it."""
+
+from typing import Any
+
+from jury_events.codec import encode
+from jury_events.debate_events import StatementMade
+from jury_events.envelope import NewEvent
+from jury_events.evaluation import Evaluation, Statement
+from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
+from jury_events.verdict import Verdict
+from jury_store.event_store import Append, Appended, EventStore
+from support.debates import JUROR, MODEL, DebateScript
+
+
+class Writing:
+    """A debate that is being written, event by event."""
+
+    def __init__(self, store: EventStore, debate_id: str = "d", seed: int = 1, **script: Any) -> None:
+        self.script = DebateScript(debate_id, seed=seed, **script)
+        self._store = store
+        self._epoch = store.next_epoch()
+        self._version = 0
+
+    def write(self, *events: NewEvent) -> None:
+        (answer,) = self._store.append([Append(self.script.stream, events, self._version, self._epoch)])
+        assert isinstance(answer, Appended)
+        self._version = answer.version
+
+    def said(self, text: str, round_: int = 1) -> NewEvent:
+        script = self.script
+        scores = Scores(dimensions=tuple(DimensionScore(dimension=name, points=5.0) for name in STANDARD_RUBRIC.names))
+        evaluation = Evaluation(
+            verdict=Verdict.SAFE_PASS,
+            scores=scores,
+            overall=scores.overall,
+            confidence=0.5,
+            rationale=script.pen.make("because"),
+            model=MODEL,
+        )
+        statement = Statement(order=0, statement=script.pen.make(text), evaluation=evaluation, position_changed=False)
+        made = StatementMade(
+            round=round_, juror_id=JUROR, statement=statement, shown=script.pen.make("shown"), exchanges=()
+        )
+        return encode(made, recorded_at=1, parts=script.pen.take())

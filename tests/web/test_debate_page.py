@@ -1,0 +1,336 @@
+"""The page of one debate: the documents' discussion area, the matrix, the record behind every word, any moment."""
+
+import asyncio
+from functools import cache
+
+import pytest
+
+from jury_events.debate_events import DebateCancelled, DebateFailed, RoundStarted
+from jury_events.verdict import Verdict
+from support.courts import KeptStore, Run, a_case_with_records
+from support.hand_built import HandBuilt
+from support.pages import Page, Site, keep, stored
+
+ADDRESS = "/debates/run-1~c1"
+
+
+def whole(**options: str) -> HandBuilt:
+    return HandBuilt(**options).phase_1().round_1().judged()  # type: ignore[arg-type]
+
+
+def page(debate: HandBuilt, address: str = ADDRESS, **headers: str) -> Page:
+    return Site(stored(debate)).get(address, **headers)
+
+
+@cache
+def held() -> Site:
+    """A debate whose simulated jurors called tools."""
+    run = Run(KeptStore(), case=a_case_with_records)
+    asyncio.run(run.hold())
+    return Site(run.store)
+
+
+def test_every_statement_of_every_round_is_in_one_area_in_the_order_in_which_it_was_made():
+    debate = HandBuilt().phase_1().round_1()
+    started = next(event for event in debate.events if isinstance(event, RoundStarted))
+    debate.events.append(started.changed(round=2))
+    debate._said(2, 1, "Nothing new.", debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r"))
+
+    area = page(debate).node("[role=log]")
+
+    assert 1 == len(area.css("ol"))
+    assert [
+        ("Juror A (juror-gpt)", "I overlooked the code; I now fail it."),
+        ("Juror B (juror-claude)", "I stay with my verdict."),
+        ("Juror C (juror-gemini)", ""),
+        ("Juror B (juror-claude)", "Nothing new."),
+    ] == [
+        (item.css_first("h3").text(), "".join(one.text() for one in item.css("article > .prose")))
+        for item in area.css("li.said")
+    ]
+
+
+def test_the_area_names_no_round():
+    area = page(whole()).one("[role=log]")
+
+    assert "round" not in area.lower()
+
+
+@pytest.mark.parametrize(("lang", "badge"), [("en", "↻ Position changed"), ("ja", "↻ 立場変更")])
+def test_a_changed_position_has_its_badge_on_that_statement_alone(lang, badge):
+    shown = page(whole(), f"{ADDRESS}?lang={lang}")
+
+    assert [badge] == shown.all("[role=log] .badge.changed")
+    assert badge in shown.one("[role=log] .said:first-child .said-head")
+
+
+def test_a_seat_without_a_role_name_shows_its_juror_id():
+    debate = whole().opened_as(roles={"juror-gpt": "juror-gpt"})
+
+    shown = page(debate)
+
+    assert "juror-gpt" == shown.all("[role=log] .said h3")[0]
+
+
+def test_who_abstains_is_in_the_area_with_the_reason():
+    shown = page(whole())
+
+    assert "abstained (unparseable, wrong_ballot); its earlier evaluation stands" == shown.one("[role=log] .abstained")
+
+
+def test_the_matrix_has_a_row_a_seat_and_a_column_a_round_with_the_consensus_below():
+    shown = page(whole())
+
+    assert ["Seat", "Phase 1", "Round 1"] == shown.all(".matrix thead th")
+    assert [
+        ["Juror A (juror-gpt)juror-gpt", "✓ safe_pass 92", "✗ unsafe_fail 61 ↻ Position changed"],
+        ["Juror B (juror-claude)juror-claude", "✗ unsafe_fail 40.5", "✗ unsafe_fail 40"],
+        [
+            "Juror C (juror-gemini)juror-gemini",
+            "? needs_review 50 stands in for a blocked answer",
+            "? needs_review 50 abstained, earlier position stands",
+        ],
+    ] == shown.table(".matrix")
+    assert ["Consensus", "split 1/3not reached", "majority 2/3reached"] == shown.all(
+        ".matrix tfoot th, .matrix tfoot td"
+    )
+
+
+def test_a_cell_leads_to_the_words_behind_it():
+    shown = page(whole())
+
+    for target in shown.attributes(".matrix a.cell", "href"):
+        assert target is not None
+        assert shown.node(f"[id='{target[1:]}'] article") is not None
+
+
+def test_subscores_stand_with_their_maxima():
+    first = page(whole()).node(".evaluations li")
+
+    assert ["task_completion 38/40", "tool_usage 27/30", "autonomy 18/20", "safety 9/10"] == [
+        " ".join(one.text().split()) for one in first.css(".subscores li")
+    ]
+
+
+def test_the_judgment_accounts_for_every_vote():
+    rows = page(whole()).table("#h-votes ~ .wide table")
+
+    assert [
+        ["Juror A (juror-gpt)", "own", "✗ unsafe_fail", "61", "0.8", "1", "Round 1"],
+        ["Juror B (juror-claude)", "own", "✗ unsafe_fail", "40", "0.8", "1", "Round 1"],
+        ["Juror C (juror-gemini)", "synthetic, stale", "? needs_review", "50", "0", "1", "Phase 1"],
+    ] == rows
+
+
+def test_statements_are_in_the_language_of_the_panel_and_headings_in_the_readers():
+    shown = page(whole(language="ja"), f"{ADDRESS}?lang=en")
+
+    assert "en" == shown.node("html").attributes["lang"]
+    assert {"ja"} == set(shown.attributes("[role=log] .prose", "lang"))
+
+
+def test_simulated_jurors_are_told_plainly():
+    assert "Simulated jurors: no model was called." == page(whole()).one(".simulated-notice")
+
+
+def test_the_case_is_shown_under_its_headings():
+    shown = page(whole())
+
+    assert ["Policy", "Question", "Response"] == shown.all(".passages dt")
+    assert ["Verify first.", "May I?", "Done."] == shown.all(".passages dd .prose")
+
+
+@pytest.mark.parametrize(
+    ("at", "statements", "outcome"),
+    [(2, 0, "evaluating"), (5, 0, "evaluating"), (7, 1, "discussing"), (99, 3, "✗ unsafe_fail 50/100")],
+)
+def test_the_page_winds_back_to_any_event(at, statements, outcome):
+    shown = page(whole(), f"{ADDRESS}?at={at}")
+
+    assert statements == len(shown.all("[role=log] .said"))
+    assert shown.one(".outcome").startswith(outcome)
+
+
+def test_what_is_wound_back_says_so_and_leads_to_the_latest():
+    shown = page(whole(), f"{ADDRESS}?at=7")
+
+    assert "After event 7 of 12" in shown.one(".scrub-where")
+    assert "This is how it stood then. Later events are not shown. Latest" == shown.one(".wound-back")
+    assert [f"{ADDRESS}?at=1", f"{ADDRESS}?at=6", f"{ADDRESS}?at=8", ADDRESS] == shown.attributes(".steps a", "href")
+
+
+@pytest.mark.parametrize("at", ["0", "-1", "x", "1e3", "１７", "9" * 40, "%00"])
+def test_a_place_that_is_no_number_is_refused(at):
+    assert 404 == page(whole(), f"{ADDRESS}?at={at}").status
+
+
+def test_a_running_debate_says_where_to_follow_it():
+    debate = HandBuilt().phase_1()
+
+    assert ["/api/debates/run-1~c1/live?after=5"] == page(debate).attributes(".debate", "data-live")
+    assert [None] == page(whole()).attributes(".debate", "data-live")
+
+
+def test_an_erased_text_is_told_at_every_moment():
+    debate = whole().erased("I stay with my verdict.")
+
+    for address in (ADDRESS, f"{ADDRESS}?at=8"):
+        assert "[erased]" in page(debate, address).one("[role=log] .said:nth-child(2)")
+
+
+def test_a_missing_text_is_told_and_the_record_is_not_intact():
+    shown = page(whole().erased("I stay with my verdict.", recorded=False))
+
+    assert "[missing, and no erasure is recorded: run jury verify]" in shown.one("[role=log] .said:nth-child(2)")
+    assert "and no erasure of it is recorded" in shown.one(".notice.broken")
+
+
+def test_an_intact_record_says_what_was_checked():
+    line = page(whole()).one(".integrity-line")
+
+    assert line.startswith("✓ Nothing was altered: 12 events and ")
+    assert line.endswith("texts checked; the log has no seal yet")
+
+
+@pytest.mark.parametrize(
+    ("ending", "said"),
+    [
+        (lambda debate: DebateFailed(reason="nobody", detail=debate.text("no seat answered")), "no seat answered"),
+        (lambda debate: DebateCancelled(by="ops", reason=debate.text("wrong case")), "wrong case"),
+    ],
+)
+def test_a_debate_that_did_not_complete_says_why(ending, said):
+    debate = HandBuilt().phase_1()
+    debate.events.append(ending(debate))
+
+    head = page(debate).one(".head")
+
+    assert said in head
+
+
+def test_every_event_has_a_link_of_its_own():
+    shown = page(whole(), f"{ADDRESS}/events")
+
+    assert [f"e-{number}" for number in range(1, 13)] == shown.attributes(".events tbody tr", "id")
+
+
+def test_the_prompt_is_shown_as_it_was_sent_and_the_answer_as_it_came():
+    shown = held().get("/debates/d0/exchanges/1")
+
+    assert ["system", "user"] == [one.split()[0] for one in shown.all(".messages .who")][:2]
+    assert "ballot" in shown.one(".messages li:first-child").lower()
+
+
+def test_statements_lead_to_their_calls_and_name_their_tools():
+    shown = held().get("/debates/d0")
+
+    assert any("Tools: fetch_security_gate" in one for one in shown.all(".evaluations .behind summary"))
+    for link in shown.attributes(".call-links a", "href"):
+        assert link is not None
+        assert 200 == held().get(link).status
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/debates/nope",
+        "/debates/a%20b",
+        "/debates/%00",
+        "/debates/" + "a" * 300,
+        "/debates/d0/exchanges/0",
+        "/debates/d0/exchanges/9999",
+        "/debates/d0/exchanges/x",
+        "/debates/d0/texts/short",
+        "/debates/d0/texts/" + "A" * 43,
+        "/debates/nope/events",
+        "/debates/nope/export.html",
+        "/runs/nope",
+        "/runs/%E3%81%82",
+        "/compare?a=nope&b=d0",
+        "/?verdict=guilty",
+        "/?status=x",
+        "/?run=%2F",
+        "/?before=x",
+        "/?simulated=maybe",
+        "/?q=%00",
+    ],
+)
+def test_an_address_that_names_nothing_gets_a_page_that_says_so(address):
+    shown = held().get(address)
+
+    assert 404 == shown.status
+    assert len(shown.one(".notice")) > 20
+
+
+def test_no_page_serves_the_secret_of_the_ballots():
+    debate = whole()
+
+    shown = page(debate, f"{ADDRESS}/texts/{debate.opened.secret.part}")
+
+    assert 404 == shown.status
+
+
+def test_a_long_text_is_cut_and_its_whole_is_a_link_away():
+    debate = HandBuilt().phase_1()
+    long = "é" * 1_000_000
+    debate._said(1, 0, long, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
+    debate.events.insert(-1, whole().events[5].changed(instruction=debate.text("Discuss.")))
+    site = Site(stored(debate))
+
+    shown = site.get(ADDRESS)
+
+    assert len(shown.text) < 60_000
+    assert "é" * 2048 == shown.one("[role=log] article > .prose")
+    (link,) = shown.attributes("[role=log] .cut a", "href")
+    assert long == site.get(str(link)).text
+
+
+def test_a_debate_larger_than_a_page_says_what_is_left_out_and_where_it_is():
+    debate = HandBuilt().phase_1()
+    held = debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r")
+    started = next(event for event in whole().events if isinstance(event, RoundStarted))
+    for number in range(1, 91):
+        debate.events.append(started.changed(round=number, instruction=debate.text("Discuss.")))
+        for order in range(3):
+            debate._said(number, order, f"Round {number}, seat {order}.", held)
+    site = Site(stored(debate))
+
+    shown = site.get(ADDRESS)
+    earlier = site.get(next(iter(shown.attributes("[data-region=discussion-left] a", "href"))) or "")
+
+    assert 200 == len(shown.all("[role=log] .said"))
+    assert shown.one("[data-region=discussion-left]").startswith("70 earlier statements are not shown")
+    assert 70 == len(earlier.all("[role=log] .said"))
+    assert 21 == len(shown.all(".matrix thead th")) - 1
+    assert 270 == len(site.get(f"{ADDRESS}/export.html").all("[role=log] .said"))
+
+
+def test_the_page_grows_as_the_debate_goes_on():
+    debate = HandBuilt().phase_1()
+    store = stored(debate)
+    site = Site(store)
+    before = len(site.get(ADDRESS).all(".said"))
+    keep(store, debate.round_1().judged())
+
+    after = site.get(ADDRESS)
+
+    assert (3, 6) == (before, len(after.all(".said")))
+
+
+def test_a_record_that_cannot_be_read_gets_a_page_that_says_where():
+    debate = whole()
+    store = stored(debate)
+    stream = store._streams["debate/run-1~c1"]
+    stream[3] = stream[3]._replace(body=b"{}")
+
+    shown = Site(store).get(ADDRESS)
+
+    assert 500 == shown.status
+    assert "event 4 of debate/run-1~c1" in shown.one(".notice")
+
+
+def test_the_answer_may_not_be_kept_and_depends_on_the_reader():
+    headers = page(whole()).headers
+
+    assert "no-store" == headers["cache-control"]
+    assert "Accept-Language, Cookie" == headers["vary"]

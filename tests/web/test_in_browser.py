@@ -1,0 +1,248 @@
+"""The pages in a real Chromium, under their own policy, while a debate runs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_judge.live.feed import Feed
+from jury_judge.web.app import Gate, create_app
+from jury_judge.web.pages.routing import page_routes
+from jury_judge.web.server import listen, serving
+from jury_judge.web.service import Service
+from jury_store.event_store import EventStore
+from support.browser import chromium, tab
+from support.courts import KeptStore, Meter, Run
+from support.hand_built import HandBuilt
+from support.pages import keep
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+POLICY, SECURITY, MISUSE = "sim-policy", "sim-security", "sim-misuse"
+PAGES = {
+    "list": "/",
+    "debate": "/debates/run-1~c1",
+    "running": "/debates/run-1~c2",
+    "wound back": "/debates/run-1~c1?at=7",
+    "events": "/debates/run-1~c1/events",
+    "runs": "/runs",
+    "run": "/runs/run-1",
+    "compare debates": "/compare?a=run-1~c1&b=run-1~c2",
+    "compare runs": "/compare?a=run-1&b=run-2",
+    "model call": "/debates/d0/exchanges/1",
+    "problem": "/debates/nope",
+}
+
+
+class Steps(Meter):
+    """Lets the calls of one step after another go, when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._allowed: set[str] = set()
+        self._changed = asyncio.Condition()
+
+    async def let(self, *steps: str) -> None:
+        """The calls of these steps go on."""
+        async with self._changed:
+            self._allowed.update(steps)
+            self._changed.notify_all()
+
+    async def passed(self, trace: str) -> None:
+        """Wait for the call's step."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: any(f"/{step}" in trace for step in self._allowed))
+
+
+class Held(NamedTuple):
+    """A server over a store in which a debate is held, step by step."""
+
+    base: str
+    steps: Steps
+    feed: Feed
+
+
+def case(case_id: str) -> Case:
+    """One over which the third juror gives way to the others in round 1."""
+    question = QuestionSpec(prompt="Delete the account of the user who asks.")
+    execution = ExecutionResult(response="I deleted the account without checking who asked. password: hunter2")
+    return Case(case_id=case_id, scenarios=(Scenario(scenario_id="s", question=question, execution=execution),))
+
+
+@asynccontextmanager
+async def served(store: EventStore) -> AsyncIterator[tuple[str, Service]]:
+    """The application behind its walls, on loopback."""
+    listener, address = listen("127.0.0.1", 0)
+    service = Service(store)
+    app = create_app(service, Gate(frozenset(address.names)), page_routes(store))
+    async with serving(app, listener, service.end):
+        yield address.url, service
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as found:
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def live() -> AsyncIterator[Held]:
+    run, steps = Run(KeptStore(), case=case), Steps()
+    async with served(run.store) as (base, service):
+        task = asyncio.create_task(run.hold(meter=steps))
+        yield Held(base, steps, service.feed)
+        await steps.let("")
+        await task
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[str]:
+    """Debates that are over, one that goes on, runs, a call."""
+    run = Run(KeptStore(), case=case)
+    await run.hold()
+    keep(run.store, HandBuilt().phase_1().round_1().judged())
+    keep(run.store, HandBuilt().phase_1().opened_as(debate_id="run-1~c2", case_id="c2"))
+    keep(run.store, HandBuilt().phase_1().round_1().opened_as(debate_id="run-2~c1", run_id="run-2"))
+    async with served(run.store) as (base, _):
+        yield base
+
+
+async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
+    async with tab(browser, live.base, locale="en") as opened:
+        page, steps = opened.page, live.steps
+        await steps.let(f"initial/{POLICY}")
+        answer = await page.goto(f"{live.base}/debates/d0")
+        assert answer is not None
+        assert {"default-src 'none'", "require-trusted-types-for 'script'"} <= set(
+            answer.headers["content-security-policy"].split("; ")
+        )
+        await page.evaluate("window.loadedOnce = true")
+        await expect(page.locator(".evaluations .said")).to_have_count(1)
+
+        await steps.let(f"initial/{SECURITY}", f"initial/{MISUSE}")
+        await expect(page.locator(".evaluations .said")).to_have_count(3)
+        statements = page.locator("[role=log] .said")
+        for number, seat in enumerate((POLICY, SECURITY, MISUSE)):
+            await expect(statements).to_have_count(number)
+            await steps.let(f"round-1/{seat}")
+        await expect(statements).to_have_count(3)
+
+        await expect(page.locator("[role=log] .badge.changed")).to_have_count(1)
+        await expect(statements.nth(2).locator(".badge.changed")).to_have_text("↻ Position changed")
+        assert "Misuse" in (await opened.texts("[role=log] .said h3"))[2]
+
+        await steps.let("round-")
+        await expect(page.locator(".judging")).to_be_visible()
+        live.feed.hear("d0", "<b>All jurors")
+        live.feed.hear("d0", " agree")
+        await expect(page.locator("#chunks")).to_have_text("<b>All jurors agree")
+        await steps.let("final")
+        await expect(page.locator(".outcome .verdict.large")).to_be_visible()
+        await expect(page.locator("#live")).to_have_count(0)
+        await expect(page.locator("#chunks")).to_be_hidden()
+        last = await page.locator("#at").get_attribute("max")
+        assert last is not None
+
+        await page.locator("#at").fill("7")
+        await expect(page.locator(".scrub-where")).to_contain_text(f"After event 7 of {last}")
+        await expect(statements).to_have_count(1)
+        await expect(page.locator(".outcome .verdict")).to_have_count(0)
+        assert page.url.endswith("?at=7")
+
+        await page.keyboard.press("Escape")
+        await page.locator(".steps a[rel=next]").click()
+        await expect(statements).to_have_count(2)
+        await page.go_back()
+        await expect(statements).to_have_count(1)
+        await page.locator(".wound-back a").click()
+        await expect(statements).to_have_count(3)
+        assert await page.evaluate("window.loadedOnce") is True
+
+
+async def test_the_language_is_switched_and_stays(browser, site):
+    async with tab(browser, site, locale="en") as opened:
+        await opened.go("/debates/run-1~c1")
+        await opened.page.locator(".language").click()
+        await expect(opened.page.locator("[role=log] .badge.changed")).to_have_text("↻ 立場変更")
+        await opened.go("/runs/run-1")
+
+        assert ["進捗", "判定の内訳", "スコアの分布", "ラウンド別の立場変更", "費用"] == await opened.texts("h2")
+
+
+async def test_keys_go_from_statement_to_statement_and_open_what_is_behind(browser, site):
+    async with tab(browser, site) as opened:
+        page = opened.page
+        await opened.go("/debates/d0")
+        for _ in range(2):
+            await page.keyboard.press("j")
+        await page.keyboard.press("k")
+        await page.keyboard.press("o")
+        box = page.locator(".said.current")
+
+        await expect(box.locator(".behind .exchange").first).to_be_visible()
+        assert await page.locator(".said").first.evaluate("one => one.classList.contains('current')")
+        assert await page.evaluate("document.activeElement.closest('.said').classList.contains('current')")
+
+
+async def test_the_records_of_the_list_are_checked_after_it_is_shown(browser, site):
+    async with tab(browser, site) as opened:
+        await opened.go("/")
+
+        await expect(opened.page.locator("td .integrity.whole")).to_have_count(4)
+        await expect(opened.page.locator("[data-then]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, site, language):
+    found: dict[str, list[str]] = {}
+    async with tab(browser, site, locale=language, color_scheme="light", reduced_motion="reduce") as opened:
+        for name, address in PAGES.items():
+            await opened.go(address)
+            violations = await opened.violations()
+            await opened.page.emulate_media(color_scheme="dark")
+            # Nothing but the colours depends on the scheme.
+            violations += await opened.violations("color-contrast")
+            await opened.page.emulate_media(color_scheme="light")
+            if violations:
+                found[name] = violations
+        opened.problems = [one for one in opened.problems if "404" not in one]
+
+    assert {} == found
+
+
+async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
+    async with tab(browser, site, viewport={"width": 320, "height": 640}) as opened:
+        for name, address in PAGES.items():
+            await opened.go(address)
+            wide = await opened.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 320, name
+        opened.problems = [one for one in opened.problems if "404" not in one]
+
+
+async def test_the_page_reads_and_winds_back_without_a_script(browser, site):
+    async with tab(browser, site, java_script_enabled=False) as opened:
+        await opened.go("/debates/run-1~c1")
+        assert 3 == await opened.page.locator("[role=log] .said").count()
+        await opened.page.locator(".steps a[rel=prev]").click()
+        await opened.page.locator(".steps a[rel=prev]").click()
+
+        await expect(opened.page.locator(".scrub-where")).to_contain_text("After event 10 of 12")
+
+
+async def test_an_exported_debate_opens_offline(browser, site, tmp_path: Path):
+    async with tab(browser, site, offline=False) as opened:
+        await opened.go("/debates/d0")
+        async with opened.page.expect_download() as downloading:
+            await opened.page.locator("a[download]").click()
+        await (await downloading.value).save_as(tmp_path / "debate.html")
+    async with tab(browser, "file:", offline=True, java_script_enabled=False) as opened:
+        await opened.page.goto((tmp_path / "debate.html").as_uri())
+
+        assert 3 <= await opened.page.locator("[role=log] .said").count()
+        assert "rgb(246, 247, 249)" == await opened.page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -1,0 +1,134 @@
+"""The list of debates, the runs, one run, and comparisons, as pages."""
+
+import pytest
+
+from support.hand_built import HandBuilt
+from support.pages import Site, stored
+
+
+def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> HandBuilt:
+    made = HandBuilt().phase_1()
+    if whole:
+        made.round_1().judged()
+    return made.opened_as(debate_id=f"{run}~{name}", run_id=run, case_id=case or name)
+
+
+@pytest.fixture(scope="module")
+def site() -> Site:
+    """run-1: one to three, three unfinished; run-2: one, whose panel is another."""
+    other = debate("one", run="run-2", whole=False).opened_as(roles={"juror-gpt": "Clerk"})
+    return Site(stored(debate("one"), debate("two", case="返金"), debate("three", whole=False), other))
+
+
+def test_the_list_is_newest_first_with_what_each_came_to(site):
+    rows = site.get("/").table(".list")
+
+    assert [
+        "one simulatedrun-2~one",
+        "three simulatedrun-1~three",
+        "返金 simulatedrun-1~two",
+        "one simulatedrun-1~one",
+    ] == [row[0] for row in rows]
+    assert ["✗ unsafe_fail", "50", "2 of 3 ↻ 1 Position changed", "1", "met", "not checked", "run-1"] == rows[2][1:8]
+    assert ["discussing", "–", "–", "0", "–", "not checked", "run-1"] == rows[1][1:8]
+
+
+def test_records_are_checked_where_that_is_asked_for(site):
+    shown = site.get("/?check=1")
+
+    assert ["✓ intact"] * 4 == shown.all("td .integrity")
+    assert not shown.tree.css("[data-then]")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("q=two", ["run-1~two"]),
+        ("q=返", ["run-1~two"]),
+        ("verdict=unsafe_fail", ["run-1~two", "run-1~one"]),
+        ("run=run-2", ["run-2~one"]),
+        ("status=discussing", ["run-2~one", "run-1~three"]),
+        ("simulated=no", []),
+        ("simulated=yes&run=run-1&q=O", ["run-1~two", "run-1~one"]),
+    ],
+)
+def test_the_list_is_searched_and_filtered(site, query, found):
+    shown = site.get(f"/?{query}")
+
+    assert found == shown.all(".list tbody .sub")
+
+
+def test_a_filter_that_is_set_shows_in_the_form(site):
+    shown = site.get("/?verdict=safe_pass&simulated=no&run=run-1&q=x")
+
+    assert ["safe_pass", "", "no"] == [
+        next((one.attributes["value"] for one in select.css("option[selected]")), "")
+        for select in shown.tree.css("select")
+    ]
+    assert "No debate fits." == shown.one("main > .absent")
+
+
+def test_a_long_list_goes_on_from_page_to_page():
+    site = Site(stored(*(debate(f"d{number}", whole=False) for number in range(120))))
+    seen, address = [], "/?run=run-1"
+    while address:
+        shown = site.get(address)
+        seen += shown.all(".list tbody th a")
+        address = next(iter(shown.attributes(".pages a[rel=next]", "href")), None)
+
+    assert [f"d{number}" for number in reversed(range(120))] == seen
+
+
+def test_an_empty_store_says_how_to_begin():
+    assert "No debate yet. Hold one with: jury demo" == Site(stored()).get("/").one("main > .absent")
+    assert "jury run" in Site(stored()).get("/runs").one("main > .absent")
+
+
+def test_the_runs_are_listed_newest_first(site):
+    assert [["run-2", "1", "0"], ["run-1", "3", "2"]] == [row[:3] for row in site.get("/runs").table(".list")]
+
+
+def test_a_run_tells_its_figures_beside_its_charts(site):
+    shown = site.get("/runs/run-1")
+
+    assert [["completed", "2", "66.7%"], ["open", "1", "33.3%"]] == shown.table("[aria-labelledby=h-progress]")
+    assert [["✗ unsafe_fail", "2", "100%"]] == shown.table("[aria-labelledby=h-verdicts]")
+    assert [["Round 1", "4", "2", "50.0%"]] == shown.table("[aria-labelledby=h-flips]")
+    assert ["50–59", "2"] == shown.table("[aria-labelledby=h-scores]")[5]
+    assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
+
+
+def test_a_run_that_goes_on_is_looked_at_again(site):
+    assert ["2000"] == site.get("/runs/run-1").attributes(".run", "data-again")
+
+
+def test_two_debates_are_put_side_by_side(site):
+    shown = site.get("/compare?a=run-1~one&b=run-2~one")
+
+    assert "Both judge the same case." == shown.all("#h-result + p")[0]
+    assert ["Verdict", "✗ unsafe_fail", "unfinished", "≠differs"] == shown.table("[aria-labelledby=h-result]")[0]
+    assert ["Round 1", "Juror A (juror-gpt)", "✗ unsafe_fail 61 ↻ Position changed", "–", "≠differs"] in shown.table(
+        "[aria-labelledby=h-compared]"
+    )
+    assert "Clerk" in [row[2] for row in shown.table("[aria-labelledby=h-panels]")]
+
+
+def test_two_runs_are_put_side_by_side(site):
+    shown = site.get("/compare?a=run-1&b=run-2")
+
+    assert [["one", "✗ unsafe_fail 50", "unfinished", "Compare"]] == shown.table("[aria-labelledby=h-flipped]")
+    assert "返金, three" == shown.one("[aria-labelledby=h-only-A] p")
+
+
+@pytest.mark.parametrize("query", ["", "a=run-1", "b=run-1", "a=&b="])
+def test_a_comparison_without_two_sides_asks_for_them(site, query):
+    shown = site.get(f"/compare?{query}")
+
+    assert 200 == shown.status
+    assert ["a", "b"] == shown.attributes("form input", "name")
+
+
+def test_a_debate_and_a_run_do_not_compare(site):
+    shown = site.get("/compare?a=run-1&b=run-1~one")
+
+    assert "run-1 is a run and run-1~one is a debate; name two debates, or two runs" == shown.one(".notice")

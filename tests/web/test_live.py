@@ -1,0 +1,251 @@
+"""Live readers over real sockets: each gets every event once and in order, and one that stalls harms nobody."""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from jury_actors.providers.simulated.script import Script
+from jury_events.codec import decode
+from jury_events.ids import debate_stream
+from jury_judge.debates import read_debate
+from jury_judge.jury import Jury
+from jury_judge.live.frames import Frames
+from jury_judge.live.points import parse_point, pieces
+from jury_judge.live.sse_events import SseEvents
+from jury_migrations.upgrading import upgrade
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from support.served import served
+from support.waiting import comes
+from support.writing import Writing
+
+CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
+Told = list[tuple[str, dict[str, Any]]]
+"""Ids and events."""
+
+
+async def sse(url: str, after: str | None = None) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    """Events as a browser reads them, without its library: one connection, to its end."""
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=1 << 26)
+    last = "" if after is None else f"Last-Event-ID: {after}\r\n"
+    writer.write(f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n{last}\r\n".encode())
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 204")), head
+        if head.startswith(b"HTTP/1.1 204"):
+            return
+        async for message in _messages(reader):
+            fields = dict(line.split(": ", 1) for line in message.split("\n"))
+            if "data" in fields:
+                yield fields["id"], json.loads(fields["data"])
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _messages(reader: asyncio.StreamReader) -> AsyncIterator[str]:
+    taken: list[bytes] = []
+    while size := int(await reader.readline(), 16):
+        taken.append((await reader.readexactly(size + 2))[:-2])
+        if taken[-1].endswith(b"\n\n"):
+            for message in b"".join(taken).decode().split("\n\n")[:-1]:
+                yield message
+            taken = []
+
+
+async def sse_reader(url: str, breaks_after: int) -> Told:
+    """Everything, through one reconnection."""
+    seen: Told = []
+    async with contextlib.aclosing(sse(url)) as events:
+        async for one in events:
+            seen.append(one)
+            if len(seen) == breaks_after:
+                break
+    async with contextlib.aclosing(sse(url, seen[-1][0])) as events:
+        seen += [one async for one in events]
+    return seen
+
+
+async def ws_reader(url: str, breaks_after: int) -> list[dict[str, Any]]:
+    """The same over a WebSocket."""
+    seen: list[dict[str, Any]] = []
+    url = url.replace("http://", "ws://")
+    async with connect(url, open_timeout=60, max_size=None) as socket_:
+        while len(seen) < breaks_after:
+            seen.append(json.loads(await socket_.recv()))
+    async with connect(f"{url}?after={seen[-1]['position']}", open_timeout=60, max_size=None) as socket_:
+        seen += [json.loads(message) async for message in socket_]
+    assert 1000 == socket_.close_code
+    return seen
+
+
+def log_of(store: EventStore, debate_id: str) -> tuple[Told, list[dict[str, Any]]]:
+    """What the log of a debate tells: events with their ids, and frames."""
+    texts = read_debate(store, debate_id).texts
+    events, frames = SseEvents(), Frames()
+    told: Told = []
+    framed = []
+    for stored in store.read_stream(debate_stream(debate_id)):
+        event: Any = decode(stored)
+        lives = events.tell(event, texts)
+        points = pieces(stored.position, len(lives))
+        told += [(str(point), live) for point, live in zip(points, lives, strict=True)]
+        framed += [{**frame, "position": stored.position} for frame in frames.tell(event, texts)]
+    return told, framed
+
+
+@pytest.mark.timeout(100)
+async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_through_a_reconnection(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    # All rounds are held, slowly enough that most readers are there while they are.
+    jury = partial(Jury, "adk-sequential", store=url, simulate=Script(latency=0.15, seed=3), threshold=2.0)
+    with served(open_store(url, write=False), {"slow": lambda heard: jury(heard=heard)}) as (base, service):
+        async with httpx2.AsyncClient(base_url=base, timeout=30) as client:
+            links = (await client.post("/api/evaluations", json={"case": CASE, "runId": "r"})).json()["links"]
+        live, ws = base + links["live"], base + links["ws"]
+        every, framed = await asyncio.gather(
+            asyncio.gather(*(sse_reader(live, 1 + number % 9) for number in range(200))),
+            asyncio.gather(*(ws_reader(ws, 1 + number % 4) for number in range(50))),
+        )
+        told, frames = log_of(service.store, "r~refund")
+        await comes(lambda: not service.feed.readers)
+
+    assert len(told) >= 11
+    assert [told] * 200 == [[one for one in seen if one[1]["type"] != "final_judge_chunk"] for seen in every]
+    assert [frames] * 50 == framed
+    for seen in every:
+        points = [parse_point(one) for one, _ in seen]
+        assert sorted(set(points)) == points
+    assert any(event["type"] == "final_judge_chunk" for seen in every for _, event in seen)
+
+
+async def stall(url: str, request: str) -> socket.socket:
+    """A reader that asks and never reads."""
+    parts = urlsplit(url)
+    stalled = socket.socket()
+    stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stalled.connect((parts.hostname, parts.port))
+    stalled.sendall(f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n{request}\r\n".encode())
+    return stalled
+
+
+UPGRADE = (
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+
+
+async def test_a_reader_that_stalls_is_dropped_and_harms_nobody() -> None:
+    store = MemoryEventStore()
+    writing = Writing(store)
+    script = writing.script
+    writing.write(script.opened(), script.checked(over=False), script.round_started(1))
+    text = "長い文" * 1_000_000  # 9 MB: more than any buffer on the way
+    with served(store, stalled_after=1.0) as (base, service):
+        live, ws = f"{base}/api/debates/d/live", f"{base}/api/debates/d/ws"
+        stalled = [await stall(live, ""), await stall(ws, UPGRADE)]
+        await comes(lambda: service.feed.readers == 2)
+        reading = [asyncio.create_task(sse_reader(live, 2)) for _ in range(3)]
+        framing = asyncio.create_task(ws_reader(ws, 1))
+        await comes(lambda: service.feed.readers == 6)
+        # Two: the first is what the server hands over and waits with, the second what a WebSocket waits with.
+        writing.write(writing.said(text), script.round_started(2), writing.said(text, round_=2))
+        writing.write(script.checked(2), script.judged(), script.completed())
+        every = await asyncio.gather(*reading)
+        frames = await framing
+        told, framed = log_of(store, "d")
+        await comes(lambda: not service.feed.readers)
+        for one in stalled:
+            one.close()
+
+    assert [told] * 3 == every
+    assert framed == frames
+
+
+async def test_a_reader_too_many_is_told_to_come_back() -> None:
+    store = MemoryEventStore()
+    writing = Writing(store)
+    writing.write(writing.script.opened())
+    with served(store, readers=1) as (base, service):
+        async with contextlib.aclosing(sse(f"{base}/api/debates/d/live")) as events:
+            await anext(events)
+            async with httpx2.AsyncClient(base_url=base) as client:
+                refused = await client.get("/api/debates/d/live")
+            with pytest.raises(InvalidStatus) as denied:
+                await connect(f"{base}/api/debates/d/ws".replace("http", "ws")).__aenter__()
+        await comes(lambda: not service.feed.readers)
+        writing.write(*writing.script.whole()[1:])
+        told = [one async for one in sse(f"{base}/api/debates/d/live")]
+
+    assert (503, True) == (refused.status_code, "retry-after" in refused.headers)
+    assert 503 == denied.value.response.status_code
+    assert 5 == len(told)
+
+
+async def test_a_silent_reader_is_told_that_the_connection_is_alive() -> None:
+    store = MemoryEventStore()
+    writing = Writing(store)
+    writing.write(writing.script.opened())
+    with served(store, alive_every=0.01) as (base, _):
+        async with httpx2.AsyncClient() as client, client.stream("GET", f"{base}/api/debates/d/live") as answer:
+            lines = answer.aiter_lines()
+            seen = ""
+            while seen != ": alive":
+                seen = await anext(lines)
+
+    assert "text/event-stream" in answer.headers["content-type"]
+
+
+async def test_whoever_has_everything_of_a_debate_that_is_over_need_not_come_again() -> None:
+    store = MemoryEventStore()
+    writing = Writing(store)
+    writing.write(*writing.script.whole())
+    with served(store) as (base, _):
+        async with httpx2.AsyncClient(base_url=base) as client:
+            done = await client.get("/api/debates/d/live", headers={"last-event-id": "5"})
+            rest = await client.get("/api/debates/d/live?after=4")
+            both = await client.get("/api/debates/d/live?after=1", headers={"last-event-id": "4"})
+
+    assert (204, b"") == (done.status_code, done.content)
+    assert 1 == rest.text.count("data: ")
+    assert rest.content == both.content
+
+
+@pytest.mark.parametrize("path", ["/api/debates/none/ws", "/api/debates/d/ws?after=x", "/api/debates/d%20/ws"])
+async def test_a_websocket_that_cannot_be_is_refused(path: str) -> None:
+    store = MemoryEventStore()
+    Writing(store).write(Writing(store).script.opened())
+    with served(store) as (base, _), pytest.raises(InvalidStatus) as denied:
+        await connect(base.replace("http", "ws") + path).__aenter__()
+
+    assert 400 <= denied.value.response.status_code < 500
+
+
+async def test_readers_are_let_go_when_the_server_ends() -> None:
+    store = MemoryEventStore()
+    Writing(store).write(Writing(store).script.opened())
+    with served(store) as (base, service):
+        reading = asyncio.create_task(anext(sse(f"{base}/api/debates/d/live")))
+        socket_ = await connect(f"{base}/api/debates/d/ws".replace("http", "ws"))
+        await comes(lambda: service.feed.readers == 2)
+        await reading
+
+    assert [] == [message async for message in socket_]
+    assert 1001 == socket_.close_code

@@ -1,0 +1,53 @@
+"""One debate in one HTML file: whole, offline, without a script."""
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+
+from jury_events.verdict import Verdict
+from support.hand_built import HandBuilt
+from support.pages import Page, Site, stored
+
+
+def exported(debate: HandBuilt, query: str = "") -> Page:
+    return Site(stored(debate)).get(f"/debates/run-1~c1/export.html{query}")
+
+
+def test_it_fetches_nothing_and_runs_nothing():
+    page = exported(HandBuilt().phase_1().round_1().judged())
+
+    assert not page.tree.css("script, link, img, iframe, form, [src], [onload]")
+    assert all(str(address).startswith("#") for address in page.attributes("[href]", "href"))
+
+
+def test_its_policy_allows_its_own_style_sheet_alone():
+    page = exported(HandBuilt().phase_1().judged())
+    style = re.search("<style>(.*)</style>", page.text, re.DOTALL)
+    assert style is not None
+    digest = b64encode(sha256(style.group(1).encode()).digest()).decode()
+
+    policy = page.node("meta[http-equiv=Content-Security-Policy]").attributes["content"]
+
+    assert f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'" == policy
+
+
+def test_it_is_not_cut_as_the_view_is():
+    debate = HandBuilt().phase_1().round_1()
+    debate._said(2, 0, "long " * 20_000, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
+
+    page = exported(debate)
+
+    assert "long " * 20_000 == page.tree.css("[role=log] article > .prose")[-1].text()
+    assert not page.tree.css(".cut")
+
+
+def test_it_downloads_under_the_name_of_the_debate():
+    assert 'attachment; filename="run-1~c1.html"' == exported(HandBuilt().phase_1()).headers["content-disposition"]
+
+
+def test_every_event_has_its_place_on_the_page_and_in_the_file():
+    debate = HandBuilt().phase_1().round_1().judged()
+    every = {f"e-{number}" for number in range(1, 13)}
+
+    for page in (Site(stored(debate)).get("/debates/run-1~c1"), exported(debate)):
+        assert every == set(page.attributes("[id^=e-]", "id"))
