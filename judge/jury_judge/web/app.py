@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from jury_judge.web.api import debates, live, runs, submitting
+from jury_judge.web.api import debates, exchanges, live, runs, submitting
 from jury_judge.web.api.problems import answer_problems
 from jury_judge.web.login import login_route
 from jury_judge.web.service import Service
@@ -66,7 +66,7 @@ def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) ->
         lifespan=lifespan,
     )
     app.state.service = service
-    for router in (debates.router, live.router, submitting.router, runs.router):
+    for router in (debates.router, exchanges.router, live.router, submitting.router, runs.router):
         app.include_router(router)
     answer_problems(app)
     if gate.token is not None:

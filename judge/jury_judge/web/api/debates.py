@@ -1,22 +1,17 @@
-"""Debates: listed, read, their events and model calls, replayed and rescored."""
+"""Debates: listed, read, their events, replayed and rescored."""
 
 import json
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Query
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
 
-from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
-from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import PartRef
 from jury_events.verdict import Verdict
-from jury_judge.debates import DebateReading, read_debate
+from jury_judge.debates import read_debate
 from jury_judge.grids import grid_of
-from jury_judge.views.debate_record import text_in
 from jury_judge.views.moments import moment
 from jury_judge.views.result import collaborative_result
 from jury_judge.web.api.forms import (
@@ -24,17 +19,13 @@ from jury_judge.web.api.forms import (
     DebateLine,
     DebateResult,
     EventLine,
-    ExchangeLine,
-    ExchangeMessage,
-    ExchangeWhole,
     ReplayResult,
     RescoringAsked,
     RescoringResult,
     Rows,
-    Usage,
 )
 from jury_judge.web.api.problems import Refused, described
-from jury_judge.web.api.serving import DebateName, Serving, must_exist, no_debate, row_table
+from jury_judge.web.api.serving import AT_MOST, DebateName, Limit, Serving, must_exist, row_table
 from jury_judge.web.api.spelling import camel
 from jury_judge.web.api.strict_body import StrictRoute
 from jury_replay.replay import replay_chunk
@@ -44,14 +35,6 @@ from jury_replay.selection import Selection
 from jury_store.debate_rows import DebateFilter, DebateStatus
 
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)
-
-_PIECE = 64 * 1024
-_AT_MOST = 2**53 - 1
-"""The largest number that every JSON reader keeps."""
-
-Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
-Position = Annotated[int | None, Query(ge=1, le=_AT_MOST)]
-Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Counts the debate's exchanges from 1.")]
 
 
 @router.get("", operation_id="listDebates", responses=described(422, 503))
@@ -66,7 +49,7 @@ def listed(
     status: DebateStatus | None = None,
     run: Annotated[str | None, Query(pattern=r"^[A-Za-z0-9._-]{1,100}$")] = None,
     simulated: bool | None = None,
-    before: Position = None,
+    before: Annotated[int | None, Query(ge=1, le=AT_MOST)] = None,
     limit: Limit = MOST_ROWS,
 ) -> Rows[DebateLine]:
     """Debates, the newest first, page by page."""
@@ -90,10 +73,11 @@ def listed(
 def read(
     service: Serving,
     debate_id: DebateName,
-    at: Annotated[int | None, Query(ge=1, le=_AT_MOST, description="As it stood after this event of it.")] = None,
+    at: Annotated[int | None, Query(ge=1, le=AT_MOST, description="As it stood after this event of it.")] = None,
 ) -> JSONResponse:
     """What a debate came to, or has come to so far."""
-    reading = _reading(service, debate_id)
+    must_exist(service, debate_id)
+    reading = read_debate(service.store, debate_id)
     events = reading.events[:at]
     found = collaborative_result(events, reading.texts)
     return JSONResponse(camel({"version": len(events), **found}))
@@ -118,71 +102,6 @@ def events(
     return Rows[EventLine](rows=rows, next=more if len(stored) > limit else None)
 
 
-@router.get("/{debate_id}/exchanges", operation_id="listExchanges", responses=described(404, 422, 500, 503))
-def exchanges(
-    service: Serving,
-    debate_id: DebateName,
-    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those beyond this number.")] = 0,
-    limit: Limit = MOST_ROWS,
-) -> Rows[ExchangeLine]:
-    """The model calls of a debate in the order in which they were recorded."""
-    must_exist(service, debate_id)
-    stored = service.store.read_stream(calls_stream(debate_id), after)
-    recorded = [(one, _exchange(one)) for one in stored[:limit]]
-    refs = [one.answer for _, one in recorded if one.answer is not None]
-    sizes = {ref: len(content) for ref, content in _texts(service, debate_id, refs).items()}
-    rows = [ExchangeLine.model_validate(_exchange_table(debate_id, one, each, sizes)) for one, each in recorded]
-    more = f"/api/debates/{debate_id}/exchanges?{urlencode({'after': after + limit, 'limit': limit})}"
-    return Rows[ExchangeLine](rows=rows, next=more if len(stored) > limit else None)
-
-
-@router.get("/{debate_id}/exchanges/{number}", operation_id="readExchange", responses=described(404, 422, 500, 503))
-def exchange(service: Serving, debate_id: DebateName, number: Number) -> ExchangeWhole:
-    """One model call with everything that was sent."""
-    stored = _stored_exchange(service, debate_id, number)
-    recorded = _exchange(stored)
-    answers = [] if recorded.answer is None else [recorded.answer]
-    refs = [ref for message in recorded.request for ref in message.parts]
-    texts = _texts(service, debate_id, [*answers, *refs])
-    messages = [
-        ExchangeMessage(role=one.role, text=_joined(one.parts, texts), call_id=one.call_id) for one in recorded.request
-    ]
-    sizes = {ref: len(content) for ref, content in texts.items()}
-    return ExchangeWhole.model_validate({**_exchange_table(debate_id, stored, recorded, sizes), "request": messages})
-
-
-@router.get(
-    "/{debate_id}/exchanges/{number}/raw",
-    operation_id="readRawAnswer",
-    response_class=StreamingResponse,
-    responses={
-        **described(404, 422, 500, 503),
-        200: {"description": "The bytes as they were received.", "content": {"text/plain": {}}},
-    },
-)
-def raw(
-    service: Serving,
-    debate_id: DebateName,
-    number: Number,
-    part: Annotated[
-        Literal["answer", "response", "error"],
-        Query(description="The model's text; the provider's bytes where they are more; or what went wrong."),
-    ] = "answer",
-) -> StreamingResponse:
-    """What a model answered, unparsed, as a file."""
-    recorded = _exchange(_stored_exchange(service, debate_id, number))
-    ref: PartRef | None = getattr(recorded, part)
-    content = None if ref is None else _texts(service, debate_id, [ref]).get(ref.part)
-    if content is None:
-        raise Refused(404, f"exchange {number} of {debate_id} has no {part}, or it was erased", "look at the exchange")
-    name = f"{debate_id}-{number}-{part}.txt"
-    return StreamingResponse(
-        _pieces(content),
-        media_type="text/plain; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(len(content))},
-    )
-
-
 @router.post("/{debate_id}/replay", operation_id="replayDebate", responses=described(404, 422, 500, 503))
 def replayed(service: Serving, debate_id: DebateName) -> ReplayResult:
     """Hold a debate again from its recorded answers, and compare. No model is asked."""
@@ -205,14 +124,6 @@ def rescored(service: Serving, debate_id: DebateName, asked: RescoringAsked) -> 
     return RescoringResult(mode=asked.mode, rows=rows)
 
 
-def _reading(service: Serving, debate_id: str) -> DebateReading:
-    must_exist(service, debate_id)
-    reading = read_debate(service.store, debate_id)
-    if not reading.events:
-        raise no_debate(debate_id)
-    return reading
-
-
 def _event_line(stored: StoredEvent) -> EventLine:
     table = stored._asdict()
     body = json.loads(table.pop("body"))
@@ -221,50 +132,3 @@ def _event_line(stored: StoredEvent) -> EventLine:
     return EventLine.model_validate(
         {**table, "schema_number": number, "recorded_at": at, "hash": stored.hash.hex(), "body": body}
     )
-
-
-def _stored_exchange(service: Serving, debate_id: str, number: int) -> StoredEvent:
-    must_exist(service, debate_id)
-    stored = service.store.read_stream(calls_stream(debate_id), number - 1)
-    if not stored:
-        raise Refused(404, f"debate {debate_id} has no exchange {number}", "list its exchanges")
-    return stored[0]
-
-
-def _exchange(stored: StoredEvent) -> ExchangeRecorded:
-    recorded = decode(stored)
-    assert isinstance(recorded, ExchangeRecorded)
-    return recorded
-
-
-def _exchange_table(
-    debate_id: str, stored: StoredEvent, recorded: ExchangeRecorded, sizes: dict[str, int]
-) -> dict[str, Any]:
-    size = None if recorded.answer is None else sizes.get(recorded.answer.part)
-    same = ("step", "juror_id", "model", "model_version", "turn", "attempt", "finish_reason", "cost", "latency_ms")
-    return {
-        **{name: getattr(recorded, name) for name in (*same, "waited_ms", "simulated")},
-        "number": stored.version,
-        "exchange_id": stored.event_id,
-        "outcome": recorded.outcome.value,
-        "usage": Usage.model_validate(recorded.usage.model_dump()),
-        "tool_calls": [call.name for call in recorded.tool_calls],
-        "recorded_at": moment(stored.recorded_at, "microseconds"),
-        "answer_bytes": size,
-        "raw": None if size is None else f"/api/debates/{debate_id}/exchanges/{stored.version}/raw",
-    }
-
-
-def _texts(service: Serving, debate_id: str, refs: list[PartRef]) -> dict[str, bytes]:
-    parts = service.store.parts(debate_id, {ref.digest for ref in refs}) if refs else {}
-    return {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
-
-
-def _joined(refs: tuple[PartRef, ...], texts: dict[str, bytes]) -> str | None:
-    pieces = [text_in(texts, ref) for ref in refs]
-    return None if None in pieces else "".join(piece for piece in pieces if piece is not None)
-
-
-def _pieces(content: bytes) -> Iterator[bytes]:
-    for start in range(0, len(content), _PIECE):
-        yield content[start : start + _PIECE]

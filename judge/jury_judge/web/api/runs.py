@@ -10,7 +10,7 @@ from jury_judge.kinds import Kind
 from jury_judge.views.comparison_object import debates_object, runs_object
 from jury_judge.web.api.forms import MOST_ROWS, Compared, Health, Rows, RunLine, Writer
 from jury_judge.web.api.problems import Refused, described
-from jury_judge.web.api.serving import RunName, Serving, row_table
+from jury_judge.web.api.serving import AT_MOST, Limit, RunName, Serving, row_table
 from jury_judge.web.api.spelling import camel
 from jury_judge.web.pages.compare_page import ComparedDebates, compared
 from jury_store.errors import StoreError
@@ -24,8 +24,8 @@ EitherName = Annotated[str, Query(pattern=r"^[A-Za-z0-9._~-]{1,220}$", descripti
 @router.get("/runs", operation_id="listRuns", tags=["runs"], responses=described(422, 503))
 def runs(
     service: Serving,
-    before: Annotated[int | None, Query(ge=1, le=2**53 - 1)] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = MOST_ROWS,
+    before: Annotated[int | None, Query(ge=1, le=AT_MOST)] = None,
+    limit: Limit = MOST_ROWS,
 ) -> Rows[RunLine]:
     """Runs, the one that began last first, page by page."""
     older = [row for row in reversed(service.store.runs()) if before is None or row.position < before]

@@ -3,11 +3,12 @@
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import Depends, Path
+from fastapi import Depends, Path, Query
 from starlette.requests import HTTPConnection
 
 from jury_events.ids import debate_stream
 from jury_judge.views.moments import moment
+from jury_judge.web.api.forms import MOST_ROWS
 from jury_judge.web.api.problems import Refused
 from jury_judge.web.service import Service
 from jury_store.debate_rows import DebateRow, RunRow
@@ -19,6 +20,10 @@ def _service(connection: HTTPConnection) -> Service:
     return service
 
 
+AT_MOST = 2**53 - 1
+"""The largest number that every JSON reader keeps."""
+
+Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 Serving = Annotated[Service, Depends(_service)]
 DebateName = Annotated[str, Path(pattern=r"^[A-Za-z0-9._~-]{1,220}$", description="A debate's id.")]
 RunName = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]{1,100}$", description="A run's id.")]

@@ -1,0 +1,41 @@
+"""Whoever follows debates live misses nothing, however many write at once, on each database."""
+
+import asyncio
+from collections.abc import Callable
+
+from jury_judge.live.feed import Feed
+from jury_judge.live.forms import LIVE_EVENTS, LiveEvent
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+from support.writing import Writing
+
+DEBATES = 8
+
+
+async def test_debates_that_are_written_at_once_are_each_told_whole(
+    url: str, open_writer: Callable[[str], EventStore]
+) -> None:
+    writer, reading = open_writer(url), open_store(url, write=False)
+    feed = Feed(reading)
+    told: dict[int, list[LiveEvent]] = {number: [] for number in range(DEBATES)}
+
+    async def follow(number: int) -> None:
+        async with feed.follow(f"d{number}", LIVE_EVENTS) as reader:
+            told[number] = [live async for live in reader]
+
+    def write(number: int) -> None:
+        writing = Writing(writer, f"d{number}", seed=number)
+        for event in writing.script.whole():
+            writing.write(event)
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(
+            *(follow(number) for number in range(DEBATES)),
+            *(asyncio.to_thread(write, number) for number in range(DEBATES)),
+        )
+    reading.close()
+
+    for number, live in told.items():
+        stored = writer.read_stream(f"debate/d{number}")
+
+        assert [str(event.position) for event in stored] == [one.id for one in live]
