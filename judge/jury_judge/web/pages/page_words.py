@@ -195,6 +195,10 @@ class PageWords(NamedTuple):
     left_statements: str
     left_matrix: str
     debate: str
+    log_in: str
+    entry: str
+    entry_wrong: str
+    entry_where: str
     problem: str
     damaged: str
     back: str
@@ -380,6 +384,10 @@ _EN = PageWords(
     left_statements="{count} earlier statements are not shown",
     left_matrix="Not shown: {seats} seats, {rounds} earlier rounds",
     debate="Debate",
+    log_in="Log in",
+    entry="Token",
+    entry_wrong="The token is wrong.",
+    entry_where="jury serve printed the token when it started.",
     problem="This cannot be shown",
     damaged="The record of this debate is damaged",
     back="Back to the debates",
@@ -564,6 +572,10 @@ _JA = PageWords(
     left_statements="以前の発言{count}件は表示していません",
     left_matrix="表示していない陪審員 {seats}名、以前のラウンド {rounds}件",
     debate="議論",
+    log_in="ログイン",
+    entry="トークン",
+    entry_wrong="トークンが違います。",
+    entry_where="トークンは jury serve の起動時に表示されます。",
     problem="表示できません",
     damaged="この議論の記録は破損しています",
     back="議論の一覧へ戻る",
