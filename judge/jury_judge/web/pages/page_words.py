@@ -172,6 +172,7 @@ class PageWords(NamedTuple):
     last_at: str
     no_runs: str
     compare_hint: str
+    kind: str
     compare_a: str
     compare_b: str
     same_case: str
@@ -359,6 +360,7 @@ _EN = PageWords(
     first_at="First opened",
     last_at="Last event",
     no_runs="No run yet. Judge cases with: jury run CASES.jsonl",
+    kind="Kind",
     compare_hint="Two debates, or two runs, by their ids",
     compare_a="A",
     compare_b="B",
@@ -548,6 +550,7 @@ _JA = PageWords(
     first_at="最初の開始",
     last_at="最後のイベント",
     no_runs="実行はまだありません。次のコマンドで始められます: jury run CASES.jsonl",
+    kind="種類",
     compare_hint="2つの議論、または2つの実行のID",
     compare_a="A",
     compare_b="B",
