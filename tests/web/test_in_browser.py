@@ -76,11 +76,11 @@ def case(case_id: str) -> Case:
 
 
 @asynccontextmanager
-async def served(store: EventStore) -> AsyncIterator[tuple[str, Service]]:
+async def served(store: EventStore, token: str | None = None) -> AsyncIterator[tuple[str, Service]]:
     """The application behind its walls, on loopback."""
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
-    app = create_app(service, Gate(frozenset(address.names)), page_routes(store))
+    app = create_app(service, Gate(frozenset(address.names), token=token), page_routes(store))
     async with serving(app, listener, service.end):
         yield address.url, service
 
@@ -233,6 +233,20 @@ async def test_the_page_reads_and_winds_back_without_a_script(browser, site):
         await opened.page.locator(".steps a[rel=prev]").click()
 
         await expect(opened.page.locator(".scrub-where")).to_contain_text("After event 10 of 12")
+
+
+async def test_a_reader_logs_in_once(browser):
+    async with served(KeptStore(), "a-token") as (base, _), tab(browser, base, locale="ja") as opened:
+        page = opened.page
+        await opened.go("/runs")
+        await expect(page.locator("h1")).to_have_text("ログイン")
+        assert [] == await opened.violations()
+        await page.keyboard.type("a-token")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("h1")).to_have_text("議論")
+        await opened.go("/runs")
+
+        await expect(page.locator("h1")).to_have_text("実行")
 
 
 async def test_an_exported_debate_opens_offline(browser, site, tmp_path: Path):

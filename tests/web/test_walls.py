@@ -248,6 +248,12 @@ def test_a_browser_is_led_to_the_login_and_comes_in_with_a_cookie_that_no_script
     assert 200 == guarded.get("/debates/d").status_code
 
 
+def test_what_the_login_page_looks_like_needs_no_token_and_leads_to_nothing_else(guarded: TestClient) -> None:
+    answers = [guarded.get(path).status_code for path in ("/static/style.css", "/static", "/staticx", "/x/static/")]
+
+    assert [200, 401, 401, 401] == answers
+
+
 def test_a_foreign_page_cannot_log_anybody_in(guarded: TestClient) -> None:
     answer = guarded.post("/login", data={"token": TOKEN}, headers={"origin": "http://evil.example"})
 

@@ -20,6 +20,7 @@ CONTENT_SECURITY_POLICY = (
 )
 COOKIE = "jury_token"
 LOGIN = "/login"
+STATIC = "/static/"
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a request."""
 
@@ -133,7 +134,7 @@ class Token:
         self._cookie = cookie_of(token).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in {"http", "websocket"} and scope["path"] != LOGIN and not self._known(Headers(scope=scope)):
+        if scope["type"] in {"http", "websocket"} and not _is_open(scope) and not self._known(Headers(scope=scope)):
             await _refuse(self._refusal(scope), scope, receive, send)
             return
         await self._app(scope, receive, send)
@@ -150,6 +151,12 @@ class Token:
             return Refusal(303, "the token is needed", f"log in at {LOGIN}", (("Location", LOGIN),))
         remedy = "send Authorization: Bearer TOKEN, with the token of jury serve"
         return Refusal(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
+
+
+def _is_open(scope: Scope) -> bool:
+    """The login page and what it looks like, which is the same for everybody."""
+    path: str = scope["path"]
+    return path == LOGIN or (scope["type"] == "http" and path.startswith(STATIC))
 
 
 class Bodies:

@@ -14,6 +14,8 @@ from jury_store.event_store import EventStore
 PAGE = 50
 """Debates on one page."""
 
+_AT_ONCE = 5
+
 
 class Agreement(NamedTuple):
     """`largest` of `seats` votes are for one position; `changes` counts the positions that were changed on the way."""
@@ -52,7 +54,9 @@ def list_page(store: EventStore, found: Sequence[DebateRow], *, check: bool = Fa
     streams = store.read_streams([debate_stream(one) for one in ids]) if ids else {}
     states: list[IntegrityState | None] = [None] * len(ids)
     if check and ids:
-        states = list(integrity_states(store, store.records(ids)))
+        # A few at a time: their texts are held in memory, and may be long.
+        chunks = [ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE)]
+        states = [state for chunk in chunks for state in integrity_states(store, store.records(chunk))]
     rows = (
         ListRow(row, agreement(streams.get(debate_stream(row.debate_id), [])), state)
         for row, state in zip(shown, states, strict=True)

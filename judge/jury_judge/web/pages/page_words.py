@@ -172,6 +172,7 @@ class PageWords(NamedTuple):
     last_at: str
     no_runs: str
     compare_hint: str
+    kind: str
     compare_a: str
     compare_b: str
     same_case: str
@@ -195,6 +196,10 @@ class PageWords(NamedTuple):
     left_statements: str
     left_matrix: str
     debate: str
+    log_in: str
+    entry: str
+    entry_wrong: str
+    entry_where: str
     problem: str
     damaged: str
     back: str
@@ -355,6 +360,7 @@ _EN = PageWords(
     first_at="First opened",
     last_at="Last event",
     no_runs="No run yet. Judge cases with: jury run CASES.jsonl",
+    kind="Kind",
     compare_hint="Two debates, or two runs, by their ids",
     compare_a="A",
     compare_b="B",
@@ -380,6 +386,10 @@ _EN = PageWords(
     left_statements="{count} earlier statements are not shown",
     left_matrix="Not shown: {seats} seats, {rounds} earlier rounds",
     debate="Debate",
+    log_in="Log in",
+    entry="Token",
+    entry_wrong="The token is wrong.",
+    entry_where="jury serve printed the token when it started.",
     problem="This cannot be shown",
     damaged="The record of this debate is damaged",
     back="Back to the debates",
@@ -540,6 +550,7 @@ _JA = PageWords(
     first_at="最初の開始",
     last_at="最後のイベント",
     no_runs="実行はまだありません。次のコマンドで始められます: jury run CASES.jsonl",
+    kind="種類",
     compare_hint="2つの議論、または2つの実行のID",
     compare_a="A",
     compare_b="B",
@@ -564,6 +575,10 @@ _JA = PageWords(
     left_statements="以前の発言{count}件は表示していません",
     left_matrix="表示していない陪審員 {seats}名、以前のラウンド {rounds}件",
     debate="議論",
+    log_in="ログイン",
+    entry="トークン",
+    entry_wrong="トークンが違います。",
+    entry_where="トークンは jury serve の起動時に表示されます。",
     problem="表示できません",
     damaged="この議論の記録は破損しています",
     back="議論の一覧へ戻る",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from starlette.responses import Response, StreamingResponse
 
+from jury_judge.kinds import KINDS
 from jury_judge.web.pages.asked import Asked, NoSuchPage, number
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page
@@ -67,12 +68,11 @@ class Pages:
     def compare(self, asked: Asked) -> Response:
         """`/compare?a=&b=`."""
         a, b = (asked.query.get(side, "").strip()[:220] for side in "ab")
-        if not a or not b:
-            return asked.html("compare.html", "compare", a=a, b=b, page=None, debates=False, shown=SHOWN)
-        kind = asked.query.get("kind")
-        page = compared(self._store, a, b, "runs" if kind == "runs" else "debates" if kind == "debates" else None)
+        kind = next((one for one in KINDS if one == asked.query.get("kind")), None)
+        page = compared(self._store, a, b, kind) if a and b else None
+        debates = isinstance(page, ComparedDebates)
         return asked.html(
-            "compare.html", "compare", a=a, b=b, page=page, debates=isinstance(page, ComparedDebates), shown=SHOWN
+            "compare.html", "compare", a=a, b=b, kind=kind, kinds=KINDS, page=page, debates=debates, shown=SHOWN
         )
 
     def debate(self, asked: Asked) -> Response:

@@ -1,0 +1,58 @@
+"""`jury export --html`: debates as files to be read."""
+
+import sqlite3
+import subprocess
+from contextlib import closing
+
+from support.command_line import CommandLine
+
+
+def test_a_debate_becomes_one_file(judged: CommandLine):
+    outcome = judged("export", "--html", "r1~leak", "-o", "leak.html")
+
+    page = (judged.folder / "leak.html").read_text()
+    assert (0, "1 page written to leak.html\n") == (outcome.code, outcome.err)
+    assert "The password of account 7 is hunter2." in page
+    assert "<script" not in page
+
+
+def test_a_page_goes_to_stdout_too(judged: CommandLine):
+    judged("export", "--html", "r1~leak", "-o", "leak.html")
+    process = judged.start("export", "--html", "r1~leak", "-o", "-", stdout=subprocess.PIPE)
+    printed, _ = process.communicate(timeout=60)
+
+    assert (judged.folder / "leak.html").read_bytes() == printed
+    assert 0 == process.returncode
+
+
+def test_a_run_becomes_a_folder_of_pages_which_stay_when_they_are_the_same(judged: CommandLine):
+    judged("export", "--html", "--run", "r1", "-o", "pages")
+    outcome = judged("export", "--html", "--run", "r1", "-o", "pages", "--json")
+
+    assert {"output": "pages", "written": 0, "unchanged": 3} == outcome.json
+    assert 3 == len(list((judged.folder / "pages").glob("r1~*.html")))
+
+
+def test_an_altered_record_is_written_and_says_so(judged: CommandLine, tmp_path):
+    (tmp_path / "jury.db").write_bytes((judged.folder / "jury.db").read_bytes())
+    with closing(sqlite3.connect(tmp_path / "jury.db")) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(
+            "UPDATE parts SET content = CAST('changed' AS BLOB) WHERE debate_id = 'r1~leak' "
+            "AND CAST(content AS TEXT) LIKE '%hunter2%' AND CAST(content AS TEXT) NOT LIKE '{%'"
+        )
+        connection.commit()
+
+    outcome = CommandLine(tmp_path)("export", "--html", "r1~leak", "-o", "leak.html")
+
+    assert 5 == outcome.code
+    assert "The record was altered" in (tmp_path / "leak.html").read_text()
+
+
+def test_what_is_not_there_is_told(judged: CommandLine):
+    outcome = judged("export", "--html", "nope", "-o", "nope.html")
+
+    assert 2 == outcome.code
+    assert "there is no debate 'nope'" in outcome.err
+    assert not (judged.folder / "nope.html").exists()
