@@ -8,6 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from secrets import token_hex
+from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -33,13 +34,14 @@ from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.records import Records
+from jury_judge.records import Records, while_open
 from jury_judge.runs import Run, carry_out, fresh_debate_id, fresh_run_id, is_over, survey
 from jury_judge.settings import load_settings
 from jury_judge.shared_court import SharedCourt
 from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, told
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
+from jury_store.event_store import EventStore
 
 AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
 """A preset, the name of a jury that comes along, a panel file, or a panel as an object."""
@@ -124,14 +126,20 @@ class Jury(Records):
         else:
             court = court_on_ray(plan, ray_address)
         self._keyless = ray_address is not None
-        self._court = SharedCourt(court)
-        self._places = asyncio.Semaphore(concurrency)
+        self._set_up = court
         self._heard = heard
 
     @property
     def panel(self) -> Panel:
         """Who sits, and under which rules, every default written out."""
         return self._loaded.panel
+
+    async def __aenter__(self) -> Self:
+        """See `Records`; it may be left and entered again, in another event loop too."""
+        await super().__aenter__()
+        self._court = SharedCourt(self._set_up)
+        self._places = asyncio.Semaphore(self._concurrency)
+        return self
 
     async def _let_go(self) -> None:
         await self._court.close(
@@ -168,12 +176,14 @@ class Jury(Records):
         read = case_of(case)
         _check_ids(run_id, debate_id, submission_id)
         named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
+        feed = self.feed
         async with self._places:
-            over = await asyncio.to_thread(self._is_over, named, read)
-            async with told(self.feed, named, on_event):
-                if not over:
-                    job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
-                    await self._hold(await asyncio.to_thread(job))
+            over = await self._read(self._is_over, named, read)
+            with while_open():
+                async with told(feed, named, on_event):
+                    if not over:
+                        job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
+                        await self._hold(await asyncio.to_thread(job))
         return await self.result(named)
 
     async def evaluate_many(
@@ -207,7 +217,7 @@ class Jury(Records):
             cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts)),
             concurrency=concurrency or self._concurrency,
         )
-        surveyed = await asyncio.to_thread(survey, run, self.store)
+        surveyed = await self._read(partial(survey, run))
         if surveyed.ended < surveyed.total:
             self._check_keys()
         problems: list[Finished] = []
@@ -221,9 +231,10 @@ class Jury(Records):
             problems=problems,
             heard=None if on_event is None and self._heard is None else self._hear,
         )
-        async with aclosing(lines):
-            async for line in lines:
-                yield await self.result(line["debate_id"])
+        with while_open():
+            async with aclosing(lines):
+                async for line in lines:
+                    yield await self.result(line["debate_id"])
         if problems:
             raise _unfinished(run.run_id, surveyed.total, problems)
 
@@ -235,8 +246,8 @@ class Jury(Records):
         if not self._keyless:
             check_models(self.panel, self._loaded.endpoints, os.environ)
 
-    def _is_over(self, debate_id: str, case: Case) -> bool | None:
-        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, self.store)
+    def _is_over(self, store: EventStore, debate_id: str, case: Case) -> bool | None:
+        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, store)
 
     def _job(self, debate_id: str, case: Case, run_id: str | None, submission_id: str | None, *, opened: bool) -> Job:
         """What a debate that is open already judges was read when it opened."""

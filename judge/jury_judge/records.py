@@ -1,10 +1,10 @@
 """A store and what is read of it: results, records, live events, replays, rescorings. No model is asked."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from jury_judge.debates import DebateReading, read_debate
 from jury_judge.documents.results import CollaborativeJuryResult, result_model
@@ -20,9 +20,12 @@ from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem, Row
 from jury_replay.rescoring.settings import Mode
 from jury_replay.selection import Selection
-from jury_store.errors import StoreMissing
+from jury_store.errors import StoreClosed, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Records:
@@ -63,8 +66,11 @@ class Records:
         """Open the store for reading.
 
         Raises:
+            JuryClosed: it is open already.
             StoreError: it cannot be opened, or made.
         """
+        if self._store is not None:
+            raise JuryClosed(f"this {type(self).__name__} is open already: use what is open, or make another one")
         self._store = await asyncio.to_thread(_opened, self.store_url)
         self._feed = Feed(self._store)
         return self
@@ -80,6 +86,7 @@ class Records:
             if self._store is not None:
                 stack.callback(self._store.close)
             if self._feed is not None:
+                self._feed.fail(_left())
                 stack.push_async_callback(self._feed.close)
         self._store = self._feed = None
 
@@ -112,7 +119,7 @@ class Records:
         Raises:
             DebateNotFound: there is none of that id.
         """
-        return await asyncio.to_thread(read_debate, self.store, debate_id)
+        return await self._read(read_debate, debate_id)
 
     async def result(self, debate_id: str) -> CollaborativeJuryResult:
         """What a debate came to, or has come to so far.
@@ -120,7 +127,7 @@ class Records:
         Raises:
             DebateNotFound: there is none of that id.
         """
-        return await asyncio.to_thread(_result, self.store, debate_id)
+        return await self._read(_result, debate_id)
 
     async def replay(self, debate_id: str) -> Replayed:
         """Whether what is recorded of a debate follows from what its models said; no model is asked.
@@ -128,7 +135,7 @@ class Records:
         Raises:
             DebateMissing: there is none of that id.
         """
-        return (await asyncio.to_thread(replay_chunk, self.store, [debate_id]))[0]
+        return (await self._read(replay_chunk, [debate_id]))[0]
 
     async def rescore(
         self,
@@ -154,16 +161,37 @@ class Records:
         selection = Selection(ids, run_id)
         grid = grid_of(settings)
 
-        def rows() -> list[Row | Problem]:
-            found = rescore(self.store, selection, grid, mode=mode)
+        def rows(store: EventStore) -> list[Row | Problem]:
+            found = rescore(store, selection, grid, mode=mode)
             return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
 
-        return await asyncio.to_thread(rows)
+        return await self._read(rows)
+
+    async def _read(self, reading: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with while_open():
+            return await asyncio.to_thread(reading, self.store, *args, **kwargs)
+
+
+@contextmanager
+def while_open() -> Iterator[None]:
+    """A store that is closed meanwhile was left by its owner, who is told so.
+
+    Raises:
+        JuryClosed: it was.
+    """
+    try:
+        yield
+    except StoreClosed as error:
+        raise _left() from error
+
+
+def _left() -> JuryClosed:
+    return JuryClosed("its `async with` was left meanwhile; the same call goes on from where it stands")
 
 
 def _outside(records: Records) -> JuryClosed:
     name = type(records).__name__
-    return JuryClosed(f"the store is not open: use {name} in `async with {name}(...) as ...:`")
+    return JuryClosed(f"the store is not open, or was left: use {name} in `async with {name}(...) as ...:`")
 
 
 def _opened(url: str) -> EventStore:

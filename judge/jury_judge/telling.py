@@ -9,6 +9,7 @@ from typing import Any
 
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
+from jury_judge.errors import JuryClosed
 from jury_judge.live.feed import Feed
 from jury_judge.live.forms import LIVE_EVENTS
 from jury_store.seals.seal import Seal
@@ -63,6 +64,8 @@ class Telling:
                         if not said:
                             said = True
                             _log.exception("debate %s: the callback failed at %s", debate_id, one.event["type"])
+        except JuryClosed:
+            return  # whoever waits for the debate is told
         except Exception:  # noqa: BLE001  (whatever it is, the debate has nothing to do with it)
             _log.exception("debate %s cannot be told any more; it goes on", debate_id)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import multiprocessing
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from jury_debate.panel_spec import PanelSpec, SeatSpec
 from jury_judge.documents.results import CollaborativeJuryResult
 from jury_judge.errors import CaseFileError, DebateNotFound, JuryClosed, RunRefused, RunUnfinished, SettingError
 from jury_judge.jury import Jury
+from jury_judge.writers import lend_writer
+from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
 from jury_store.errors import StoreLocked
 from jury_store.opening import open_store
@@ -191,6 +194,73 @@ async def test_whoever_still_waits_when_the_jury_is_left_is_told_and_can_go_on(u
         result = await jury.evaluate(a_row(), debate_id="d")
 
     assert "completed" == result.status
+
+
+async def test_whoever_is_told_when_the_jury_is_left_does_not_wait_for_ever(url: str, meter: Meter) -> None:
+    left = asyncio.Event()
+
+    async def slow(_event: object) -> None:
+        await left.wait()
+
+    async with a_jury(url, **INDEPENDENT) as jury:
+        task = asyncio.create_task(jury.evaluate(a_row(), debate_id="d", on_event=slow))
+        await comes(lambda: jury.store.debate("d") is not None and jury.store.debate("d").status == "completed")  # type: ignore[union-attr]
+    left.set()
+    async with asyncio.timeout(5):
+        with pytest.raises(JuryClosed):
+            await task
+
+
+async def test_whoever_follows_a_debate_when_the_jury_is_left_is_told(url: str) -> None:
+    async with a_jury(url) as jury:
+        following = asyncio.create_task(anext(jury.events("not-opened-yet")))
+        await comes(lambda: jury.feed.readers == 1)
+    async with asyncio.timeout(5):
+        with pytest.raises(JuryClosed, match="was left meanwhile"):
+            await following
+
+
+async def test_a_store_that_is_left_while_it_is_read_is_not_called_closed(url: str) -> None:
+    jury = a_jury(url)
+    async with jury:
+        await jury.evaluate(a_row(), debate_id="d")
+        jury.store.close()
+        for reading in (jury.read("d"), jury.result("d"), jury.replay("d"), jury.evaluate(a_row(), debate_id="d")):
+            with pytest.raises(JuryClosed, match="was left meanwhile"):
+                await reading
+
+
+async def test_a_jury_is_entered_again_after_it_was_left_and_not_while_it_is_open(url: str) -> None:
+    jury = a_jury(url, **INDEPENDENT)
+    for number in range(2):
+        async with jury:
+            result = await jury.evaluate(a_row(number))
+            with pytest.raises(JuryClosed, match="this Jury is open already"):
+                await jury.__aenter__()
+
+        assert "completed" == result.status
+
+
+def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str) -> None:
+    upgrade(url)
+    store = lend_writer(url, run="parent", wait=0)
+    found, told = multiprocessing.get_context("fork").Pipe(duplex=False)
+
+    def child() -> None:
+        try:
+            lend_writer(url, run="child", wait=0)
+        except StoreLocked as error:
+            told.send(str(error))
+        else:
+            told.send("it writes too")
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    said = found.recv()
+    process.join()
+    store.close()
+
+    assert f"is being written by process {os.getpid()}" in said
 
 
 async def test_outside_of_async_with_it_says_how_it_is_used(url: str) -> None:
