@@ -4,16 +4,20 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
-from jury_judge.debates import DebateReading, read_debate
+from pydantic import TypeAdapter, ValidationError
+
+from jury_events.value import DebateId
+from jury_judge.debates import DebateReading, must_exist, read_debate
 from jury_judge.documents.results import CollaborativeJuryResult, result_model
-from jury_judge.errors import JuryClosed
+from jury_judge.errors import JuryClosed, SettingError, condensed
 from jury_judge.grids import grid_of
 from jury_judge.live.feed import Feed
 from jury_judge.live.forms import LIVE_EVENTS, LiveEvent
 from jury_judge.live.points import START, parse_point
 from jury_judge.views.result import collaborative_result
+from jury_judge.views.visible_text import visible_line
 from jury_migrations.upgrading import upgrade
 from jury_replay.replay import Replayed, replay_chunk
 from jury_replay.rescoring.rescore import rescore
@@ -101,9 +105,11 @@ class Records:
             follow: wait for more; else give those so far.
 
         Raises:
+            SettingError: no debate can have that id.
             BadPoint: `after` is no event's id.
             TooManyReaders: too many follow debates already.
         """
+        check_debate_id(debate_id)
         point = START if after is None else parse_point(after)
         async with self.feed.follow(debate_id, LIVE_EVENTS, point) as reader:
             if not follow:
@@ -119,6 +125,7 @@ class Records:
         Raises:
             DebateNotFound: there is none of that id.
         """
+        check_debate_id(debate_id)
         return await self._read(read_debate, debate_id)
 
     async def result(self, debate_id: str) -> CollaborativeJuryResult:
@@ -127,6 +134,7 @@ class Records:
         Raises:
             DebateNotFound: there is none of that id.
         """
+        check_debate_id(debate_id)
         return await self._read(_result, debate_id)
 
     async def replay(self, debate_id: str) -> Replayed:
@@ -135,6 +143,7 @@ class Records:
         Raises:
             DebateMissing: there is none of that id.
         """
+        check_debate_id(debate_id)
         return (await self._read(replay_chunk, [debate_id]))[0]
 
     async def rescore(
@@ -155,13 +164,20 @@ class Records:
 
         Raises:
             SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
-            DebateMissing: there is none of that id.
+            DebateNotFound: there is no debate of that id, or of that run.
         """
+        if mode not in get_args(Mode):
+            raise SettingError(f"mode: must be {' or '.join(get_args(Mode))}, not {visible_line(repr(mode), 80)}")
+        if not isinstance(settings, Mapping):
+            raise SettingError(f"settings: must be a table KEY: value, not a {type(settings).__name__}")
         ids = (debate_ids,) if isinstance(debate_ids, str) else None if debate_ids is None else tuple(debate_ids)
+        for one in ids or ():
+            check_debate_id(one)
         selection = Selection(ids, run_id)
         grid = grid_of(settings)
 
         def rows(store: EventStore) -> list[Row | Problem]:
+            must_exist(store, selection)
             found = rescore(store, selection, grid, mode=mode)
             return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
 
@@ -170,6 +186,22 @@ class Records:
     async def _read(self, reading: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with while_open():
             return await asyncio.to_thread(reading, self.store, *args, **kwargs)
+
+
+def check_debate_id(debate_id: Any) -> None:
+    """Refuse what cannot name a debate.
+
+    Raises:
+        SettingError: it cannot.
+    """
+    try:
+        _DEBATE_ID.validate_python(debate_id)
+    except ValidationError as error:
+        shown = visible_line(repr(debate_id), 80)
+        raise SettingError(f"debate_id: {shown} cannot be one ({condensed(error)})") from error
+
+
+_DEBATE_ID = TypeAdapter(DebateId)
 
 
 @contextmanager

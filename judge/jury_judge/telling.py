@@ -9,7 +9,7 @@ from typing import Any
 
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
-from jury_judge.errors import JuryClosed
+from jury_judge.errors import JuryClosed, SettingError
 from jury_judge.live.feed import Feed
 from jury_judge.live.forms import LIVE_EVENTS
 from jury_store.seals.seal import Seal
@@ -70,12 +70,23 @@ class Telling:
             _log.exception("debate %s cannot be told any more; it goes on", debate_id)
 
 
+def check_callback(on_event: Any) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        SettingError: it cannot.
+    """
+    if on_event is not None and not callable(on_event):
+        raise SettingError(f"on_event: must be a function of an event, not a {type(on_event).__name__}")
+
+
 @asynccontextmanager
 async def told(feed: Feed, debate_id: str, on_event: OnEvent | None) -> AsyncIterator[None]:
     """Tell of one debate meanwhile; left in order, the debate is over, and its last event is waited for."""
     if on_event is None:
         yield
         return
+    check_callback(on_event)
     telling = Telling(feed, lambda _debate, event: on_event(event))
     telling.begin(debate_id)
     try:

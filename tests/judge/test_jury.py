@@ -119,6 +119,75 @@ async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: 
             await jury.evaluate(a_row(), **ids)
 
 
+@pytest.mark.parametrize("bad", [{"concurrency": 0}, {"replicas": 0}, {"max_calls": -1}, {"max_cost": float("nan")}])
+def test_a_number_out_of_its_range_is_refused_at_once(url: str, bad: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=f"^{next(iter(bad))}: must be a number from"):
+        a_jury(url, **bad)
+
+
+async def test_many_cases_are_not_held_without_a_place_for_one(url: str) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(SettingError, match=r"^concurrency: must be a number from 1, not -1"):
+            await anext(jury.evaluate_many([a_row()], concurrency=-1))
+
+
+@pytest.mark.parametrize("one", [a_row(), None, 5])
+async def test_what_is_no_series_of_cases_is_named(url: str, one: Any) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(CaseFileError, match=f"^cases: must be cases, .*, not a {type(one).__name__}"):
+            await anext(jury.evaluate_many(one))
+
+
+async def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_asked(url: str, meter: Meter) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(SettingError, match=r"^on_event: must be a function"):
+            await jury.evaluate(a_row(), on_event=5)  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match=r"^on_event: must be a function"):
+            await anext(jury.evaluate_many([a_row()], on_event=5))  # type: ignore[arg-type]
+
+    assert 0 == meter.served.total()
+
+
+async def test_an_id_that_no_debate_can_have_is_refused_wherever_it_is_read(url: str) -> None:
+    async with a_jury(url) as jury:
+        for reading in (
+            jury.read("a\ud800"),
+            jury.result("a\0"),
+            jury.replay("a\ud800"),
+            jury.rescore(["a\ud800"], settings={"method": "median"}),
+            anext(jury.events("a\ud800")),
+        ):
+            with pytest.raises(SettingError, match=r"^debate_id: .* cannot be one"):
+                await reading
+
+
+@pytest.mark.parametrize("selected", [{"debate_ids": "nowhere"}, {"run_id": "nowhere"}])
+async def test_rescoring_what_there_is_not_is_no_empty_table(url: str, selected: dict[str, Any]) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(DebateNotFound, match="nowhere"):
+            await jury.rescore(**selected, settings={"method": "median"})
+
+
+async def test_a_mode_of_rescoring_that_is_none_is_refused(url: str) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(SettingError, match=r"^mode: must be strict or recount, not 'loose'"):
+            await jury.rescore(settings={"method": "median"}, mode="loose")  # type: ignore[arg-type]
+
+
+async def test_lists_of_a_row_may_be_tuples(url: str) -> None:
+    row = a_row(security_gate_records=({"verdict": "fail"},))
+    async with a_jury(url, **INDEPENDENT) as jury:
+        opened = (await jury.read((await jury.evaluate(row)).debate_id)).opened
+
+    assert 1 == opened.security_gate_records
+
+
+async def test_what_a_row_holds_instead_is_named_by_its_kind(url: str) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(CaseFileError, match=r"execution: must be text .*, not a Jury"):
+            await jury.evaluate({"question": "Refund.", "execution": jury})
+
+
 async def test_many_cases_give_their_results_in_their_order(url: str) -> None:
     async with a_jury(url, **INDEPENDENT) as jury:
         results = [one async for one in jury.evaluate_many((a_row(n) for n in range(20)), run_id="r", concurrency=5)]
