@@ -15,7 +15,7 @@ from jury_events.envelope import NewEvent
 from jury_events.evaluation import Evaluation, Statement
 from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
 from jury_events.verdict import Verdict
-from jury_judge.errors import TooManyReaders
+from jury_judge.errors import JuryClosed, TooManyReaders
 from jury_judge.live.channel import Reader
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, SSE, LiveEvent
@@ -383,3 +383,19 @@ async def test_readers_are_let_go_when_the_process_ends(store: MemoryEventStore,
         assert [] == await waiting
     async with feed.follow("never", LIVE_EVENTS) as late:
         assert [] == await ids(late)
+
+
+async def test_readers_are_told_why_when_the_store_goes_away(store: MemoryEventStore, feed: Feed) -> None:
+    problem = JuryClosed("it was left")
+    async with feed.follow("never", LIVE_EVENTS) as reader:
+        waiting = asyncio.create_task(reader.next())
+        await asyncio.sleep(0)
+        feed.fail(problem)
+
+        with pytest.raises(JuryClosed, match="it was left"):
+            await waiting
+    with pytest.raises(JuryClosed, match="it was left"):
+        async with feed.follow("late", LIVE_EVENTS):
+            pass
+    with pytest.raises(JuryClosed, match="it was left"):
+        await feed.caught_up()
