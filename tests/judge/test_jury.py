@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -386,6 +387,18 @@ async def test_a_callback_hears_every_event_once_in_order(url: str) -> None:
     assert told == [one for one in heard if one["type"] != "final_judge_chunk"]
     assert {"type": "evaluation_completed", "verdict": result.final_verdict, "score": result.final_score} == heard[-1]
     assert "".join(one["chunk"] for one in heard if one["type"] == "final_judge_chunk").startswith("{")
+
+
+async def test_each_callback_hears_its_own_final_judge_once(url: str) -> None:
+    written: dict[int, str] = dict.fromkeys(range(4), "")
+
+    def hear(number: int, event: dict[str, Any]) -> None:
+        written[number] += event.get("chunk", "")
+
+    async with a_jury(url) as jury:
+        await asyncio.gather(*(jury.evaluate(a_row(n), on_event=partial(hear, n)) for n in range(4)))
+
+    assert ["verdict"] * 4 == [key for text in written.values() for key in json.loads(text) if key == "verdict"]
 
 
 async def test_a_callback_that_fails_is_said_once_and_harms_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
