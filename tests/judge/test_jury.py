@@ -466,6 +466,8 @@ async def test_a_key_that_is_missing_is_told_before_anything_is_recorded(
     async with a_jury(url, panel=panel) as jury:
         with pytest.raises(KeyMissing, match="set OPENAI_API_KEY"):
             await jury.evaluate(a_row())
+        with pytest.raises(KeyMissing, match="set OPENAI_API_KEY"):
+            await anext(jury.evaluate_many([a_row()]))
 
         assert 0 == jury.store.last_position()
 
