@@ -46,6 +46,7 @@ class Coordinator:
         self._starting: asyncio.Future[int] | None = None
         self._outbox: Outbox[Finished | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
         self._sittings: dict[str, tuple[Sitting, asyncio.Task[None]]] = {}
+        self._closed = False
         self._jurors = {
             seat: [JurorLink(port, self._deliver, self._lost, self._outbox.put, linger=linger) for port in ports]
             for seat, ports in jurors.items()
@@ -67,7 +68,7 @@ class Coordinator:
         new = [job for job in jobs if job.debate_id not in self._sittings]
         known = await self.clerk.recall([job.debate_id for job in new])
         for job in new:
-            if job.debate_id in self._sittings:
+            if self._closed or job.debate_id in self._sittings:
                 continue
             sitting = Sitting(self, job)
             task = asyncio.create_task(self._hold(sitting, job, known.get(job.debate_id)))
@@ -94,7 +95,8 @@ class Coordinator:
         return await self.clerk.keep_seal(seal)
 
     async def close(self) -> None:
-        """Stop at once; what is not finished can be resumed."""
+        """Stop at once; what is not finished can be resumed, and nothing is taken any more."""
+        self._closed = True
         tasks = [task for _, task in self._sittings.values()]
         for task in tasks:
             task.cancel()

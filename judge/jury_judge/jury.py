@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import math
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from secrets import token_hex
+from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -24,7 +26,7 @@ from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import FinalMethod, Language, Panel
-from jury_events.value import DebateId, Label, RunId
+from jury_events.value import Label, RunId
 from jury_judge.budgets import check_priced
 from jury_judge.cases.given import Given, case_of, source_of, with_records
 from jury_judge.courts import court_in_process, court_on_ray
@@ -33,13 +35,14 @@ from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.records import Records
+from jury_judge.records import Records, check_debate_id, while_open
 from jury_judge.runs import Run, carry_out, fresh_debate_id, fresh_run_id, is_over, survey
 from jury_judge.settings import load_settings
 from jury_judge.shared_court import SharedCourt
-from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, told
+from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, check_callback, told
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
+from jury_store.event_store import EventStore
 
 AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
 """A preset, the name of a jury that comes along, a panel file, or a panel as an object."""
@@ -70,7 +73,7 @@ class Jury(Records):
         heard: told what final judges write while they write it: a debate's id, and the next piece.
 
     Raises:
-        PanelFileError, SettingError: the panel or a setting cannot be used.
+        PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
         UnknownProvider: a model of the panel has no provider.
     """
 
@@ -97,6 +100,9 @@ class Jury(Records):
         judge_model: str | None = None,
         heard: Callable[[str, str], None] | None = None,
     ) -> None:
+        _check_bounds(
+            concurrency=(concurrency, 1), replicas=(replicas, 1), max_calls=(max_calls, 0), max_cost=(max_cost, 0)
+        )
         surroundings = os.environ if environ is None else environ
         overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)
         self._loaded = _loaded(panel, surroundings, overrides)
@@ -124,14 +130,20 @@ class Jury(Records):
         else:
             court = court_on_ray(plan, ray_address)
         self._keyless = ray_address is not None
-        self._court = SharedCourt(court)
-        self._places = asyncio.Semaphore(concurrency)
+        self._set_up = court
         self._heard = heard
 
     @property
     def panel(self) -> Panel:
         """Who sits, and under which rules, every default written out."""
         return self._loaded.panel
+
+    async def __aenter__(self) -> Self:
+        """See `Records`; it may be left and entered again, in another event loop too."""
+        await super().__aenter__()
+        self._court = SharedCourt(self._set_up)
+        self._places = asyncio.Semaphore(self._concurrency)
+        return self
 
     async def _let_go(self) -> None:
         await self._court.close(
@@ -168,12 +180,14 @@ class Jury(Records):
         read = case_of(case)
         _check_ids(run_id, debate_id, submission_id)
         named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
+        feed = self.feed
         async with self._places:
-            over = await asyncio.to_thread(self._is_over, named, read)
-            async with told(self.feed, named, on_event):
-                if not over:
-                    job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
-                    await self._hold(await asyncio.to_thread(job))
+            over = await self._read(self._is_over, named, read)
+            with while_open():
+                async with told(feed, named, on_event):
+                    if not over:
+                        job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
+                        await self._hold(await asyncio.to_thread(job))
         return await self.result(named)
 
     async def evaluate_many(
@@ -201,13 +215,15 @@ class Jury(Records):
             KeyMissing, StoreLocked, JuryClosed: as `evaluate`.
         """
         _check_ids(run_id)
+        _check_bounds(concurrency=(concurrency, 1))
+        check_callback(on_event)
         run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
             cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts)),
             concurrency=concurrency or self._concurrency,
         )
-        surveyed = await asyncio.to_thread(survey, run, self.store)
+        surveyed = await self._read(partial(survey, run))
         if surveyed.ended < surveyed.total:
             self._check_keys()
         problems: list[Finished] = []
@@ -221,9 +237,10 @@ class Jury(Records):
             problems=problems,
             heard=None if on_event is None and self._heard is None else self._hear,
         )
-        async with aclosing(lines):
-            async for line in lines:
-                yield await self.result(line["debate_id"])
+        with while_open():
+            async with aclosing(lines):
+                async for line in lines:
+                    yield await self.result(line["debate_id"])
         if problems:
             raise _unfinished(run.run_id, surveyed.total, problems)
 
@@ -235,8 +252,8 @@ class Jury(Records):
         if not self._keyless:
             check_models(self.panel, self._loaded.endpoints, os.environ)
 
-    def _is_over(self, debate_id: str, case: Case) -> bool | None:
-        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, self.store)
+    def _is_over(self, store: EventStore, debate_id: str, case: Case) -> bool | None:
+        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, store)
 
     def _job(self, debate_id: str, case: Case, run_id: str | None, submission_id: str | None, *, opened: bool) -> Job:
         """What a debate that is open already judges was read when it opened."""
@@ -285,7 +302,6 @@ def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overr
     return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
 
 
-_ID = TypeAdapter(DebateId)
 _RUN_ID = TypeAdapter(RunId)
 _NAME = TypeAdapter(Label)
 
@@ -296,13 +312,26 @@ def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: 
     Raises:
         SettingError: names the argument.
     """
-    named = {"run_id": (_RUN_ID, run_id), "debate_id": (_ID, debate_id), "submission_id": (_NAME, submission_id)}
+    if debate_id is not None:
+        check_debate_id(debate_id)
+    named = {"run_id": (_RUN_ID, run_id), "submission_id": (_NAME, submission_id)}
     for name, (form, value) in named.items():
         try:
             form.validate_python(value) if value is not None else None
         except ValidationError as error:
             shown = visible_line(repr(value), 80)
             raise SettingError(f"{name}: {shown} cannot be one ({condensed(error)})") from error
+
+
+def _check_bounds(**bounds: tuple[Any, int]) -> None:
+    """Refuse numbers below their least, and what is no number: NaN bounds nothing, and no place lets nobody in.
+
+    Raises:
+        SettingError: names the argument.
+    """
+    for name, (value, least) in bounds.items():
+        if value is not None and not (isinstance(value, int | float) and least <= value < math.inf):
+            raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
 
 
 def _unfinished(run_id: str, total: int, problems: list[Finished]) -> RunUnfinished:

@@ -1,28 +1,35 @@
 """A store and what is read of it: results, records, live events, replays, rescorings. No model is asked."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
-from jury_judge.debates import DebateReading, read_debate
+from pydantic import TypeAdapter, ValidationError
+
+from jury_events.value import DebateId
+from jury_judge.debates import DebateReading, must_exist, read_debate
 from jury_judge.documents.results import CollaborativeJuryResult, result_model
-from jury_judge.errors import JuryClosed
+from jury_judge.errors import JuryClosed, SettingError, condensed
 from jury_judge.grids import grid_of
 from jury_judge.live.feed import Feed
 from jury_judge.live.forms import LIVE_EVENTS, LiveEvent
 from jury_judge.live.points import START, parse_point
 from jury_judge.views.result import collaborative_result
+from jury_judge.views.visible_text import visible_line
 from jury_migrations.upgrading import upgrade
 from jury_replay.replay import Replayed, replay_chunk
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem, Row
 from jury_replay.rescoring.settings import Mode
 from jury_replay.selection import Selection
-from jury_store.errors import StoreMissing
+from jury_store.errors import StoreClosed, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Records:
@@ -63,8 +70,11 @@ class Records:
         """Open the store for reading.
 
         Raises:
+            JuryClosed: it is open already.
             StoreError: it cannot be opened, or made.
         """
+        if self._store is not None:
+            raise JuryClosed(f"this {type(self).__name__} is open already: use what is open, or make another one")
         self._store = await asyncio.to_thread(_opened, self.store_url)
         self._feed = Feed(self._store)
         return self
@@ -80,6 +90,7 @@ class Records:
             if self._store is not None:
                 stack.callback(self._store.close)
             if self._feed is not None:
+                self._feed.fail(_left())
                 stack.push_async_callback(self._feed.close)
         self._store = self._feed = None
 
@@ -94,9 +105,11 @@ class Records:
             follow: wait for more; else give those so far.
 
         Raises:
+            SettingError: no debate can have that id.
             BadPoint: `after` is no event's id.
             TooManyReaders: too many follow debates already.
         """
+        check_debate_id(debate_id)
         point = START if after is None else parse_point(after)
         async with self.feed.follow(debate_id, LIVE_EVENTS, point) as reader:
             if not follow:
@@ -112,7 +125,8 @@ class Records:
         Raises:
             DebateNotFound: there is none of that id.
         """
-        return await asyncio.to_thread(read_debate, self.store, debate_id)
+        check_debate_id(debate_id)
+        return await self._read(read_debate, debate_id)
 
     async def result(self, debate_id: str) -> CollaborativeJuryResult:
         """What a debate came to, or has come to so far.
@@ -120,7 +134,8 @@ class Records:
         Raises:
             DebateNotFound: there is none of that id.
         """
-        return await asyncio.to_thread(_result, self.store, debate_id)
+        check_debate_id(debate_id)
+        return await self._read(_result, debate_id)
 
     async def replay(self, debate_id: str) -> Replayed:
         """Whether what is recorded of a debate follows from what its models said; no model is asked.
@@ -128,7 +143,8 @@ class Records:
         Raises:
             DebateMissing: there is none of that id.
         """
-        return (await asyncio.to_thread(replay_chunk, self.store, [debate_id]))[0]
+        check_debate_id(debate_id)
+        return (await self._read(replay_chunk, [debate_id]))[0]
 
     async def rescore(
         self,
@@ -148,22 +164,66 @@ class Records:
 
         Raises:
             SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
-            DebateMissing: there is none of that id.
+            DebateNotFound: there is no debate of that id, or of that run.
         """
+        if mode not in get_args(Mode):
+            raise SettingError(f"mode: must be {' or '.join(get_args(Mode))}, not {visible_line(repr(mode), 80)}")
+        if not isinstance(settings, Mapping):
+            raise SettingError(f"settings: must be a table KEY: value, not a {type(settings).__name__}")
         ids = (debate_ids,) if isinstance(debate_ids, str) else None if debate_ids is None else tuple(debate_ids)
+        for one in ids or ():
+            check_debate_id(one)
         selection = Selection(ids, run_id)
         grid = grid_of(settings)
 
-        def rows() -> list[Row | Problem]:
-            found = rescore(self.store, selection, grid, mode=mode)
+        def rows(store: EventStore) -> list[Row | Problem]:
+            must_exist(store, selection)
+            found = rescore(store, selection, grid, mode=mode)
             return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
 
-        return await asyncio.to_thread(rows)
+        return await self._read(rows)
+
+    async def _read(self, reading: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with while_open():
+            return await asyncio.to_thread(reading, self.store, *args, **kwargs)
+
+
+def check_debate_id(debate_id: Any) -> None:
+    """Refuse what cannot name a debate.
+
+    Raises:
+        SettingError: it cannot.
+    """
+    try:
+        _DEBATE_ID.validate_python(debate_id)
+    except ValidationError as error:
+        shown = visible_line(repr(debate_id), 80)
+        raise SettingError(f"debate_id: {shown} cannot be one ({condensed(error)})") from error
+
+
+_DEBATE_ID = TypeAdapter(DebateId)
+
+
+@contextmanager
+def while_open() -> Iterator[None]:
+    """A store that is closed meanwhile was left by its owner, who is told so.
+
+    Raises:
+        JuryClosed: it was.
+    """
+    try:
+        yield
+    except StoreClosed as error:
+        raise _left() from error
+
+
+def _left() -> JuryClosed:
+    return JuryClosed("its `async with` was left meanwhile; the same call goes on from where it stands")
 
 
 def _outside(records: Records) -> JuryClosed:
     name = type(records).__name__
-    return JuryClosed(f"the store is not open: use {name} in `async with {name}(...) as ...:`")
+    return JuryClosed(f"the store is not open, or was left: use {name} in `async with {name}(...) as ...:`")
 
 
 def _opened(url: str) -> EventStore:

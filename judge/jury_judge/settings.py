@@ -30,6 +30,8 @@ def load_settings(environ: Mapping[str, str], *, store_url: str | None = None) -
         SettingError: the store is not one that the log can be kept in; the URL may hold a password and is not shown.
     """
     place = "--store" if store_url is not None else STORE_URL
+    if not isinstance(store_url, str | None):
+        raise SettingError(f"{place}: not a store's URL but a {type(store_url).__name__}; write {_FORMS}")
     url = (environ.get(STORE_URL, "") if store_url is None else store_url).strip()
     if not url and store_url is None:
         url = DEFAULT_STORE_URL

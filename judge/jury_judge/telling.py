@@ -9,6 +9,7 @@ from typing import Any
 
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
+from jury_judge.errors import JuryClosed, SettingError
 from jury_judge.live.feed import Feed
 from jury_judge.live.forms import LIVE_EVENTS
 from jury_store.seals.seal import Seal
@@ -63,8 +64,20 @@ class Telling:
                         if not said:
                             said = True
                             _log.exception("debate %s: the callback failed at %s", debate_id, one.event["type"])
+        except JuryClosed:
+            return  # whoever waits for the debate is told
         except Exception:  # noqa: BLE001  (whatever it is, the debate has nothing to do with it)
             _log.exception("debate %s cannot be told any more; it goes on", debate_id)
+
+
+def check_callback(on_event: Any) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        SettingError: it cannot.
+    """
+    if on_event is not None and not callable(on_event):
+        raise SettingError(f"on_event: must be a function of an event, not a {type(on_event).__name__}")
 
 
 @asynccontextmanager
@@ -73,6 +86,7 @@ async def told(feed: Feed, debate_id: str, on_event: OnEvent | None) -> AsyncIte
     if on_event is None:
         yield
         return
+    check_callback(on_event)
     telling = Telling(feed, lambda _debate, event: on_event(event))
     telling.begin(debate_id)
     try:

@@ -1,8 +1,10 @@
 """A SQLite store opened for writing once a process, however many of its courts write to it.
 
-The file's lock belongs to a process; within it, appends of one store take turns.
+The file's lock belongs to a process; within it, appends of one store take turns. A forked process has no part in what
+its parent opened: SQLite connections must not be used on both sides of a fork.
 """
 
+import os
 import threading
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +22,8 @@ class _Kept:
 
 
 _LOCK = threading.Lock()
-_KEPT: dict[Path, _Kept] = {}
+_KEPT: dict[tuple[int, Path], _Kept] = {}
+"""By process too: what was inherited stays open, and is not touched."""
 
 
 def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
@@ -32,20 +35,20 @@ def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
     parsed = store_url(url)
     if parsed.get_backend_name() != "sqlite":
         return open_store(url, write=True, run=run, wait=wait)
-    path = database_path(parsed)
+    place = os.getpid(), database_path(parsed)
     with _LOCK:
-        kept = _KEPT.get(path)
+        kept = _KEPT.get(place)
         if kept is None:
-            kept = _KEPT[path] = _Kept(open_store(url, write=True, run=run, wait=wait))
+            kept = _KEPT[place] = _Kept(open_store(url, write=True, run=run, wait=wait))
         kept.users += 1
-    return cast("EventStore", _Lent(path, kept))
+    return cast("EventStore", _Lent(place, kept))
 
 
 class _Lent:
     """The store, but for its closing."""
 
-    def __init__(self, path: Path, kept: _Kept) -> None:
-        self._path = path
+    def __init__(self, place: tuple[int, Path], kept: _Kept) -> None:
+        self._place = place
         self._kept: _Kept | None = kept
         self._store = kept.store
 
@@ -60,5 +63,5 @@ class _Lent:
                 return
             kept.users -= 1
             if not kept.users:
-                del _KEPT[self._path]
+                del _KEPT[self._place]
                 kept.store.close()

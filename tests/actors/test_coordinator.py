@@ -551,3 +551,17 @@ async def test_what_jurors_tell_of_a_debate_that_was_let_go_does_not_disturb_it_
 
     assert await court.comes_to_the_same_end(holding)
     assert [] == broken_promises(court.run.store, "d0", court.meter.served_of("d0"))
+
+
+async def test_a_debate_that_is_handed_in_while_the_court_closes_is_left_alone(store: KeptStore) -> None:
+    run = Run(store)
+    async with run.court() as port:
+        assert isinstance(port, Coordinator)
+        before = asyncio.all_tasks()
+        handing = asyncio.create_task(port.submit(run.jobs))
+        await asyncio.sleep(0)
+        await port.close()
+        await asyncio.gather(handing, return_exceptions=True)
+        left = {str(task.get_coro()) for task in asyncio.all_tasks() - before}
+
+    assert not any("Coordinator._hold" in one for one in left)

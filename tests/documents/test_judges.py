@@ -2,11 +2,13 @@
 
 import asyncio
 import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jury_events.case import Case
 from jury_events.exchange import ExchangeRecorded
 from jury_judge import ADKCollaborativeJuryJudge, ArtifactContext, CollaborativeJuryJudge, RetiredModelWarning, Scenario
 from jury_judge.errors import PanelFileError, SettingError
@@ -84,7 +86,9 @@ def test_retired_models_are_warned_of_and_those_that_live_are_named() -> None:
 
 @RETIRED
 def test_other_jurors_sit_in_their_order_with_a_quorum_of_their_own() -> None:
-    judge = CollaborativeJuryJudge(jurors=["gemini-2.5-flash", "gpt-5.5", "gpt-5.5", "gpt-4o", "o/x"], environ={})
+    judge = CollaborativeJuryJudge(
+        jurors=["gemini-2.5-flash", "gpt-5.5", "gpt-5.5", "gpt-4o", "simulated/x"], environ={}
+    )
 
     assert ["gemini-2.5-flash", "gpt-5.5", "gpt-5.5-2", "gpt-4o", "x"] == judge.jurors
     assert 3 == judge.panel.final.quorum
@@ -92,7 +96,7 @@ def test_other_jurors_sit_in_their_order_with_a_quorum_of_their_own() -> None:
     assert judge.panel.discussion.speakers.base == judge.panel.juror_ids
 
 
-@pytest.mark.parametrize("jurors", [[], "gpt-4o", ["no-such-model"]])
+@pytest.mark.parametrize("jurors", [[], "gpt-4o", ["no-such-model"], [None]])
 def test_jurors_that_cannot_sit_are_refused(jurors: Any) -> None:
     with pytest.raises(PanelFileError, match=r"^jurors: "):
         CollaborativeJuryJudge(jurors=jurors, environ={})
@@ -173,7 +177,7 @@ async def test_the_callback_may_be_async_and_hears_the_submission(store: str) ->
 async def test_records_may_be_files(store: str, tmp_path: Path) -> None:
     path = tmp_path / "gate.jsonl"
     path.write_text('{"verdict": "fail"}\n{"verdict": "pass"}\n')
-    context = ArtifactContext(security_gate_uri=str(path))
+    context = ArtifactContext(security_gate_uri=path)
     judge = CollaborativeJuryJudge(**SIMULATED)
     result = await judge.evaluate_collaborative(QUESTION, ANSWER, artifact_context=context)
     async with judge.jury() as jury:
@@ -182,3 +186,74 @@ async def test_records_may_be_files(store: str, tmp_path: Path) -> None:
     assert 2 == opened.security_gate_records
     with pytest.raises(SettingError, match="artifact_context"):
         await judge.evaluate_collaborative(QUESTION, ANSWER, [], artifact_context=context)
+
+
+@dataclass
+class OwnQuestion:
+    prompt: str
+    question_id: str = "q-17"
+
+
+@dataclass
+class OwnExecution:
+    response: str
+    messages: list[dict[str, str]] = field(default_factory=list)
+
+
+@pytest.mark.parametrize(
+    ("question", "execution"),
+    [
+        (OwnQuestion(QUESTION), OwnExecution(ANSWER, [{"role": "user", "content": QUESTION}])),
+        ({"prompt": QUESTION}, {"response": ANSWER, "messages": [{"role": "user", "content": QUESTION}]}),
+    ],
+    ids=["objects", "tables"],
+)
+async def test_questions_and_executions_may_be_objects_of_ones_own_or_tables(
+    store: str, question: Any, execution: Any
+) -> None:
+    judge = CollaborativeJuryJudge(**SIMULATED)
+    result = await judge.evaluate_collaborative(question, execution)
+    async with judge.jury() as jury:
+        reading = await jury.read(result.debate_id)
+    case = Case.from_part(reading.texts[reading.opened.case.part])
+
+    assert (QUESTION, ANSWER) == (case.scenarios[0].question.prompt, case.scenarios[0].execution.response)
+    assert (QUESTION,) == tuple(message.content for message in case.scenarios[0].execution.messages)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((None, ANSWER), "question: must be text, or hold prompt, policy, expected_behavior; it is a NoneType"),
+        (({"prmpt": QUESTION}, ANSWER), "question.prompt: Field required"),
+        ((QUESTION, "half \ud800"), "execution.response: .*unicode"),
+        ((QUESTION, 5), "execution: must be text, or hold response, messages, error; it is a int"),
+    ],
+    ids=["none", "field", "surrogate", "number"],
+)
+async def test_what_cannot_be_judged_is_said_in_one_line(store: str, arguments: Any, said: str) -> None:
+    with pytest.raises(SettingError, match=f"^{said}") as caught:
+        await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(*arguments)
+
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("one", ["qa", {"question": "q", "execution": "a"}, ("q", "a", "b"), 5], ids=repr)
+async def test_a_scenario_that_is_none_is_not_taken_apart(store: str, one: Any) -> None:
+    with pytest.raises(SettingError, match=r"^scenarios.1: must be \(question, execution\) or a Scenario, not a"):
+        await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([(QUESTION, ANSWER), one])
+
+
+@pytest.mark.parametrize("bad", [{"case_id": "two\nlines"}, {"case_id": 5}, {"submission_id": "x" * 501}], ids=repr)
+async def test_an_id_that_no_case_can_have_is_said_in_one_line(store: str, bad: Any) -> None:
+    with pytest.raises(SettingError, match=r"^case_id: .*") as caught:
+        await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(QUESTION, ANSWER, **bad)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_an_option_that_no_jury_takes_is_refused_when_the_judge_is_made() -> None:
+    with pytest.raises(TypeError, match="storage"):
+        CollaborativeJuryJudge(**SIMULATED, storage="sqlite:///jury.db")
+    with pytest.raises(SettingError, match="concurrency"):
+        CollaborativeJuryJudge(**SIMULATED, concurrency=0)

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import asdict, replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from jury_actors.providers.simulated.script import Script
 from jury_judge import (
     JUROR_CONFIGS,
     ArtifactContext,
+    ArtifactToolsWithContext,
     BaseJurorAgent,
     ConsensusChecker,
     ConsensusStatus,
@@ -230,3 +232,48 @@ def test_a_state_gives_the_opinions_of_the_others() -> None:
 async def test_on_ray_no_answer_can_be_given(store: str) -> None:
     with pytest.raises(SettingError, match="not on Ray"):
         await an_agent(GPT, in_process=False).evaluate_phase1("", QUESTION, ANSWER)
+
+
+@pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["nobody", "twice"])
+def test_nobody_stands_in_for_jurors_that_are_not_given(listed: Any) -> None:
+    for kind in (DiscussionLoopWorkflow, SequentialDiscussionRound):
+        with pytest.raises(SettingError, match="juror_agents: give one juror at least, each of them once"):
+            kind(listed)
+
+
+@pytest.mark.parametrize("number", [0, 101, 1.0, "1", True], ids=repr)
+async def test_a_number_of_rounds_that_is_none_is_refused(store: str, number: Any) -> None:
+    with pytest.raises(SettingError, match=r"^max_rounds: must be a whole number from 1 to 100, not "):
+        DiscussionLoopWorkflow(agents(), max_rounds=number)
+    with pytest.raises(SettingError, match=r"^round_number: must be a whole number from 1 to 100, not "):
+        await an_agent(GPT).evaluate_discussion(number, {}, QUESTION, ANSWER)
+
+
+async def test_a_state_that_is_before_its_first_round_is_refused(store: str) -> None:
+    state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER, current_round=-1)
+    with pytest.raises(SettingError, match=r"^current_round \+ 1: must be"):
+        await SequentialDiscussionRound(agents()).execute(state)
+
+
+async def test_an_opinion_that_cannot_be_recorded_is_refused_before_a_debate_is_opened(store: str) -> None:
+    async with Records(store) as records:
+        with pytest.raises(SettingError, match="the opinion of x: what it says holds half a character at index 5"):
+            await an_agent(GPT).evaluate_discussion(1, {"x": opinion("safe_pass", rationale="half \ud800")}, "q", "a")
+
+        assert 0 == records.store.last_position()
+
+
+async def test_scores_may_be_any_real_numbers(store: str) -> None:
+    others = {"x": opinion("safe_pass", Fraction(80))}  # type: ignore[arg-type]
+    output = await an_agent(GPT).evaluate_discussion(1, others, QUESTION, ANSWER)
+
+    assert GPT == output.juror_id
+
+
+async def test_evaluations_are_opinions_wherever_opinions_are_kept(store: str) -> None:
+    one = await an_agent(GPT).evaluate_phase1("", QUESTION, ANSWER)
+    state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER, juror_opinions={GPT: one})  # type: ignore[dict-item]
+    fetched = ArtifactToolsWithContext(ArtifactContext(), {GPT: one}).get_other_juror_opinions()
+
+    assert [(GPT, one.verdict)] == [(kept["juror_id"], kept["verdict"]) for kept in state.get_other_opinions(CLAUDE)]
+    assert [(GPT, one.verdict)] == [(kept["juror"], kept["verdict"]) for kept in fetched["records"]]

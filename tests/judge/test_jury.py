@@ -3,8 +3,10 @@
 import asyncio
 import json
 import logging
+import multiprocessing
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,6 +18,8 @@ from jury_debate.panel_spec import PanelSpec, SeatSpec
 from jury_judge.documents.results import CollaborativeJuryResult
 from jury_judge.errors import CaseFileError, DebateNotFound, JuryClosed, RunRefused, RunUnfinished, SettingError
 from jury_judge.jury import Jury
+from jury_judge.writers import lend_writer
+from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
 from jury_store.errors import StoreLocked
 from jury_store.opening import open_store
@@ -116,6 +120,75 @@ async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: 
             await jury.evaluate(a_row(), **ids)
 
 
+@pytest.mark.parametrize("bad", [{"concurrency": 0}, {"replicas": 0}, {"max_calls": -1}, {"max_cost": float("nan")}])
+def test_a_number_out_of_its_range_is_refused_at_once(url: str, bad: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match=f"^{next(iter(bad))}: must be a number from"):
+        a_jury(url, **bad)
+
+
+async def test_many_cases_are_not_held_without_a_place_for_one(url: str) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(SettingError, match=r"^concurrency: must be a number from 1, not -1"):
+            await anext(jury.evaluate_many([a_row()], concurrency=-1))
+
+
+@pytest.mark.parametrize("one", [a_row(), None, 5])
+async def test_what_is_no_series_of_cases_is_named(url: str, one: Any) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(CaseFileError, match=f"^cases: must be cases, .*, not a {type(one).__name__}"):
+            await anext(jury.evaluate_many(one))
+
+
+async def test_a_callback_that_cannot_be_called_is_refused_before_anything_is_asked(url: str, meter: Meter) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(SettingError, match=r"^on_event: must be a function"):
+            await jury.evaluate(a_row(), on_event=5)  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match=r"^on_event: must be a function"):
+            await anext(jury.evaluate_many([a_row()], on_event=5))  # type: ignore[arg-type]
+
+    assert 0 == meter.served.total()
+
+
+async def test_an_id_that_no_debate_can_have_is_refused_wherever_it_is_read(url: str) -> None:
+    async with a_jury(url) as jury:
+        for reading in (
+            jury.read("a\ud800"),
+            jury.result("a\0"),
+            jury.replay("a\ud800"),
+            jury.rescore(["a\ud800"], settings={"method": "median"}),
+            anext(jury.events("a\ud800")),
+        ):
+            with pytest.raises(SettingError, match=r"^debate_id: .* cannot be one"):
+                await reading
+
+
+@pytest.mark.parametrize("selected", [{"debate_ids": "nowhere"}, {"run_id": "nowhere"}])
+async def test_rescoring_what_there_is_not_is_no_empty_table(url: str, selected: dict[str, Any]) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(DebateNotFound, match="nowhere"):
+            await jury.rescore(**selected, settings={"method": "median"})
+
+
+async def test_a_mode_of_rescoring_that_is_none_is_refused(url: str) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(SettingError, match=r"^mode: must be strict or recount, not 'loose'"):
+            await jury.rescore(settings={"method": "median"}, mode="loose")  # type: ignore[arg-type]
+
+
+async def test_lists_of_a_row_may_be_tuples(url: str) -> None:
+    row = a_row(security_gate_records=({"verdict": "fail"},))
+    async with a_jury(url, **INDEPENDENT) as jury:
+        opened = (await jury.read((await jury.evaluate(row)).debate_id)).opened
+
+    assert 1 == opened.security_gate_records
+
+
+async def test_what_a_row_holds_instead_is_named_by_its_kind(url: str) -> None:
+    async with a_jury(url) as jury:
+        with pytest.raises(CaseFileError, match=r"execution: must be text .*, not a Jury"):
+            await jury.evaluate({"question": "Refund.", "execution": jury})
+
+
 async def test_many_cases_give_their_results_in_their_order(url: str) -> None:
     async with a_jury(url, **INDEPENDENT) as jury:
         results = [one async for one in jury.evaluate_many((a_row(n) for n in range(20)), run_id="r", concurrency=5)]
@@ -193,6 +266,73 @@ async def test_whoever_still_waits_when_the_jury_is_left_is_told_and_can_go_on(u
     assert "completed" == result.status
 
 
+async def test_whoever_is_told_when_the_jury_is_left_does_not_wait_for_ever(url: str, meter: Meter) -> None:
+    left = asyncio.Event()
+
+    async def slow(_event: object) -> None:
+        await left.wait()
+
+    async with a_jury(url, **INDEPENDENT) as jury:
+        task = asyncio.create_task(jury.evaluate(a_row(), debate_id="d", on_event=slow))
+        await comes(lambda: jury.store.debate("d") is not None and jury.store.debate("d").status == "completed")  # type: ignore[union-attr]
+    left.set()
+    async with asyncio.timeout(5):
+        with pytest.raises(JuryClosed):
+            await task
+
+
+async def test_whoever_follows_a_debate_when_the_jury_is_left_is_told(url: str) -> None:
+    async with a_jury(url) as jury:
+        following = asyncio.create_task(anext(jury.events("not-opened-yet")))
+        await comes(lambda: jury.feed.readers == 1)
+    async with asyncio.timeout(5):
+        with pytest.raises(JuryClosed, match="was left meanwhile"):
+            await following
+
+
+async def test_a_store_that_is_left_while_it_is_read_is_not_called_closed(url: str) -> None:
+    jury = a_jury(url)
+    async with jury:
+        await jury.evaluate(a_row(), debate_id="d")
+        jury.store.close()
+        for reading in (jury.read("d"), jury.result("d"), jury.replay("d"), jury.evaluate(a_row(), debate_id="d")):
+            with pytest.raises(JuryClosed, match="was left meanwhile"):
+                await reading
+
+
+async def test_a_jury_is_entered_again_after_it_was_left_and_not_while_it_is_open(url: str) -> None:
+    jury = a_jury(url, **INDEPENDENT)
+    for number in range(2):
+        async with jury:
+            result = await jury.evaluate(a_row(number))
+            with pytest.raises(JuryClosed, match="this Jury is open already"):
+                await jury.__aenter__()
+
+        assert "completed" == result.status
+
+
+def test_a_forked_process_does_not_write_through_what_its_parent_opened(url: str) -> None:
+    upgrade(url)
+    store = lend_writer(url, run="parent", wait=0)
+    found, told = multiprocessing.get_context("fork").Pipe(duplex=False)
+
+    def child() -> None:
+        try:
+            lend_writer(url, run="child", wait=0)
+        except StoreLocked as error:
+            told.send(str(error))
+        else:
+            told.send("it writes too")
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    said = found.recv()
+    process.join()
+    store.close()
+
+    assert f"is being written by process {os.getpid()}" in said
+
+
 async def test_outside_of_async_with_it_says_how_it_is_used(url: str) -> None:
     jury = a_jury(url)
 
@@ -247,6 +387,18 @@ async def test_a_callback_hears_every_event_once_in_order(url: str) -> None:
     assert told == [one for one in heard if one["type"] != "final_judge_chunk"]
     assert {"type": "evaluation_completed", "verdict": result.final_verdict, "score": result.final_score} == heard[-1]
     assert "".join(one["chunk"] for one in heard if one["type"] == "final_judge_chunk").startswith("{")
+
+
+async def test_each_callback_hears_its_own_final_judge_once(url: str) -> None:
+    written: dict[int, str] = dict.fromkeys(range(4), "")
+
+    def hear(number: int, event: dict[str, Any]) -> None:
+        written[number] += event.get("chunk", "")
+
+    async with a_jury(url) as jury:
+        await asyncio.gather(*(jury.evaluate(a_row(n), on_event=partial(hear, n)) for n in range(4)))
+
+    assert ["verdict"] * 4 == [key for text in written.values() for key in json.loads(text) if key == "verdict"]
 
 
 async def test_a_callback_that_fails_is_said_once_and_harms_nothing(url: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -314,6 +466,8 @@ async def test_a_key_that_is_missing_is_told_before_anything_is_recorded(
     async with a_jury(url, panel=panel) as jury:
         with pytest.raises(KeyMissing, match="set OPENAI_API_KEY"):
             await jury.evaluate(a_row())
+        with pytest.raises(KeyMissing, match="set OPENAI_API_KEY"):
+            await anext(jury.evaluate_many([a_row()]))
 
         assert 0 == jury.store.last_position()
 

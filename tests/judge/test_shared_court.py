@@ -132,6 +132,22 @@ async def test_a_coordinator_that_takes_over_is_sent_by_each_caller_what_it_wait
     await court.close(JuryClosed("left"))
 
 
+async def test_a_coordinator_that_took_over_between_two_polls_is_sent_what_is_waited_for() -> None:
+    house = House()
+    court = SharedCourt(house.court)
+    caller = asyncio.create_task(held(court, "a", "b"))
+    await until(lambda: house.coordinators and len(house.now.held) == 2)
+    house.now.end("a")
+    house.now.held.clear()
+    house.now.outbox = Outbox("two")
+    house.now.end("of-another-driver")
+    await until(lambda: "b" in house.now.held)
+    house.now.end("b")
+
+    assert ["a", "b"] == await caller
+    await court.close(JuryClosed("left"))
+
+
 async def test_a_court_that_is_gone_for_good_is_told_to_every_caller_and_set_up_anew() -> None:
     house = House()
     court = SharedCourt(house.court)

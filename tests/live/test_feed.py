@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jury_events.envelope import StoredEvent
-from jury_judge.errors import TooManyReaders
+from jury_judge.errors import JuryClosed, TooManyReaders
 from jury_judge.live.channel import Reader
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, SSE, LiveEvent
@@ -412,3 +412,19 @@ async def test_whoever_waits_for_the_log_is_told_that_the_feed_closes() -> None:
 
     with pytest.raises(StoreClosed, match="the live feed was closed"):
         await waiting
+
+
+async def test_readers_are_told_why_when_the_store_goes_away(store: MemoryEventStore, feed: Feed) -> None:
+    problem = JuryClosed("it was left")
+    async with feed.follow("never", LIVE_EVENTS) as reader:
+        waiting = asyncio.create_task(reader.next())
+        await asyncio.sleep(0)
+        feed.fail(problem)
+
+        with pytest.raises(JuryClosed, match="it was left"):
+            await waiting
+    with pytest.raises(JuryClosed, match="it was left"):
+        async with feed.follow("late", LIVE_EVENTS):
+            pass
+    with pytest.raises(JuryClosed, match="it was left"):
+        await feed.caught_up()

@@ -29,7 +29,8 @@ def case_of(given: Given, default_id: str = "case") -> Case:
         return given
     if not isinstance(given, Mapping):
         raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
-    return read_case(Columns(dict(given), {}), default_id=default_id)
+    row = {str(name): list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    return read_case(Columns(row, {}), default_id=default_id)
 
 
 def with_records(case: Case, hosts: frozenset[str]) -> Case:
@@ -53,8 +54,15 @@ def source_of(
     if isinstance(cases, str | os.PathLike):
         path = os.fspath(cases)
         return lambda fetch: read_cases([path], fetch=fetch, allowed_hosts=hosts)
+    if not _are_cases(cases):
+        raise CaseFileError(f"cases: must be cases, or the path of a case file, not a {type(cases).__name__}")
     listed = cases if not isinstance(cases, Iterator) else list(cases)
     return lambda fetch: _cases(listed, hosts, fetch)
+
+
+def _are_cases(cases: Any) -> bool:
+    """One case is not several."""
+    return isinstance(cases, Iterable) and not isinstance(cases, Case | Mapping)
 
 
 def _cases(listed: Iterable[Given], hosts: frozenset[str], fetch: Fetch) -> Iterator[Case]:

@@ -65,9 +65,9 @@ def split_system(messages: tuple[Message, ...]) -> tuple[str | None, tuple[Messa
 
 
 def json_kind(value: Any) -> str:
-    """What a decoded value is, for a message."""
+    """What a decoded value is, or what a caller of Python gave instead of one, for a message."""
     kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number")
+    return kinds.get(type(value)) or ("a number" if isinstance(value, int | float) else f"a {type(value).__name__}")
 
 
 def _message(item: Any, field: str) -> Message:

@@ -4,8 +4,9 @@ Names, parameters and results are those that jurors get (`jury_debate.artifact_t
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,8 @@ class ArtifactContext:
     Records that are there are used, whatever the URI says.
     """
 
-    security_gate_uri: str | None = None
-    agent_card_uri: str | None = None
+    security_gate_uri: str | os.PathLike[str] | None = None
+    agent_card_uri: str | os.PathLike[str] | None = None
     security_gate_records: Records | None = None
     agent_card_records: Records | None = None
 
@@ -40,19 +41,20 @@ class ArtifactToolsWithContext:
 
     Args:
         context: the records; what its URIs lead to is read at the first call that needs it.
-        juror_opinions: what jurors said, by juror id, for `get_other_juror_opinions`.
+        juror_opinions: for `get_other_juror_opinions`: what jurors said, by juror id, as evaluations or tables of
+            their fields.
         allowed_hosts: where `http(s):` records may come from.
     """
 
     def __init__(
         self,
         context: ArtifactContext,
-        juror_opinions: Mapping[str, Mapping[str, Any]] | None = None,
+        juror_opinions: Mapping[str, Any] | None = None,
         *,
         allowed_hosts: frozenset[str] = frozenset(),
     ) -> None:
         self.context = context
-        self.juror_opinions: dict[str, Mapping[str, Any]] = dict(juror_opinions or {})
+        self.juror_opinions: dict[str, Any] = dict(juror_opinions or {})
         self._sources = ArtifactSources(Path(), allowed_hosts)
 
     def fetch_security_gate_failures(self, max_records: int = 10, include_errors: bool = True) -> dict[str, Any]:
@@ -88,7 +90,7 @@ class ArtifactToolsWithContext:
 
     def _call(self, name: str, kind: ArtifactKind | None, **arguments: Any) -> dict[str, Any]:
         found = {} if kind is None else {f"{kind}_records": self._records(kind)}
-        opinions = [{"juror": juror_id, **opinion} for juror_id, opinion in self.juror_opinions.items()]
+        opinions = [{"juror": juror_id, **_fields(opinion)} for juror_id, opinion in self.juror_opinions.items()]
         answer = call_tool(name, json.dumps(arguments), _NO_CASE.changed(**found), opinions)
         result: dict[str, Any] = json.loads(answer.result_text)
         if not answer.ok:
@@ -99,7 +101,7 @@ class ArtifactToolsWithContext:
         given = getattr(self.context, f"{kind}_records")
         uri = getattr(self.context, f"{kind}_uri")
         if given is None and uri is not None:
-            return self._sources.records(uri)
+            return self._sources.records(os.fspath(uri))
         return records_of(given, f"{kind}_records")
 
 
@@ -124,7 +126,15 @@ def records_of(records: Records | None, name: str) -> tuple[ArtifactRecord, ...]
     Raises:
         CaseFileError: one of them is no object.
     """
-    return tuple(artifact_record(record, f"{name}.{index}") for index, record in enumerate(records or ()))
+    return tuple(artifact_record(_plain(record), f"{name}.{index}") for index, record in enumerate(records or ()))
+
+
+def _fields(opinion: Any) -> Mapping[str, Any]:
+    return asdict(opinion) if is_dataclass(opinion) and not isinstance(opinion, type) else opinion
+
+
+def _plain(record: Any) -> Any:
+    return dict(record) if isinstance(record, Mapping) else record
 
 
 def get_openai_tools(language: Language = "ja") -> list[dict[str, Any]]:

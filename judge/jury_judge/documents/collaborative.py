@@ -3,18 +3,20 @@
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import ClassVar, Unpack
 
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, SeatSpec, SpeakersSpec, full_model_name, resolve
 from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
 from jury_debate.recorded_panel import spec_of
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.case import Case
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_judge.documents.artifact_tools import ArtifactContext, Records
 from jury_judge.documents.held import judged_case
 from jury_judge.documents.results import CollaborativeEvaluationResult
 from jury_judge.documents.retired import warn_of_retired
+from jury_judge.documents.scenarios import Execution, Question, ScenarioLike, scenario, scenario_of
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.errors import PanelFileError, SettingError
 from jury_judge.jury import Jury
@@ -59,7 +61,9 @@ class _CollaborativeJudge:
             loaded = loaded._replace(resolved=with_jurors(loaded.resolved, jurors))
         warn_of_retired(loaded.panel.models, stacklevel=2)
         self._loaded = loaded
-        self._jury = SharedJury(lambda: Jury(loaded, **options))
+        make = partial(Jury, loaded, **options)
+        make()  # what no Jury takes is refused here, and not when something is to be judged
+        self._jury = SharedJury(make)
 
     @property
     def panel(self) -> Panel:
@@ -99,8 +103,8 @@ class _CollaborativeJudge:
 
     async def evaluate_collaborative(
         self,
-        question: QuestionSpec | str,
-        execution: ExecutionResult | str,
+        question: Question,
+        execution: Execution,
         security_gate_records: Records | None = None,
         agent_card_records: Records | None = None,
         sse_callback: OnEvent | None = None,
@@ -115,8 +119,8 @@ class _CollaborativeJudge:
         Calls that run at once share the providers' limits. On being cancelled the debate stops where it is.
 
         Args:
-            question: what the agent was asked.
-            execution: what it did.
+            question: what the agent was asked: its text, a `QuestionSpec`, or what has its fields.
+            execution: what it did: its answer, an `ExecutionResult`, or what has its fields.
             security_gate_records: decoded JSONL records.
             agent_card_records: decoded JSONL records.
             sse_callback: told of each live event; may be async.
@@ -126,13 +130,12 @@ class _CollaborativeJudge:
             run_id: the run that it belongs to, whose case ids are unique; called again, it goes on where it stopped.
 
         Raises:
-            SettingError: records are given twice.
+            SettingError: an argument cannot be used, or records are given twice.
             CaseFileError: a record cannot be read.
             KeyMissing, Halted, StoreLocked: as `Jury.evaluate`.
         """
-        scenario = _scenario("scenario-1", question, execution)
         case = judged_case(
-            [scenario],
+            [scenario(question, execution)],
             _artifacts(artifact_context, security_gate_records, agent_card_records),
             case_id=case_id or submission_id,
         )
@@ -140,7 +143,7 @@ class _CollaborativeJudge:
 
     async def evaluate_collaborative_batch(
         self,
-        scenarios: Sequence[Scenario | tuple[QuestionSpec | str, ExecutionResult | str]],
+        scenarios: Sequence[ScenarioLike],
         security_gate_records: Records | None = None,
         agent_card_records: Records | None = None,
         sse_callback: OnEvent | None = None,
@@ -160,16 +163,13 @@ class _CollaborativeJudge:
                 as `evaluate_collaborative`.
 
         Raises:
-            SettingError: there is no scenario, or records are given twice.
+            SettingError: there is no scenario, one cannot be used, or records are given twice.
             CaseFileError, KeyMissing, Halted, StoreLocked: as `evaluate_collaborative`.
         """
         if not scenarios:
             raise SettingError("scenarios: there is none; give at least one question with what the agent did")
         case = judged_case(
-            [
-                one if isinstance(one, Scenario) else _scenario(f"scenario-{number}", *one)
-                for number, one in enumerate(scenarios, start=1)
-            ],
+            [scenario_of(one, number) for number, one in enumerate(scenarios, start=1)],
             _artifacts(artifact_context, security_gate_records, agent_card_records),
             case_id=case_id or submission_id,
         )
@@ -199,6 +199,7 @@ class CollaborativeJuryJudge(_CollaborativeJudge):
 
     Raises:
         PanelFileError, SettingError: an argument or variable cannot be used.
+        UnknownProvider: a model has no provider.
     """
 
     preset = PARALLEL_ROUNDS
@@ -219,7 +220,8 @@ def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel
     Raises:
         PanelFileError: there is none, or a model has no known provider.
     """
-    if isinstance(jurors, str) or not jurors:
+    jurors = jurors if isinstance(jurors, str) else list(jurors)
+    if isinstance(jurors, str) or not jurors or not all(isinstance(juror, str) for juror in jurors):
         raise PanelFileError("jurors: give a list of model ids, one at least")
     spec = spec_of(resolved)
     own = {str(seat.juror_id): seat for seat in spec.seats}
@@ -239,14 +241,6 @@ def _with_own_fallbacks(resolved: ResolvedPanel) -> ResolvedPanel:
     assert spec.final.judge is not None
     judge = spec.final.judge.model_copy(update={"fallbacks": None})
     return resolve(spec.model_copy(update={"final": spec.final.model_copy(update={"judge": judge})}))
-
-
-def _scenario(scenario_id: str, question: QuestionSpec | str, execution: ExecutionResult | str) -> Scenario:
-    return Scenario(
-        scenario_id=scenario_id,
-        question=QuestionSpec(prompt=question) if isinstance(question, str) else question,
-        execution=ExecutionResult(response=execution) if isinstance(execution, str) else execution,
-    )
 
 
 def _artifacts(context: ArtifactContext | None, gate: Records | None, card: Records | None) -> ArtifactContext:

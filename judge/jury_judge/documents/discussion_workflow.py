@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Unpack
 
+from pydantic import ValidationError
+
 from jury_debate.panel_spec import DiscussionSpec, FinalSpec, PanelSpec, resolve
 from jury_debate.presets import ADK_SEQUENTIAL
 from jury_debate.rules_v1.consensus import check_consensus
@@ -21,6 +23,7 @@ from jury_judge.documents.juror_agents import (
     LANGUAGE,
     BaseJurorAgent,
     JurorEvaluationOutput,
+    check_round,
     create_juror_agents,
     not_asked,
     seat_of,
@@ -29,7 +32,7 @@ from jury_judge.documents.juror_agents import (
 from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
 from jury_judge.documents.results import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
 from jury_judge.documents.shared_jury import JuryOptions
-from jury_judge.errors import SettingError
+from jury_judge.errors import SettingError, condensed
 from jury_judge.telling import OnEvent
 
 THRESHOLD = 0.67
@@ -58,15 +61,19 @@ class DiscussionState:
     def get_other_opinions(self, exclude_juror_id: str) -> list[dict[str, Any]]:
         """What the others said last, each with its `juror_id`."""
         return [
-            {"juror_id": juror_id, **opinion}
+            _table(juror_id, opinion)
             for juror_id, opinion in self.juror_opinions.items()
             if juror_id != exclude_juror_id
         ]
 
     def update_juror_opinion(self, juror_id: str, opinion: Mapping[str, Any] | JurorEvaluationOutput) -> None:
         """Keep what a juror said last."""
-        kept = asdict(opinion) if isinstance(opinion, JurorEvaluationOutput) else dict(opinion)
-        self.juror_opinions[juror_id] = {**kept, "juror_id": juror_id}
+        self.juror_opinions[juror_id] = _table(juror_id, opinion)
+
+
+def _table(juror_id: str, opinion: Mapping[str, Any] | JurorEvaluationOutput) -> dict[str, Any]:
+    kept = asdict(opinion) if isinstance(opinion, JurorEvaluationOutput) else dict(opinion)
+    return {**kept, "juror_id": juror_id}
 
 
 @dataclass
@@ -106,7 +113,10 @@ class ConsensusChecker:
 
     def __init__(self, consensus_threshold: float = THRESHOLD) -> None:
         self.consensus_threshold = consensus_threshold
-        discussion = DiscussionSpec(threshold=consensus_threshold)
+        try:
+            discussion = DiscussionSpec(threshold=consensus_threshold)
+        except ValidationError as error:
+            raise SettingError(f"consensus_{condensed(error)}") from error
         self._rules = resolve(PanelSpec(preset=ADK_SEQUENTIAL, discussion=discussion)).panel.discussion
 
     def check_consensus(
@@ -158,7 +168,7 @@ class SequentialDiscussionRound:
         Raises:
             SettingError: an opinion is not understood.
         """
-        number = state.current_round + 1
+        number = check_round(state.current_round + 1, "current_round + 1")
         opinions = read_opinions(state.juror_opinions, "juror_opinions")
         case = judged_case(
             one_scenario(state.question_prompt, state.agent_response),
@@ -195,11 +205,9 @@ class DiscussionLoopWorkflow:
         consensus_threshold: float = THRESHOLD,
         **options: Unpack[JuryOptions],
     ) -> None:
-        if max_rounds < 1:
-            raise SettingError(f"max_rounds: must be 1 at least, not {max_rounds}")
         self.juror_agents = _listed(juror_agents, options)
-        self.max_rounds = max_rounds
-        self.consensus_threshold = consensus_threshold
+        self.max_rounds = check_round(max_rounds, "max_rounds")
+        self.consensus_threshold = ConsensusChecker(consensus_threshold).consensus_threshold
         self._options = options
 
     async def execute(
@@ -267,7 +275,13 @@ def round_result(held: DiscussionRound, debate_id: str) -> DiscussionRoundResult
 def _listed(agents: Agents, options: JuryOptions) -> list[BaseJurorAgent]:
     if agents is None:
         agents = create_juror_agents(**options)
-    return list(agents.values() if isinstance(agents, Mapping) else agents)
+    listed = list(agents.values() if isinstance(agents, Mapping) else agents)
+    ids = [agent.config.juror_id for agent in listed]
+    if not ids or len(set(ids)) < len(ids):
+        raise SettingError(
+            f"juror_agents: give one juror at least, each of them once; given are {', '.join(ids) or 'none'}"
+        )
+    return listed
 
 
 def _phase_1(jurors: Sequence[str], opinions: Mapping[str, GivenAnswer]) -> dict[str, GivenAnswer | None]:

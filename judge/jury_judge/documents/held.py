@@ -1,16 +1,20 @@
 """Debates over evaluations that a caller brings along, and cases made of the texts that the documents' classes take."""
 
+import os
 from collections.abc import Sequence
 from typing import Unpack
 
+from pydantic import ValidationError
+
 from jury_actors.juror import ProviderFactory
 from jury_debate.panel_spec import PanelSpec
-from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.case import Case, Scenario
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.given_answers import Given, GivenAnswers
 from jury_judge.documents.results import CollaborativeJuryResult
+from jury_judge.documents.scenarios import scenario
 from jury_judge.documents.shared_jury import JuryOptions
-from jury_judge.errors import SettingError
+from jury_judge.errors import SettingError, condensed
 from jury_judge.jury import Jury
 from jury_judge.runs import fresh_debate_id
 from jury_judge.telling import OnEvent
@@ -54,7 +58,7 @@ class GivenJury(Jury):
 
 def judged_case(
     scenarios: Sequence[Scenario],
-    artifacts: ArtifactContext = NO_ARTIFACTS,
+    artifacts: ArtifactContext | None = None,
     *,
     summary: str | None = None,
     case_id: str | None = None,
@@ -68,26 +72,29 @@ def judged_case(
         case_id: its name in lists.
 
     Raises:
+        SettingError: its id, or something else of it, is not what it must be.
         CaseFileError: a record is no object.
     """
+    artifacts = artifacts or NO_ARTIFACTS
     gate, card = artifacts.security_gate_records, artifacts.agent_card_records
-    return Case(
-        case_id=case_id or DEFAULT_CASE_ID,
-        scenarios=tuple(scenarios),
-        security_gate_records=records_of(gate, "security_gate_records"),
-        agent_card_records=records_of(card, "agent_card_records"),
-        security_gate_uri=artifacts.security_gate_uri if gate is None else None,
-        agent_card_uri=artifacts.agent_card_uri if card is None else None,
-        artifact_summary=summary or None,
-    )
+    try:
+        return Case(
+            case_id=case_id or DEFAULT_CASE_ID,
+            scenarios=tuple(scenarios),
+            security_gate_records=records_of(gate, "security_gate_records"),
+            agent_card_records=records_of(card, "agent_card_records"),
+            security_gate_uri=_uri(artifacts.security_gate_uri) if gate is None else None,
+            agent_card_uri=_uri(artifacts.agent_card_uri) if card is None else None,
+            artifact_summary=summary or None,
+        )
+    except ValidationError as error:
+        raise SettingError(condensed(error)) from error
+
+
+def _uri(uri: str | os.PathLike[str] | None) -> str | None:
+    return None if uri is None else os.fspath(uri)
 
 
 def one_scenario(question_prompt: str, agent_response: str) -> tuple[Scenario]:
-    """A question and its answer as the one scenario of a case."""
-    return (
-        Scenario(
-            scenario_id="scenario-1",
-            question=QuestionSpec(prompt=question_prompt),
-            execution=ExecutionResult(response=agent_response),
-        ),
-    )
+    """A question and its answer as the one scenario of a case; raises as `scenario`."""
+    return (scenario(question_prompt, agent_response),)

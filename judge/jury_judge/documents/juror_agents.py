@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Unpack
+from typing import Any, Unpack
 
 from jury_debate.panel_spec import (
     SIMULATED_MODEL,
@@ -145,8 +145,7 @@ class BaseJurorAgent:
             SettingError: an opinion is not understood.
             NoEvaluation: the juror gave no usable answer; the message says where its calls are recorded.
         """
-        if not 1 <= round_number <= MOST_ROUNDS:
-            raise SettingError(f"round_number: must be from 1 to {MOST_ROUNDS}, not {round_number}")
+        check_round(round_number, "round_number")
         me = self.config.juror_id
         opinions: dict[str, GivenAnswer | None] = {me: self._before(question_prompt, agent_response)}
         opinions |= read_opinions(other_opinions, "other_opinions")
@@ -182,6 +181,19 @@ MOST_ROUNDS = 100
 """As many as a panel may have."""
 
 
+def check_round(number: Any, name: str) -> int:
+    """The number of a round, or how many there may be.
+
+    Raises:
+        SettingError: it is none; the message begins with `name`.
+    """
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_ROUNDS:
+        raise SettingError(
+            f"{name}: must be a whole number from 1 to {MOST_ROUNDS}, not {visible_line(repr(number), 40)}"
+        )
+    return number
+
+
 def create_juror_agents(
     juror_ids: Iterable[str] | None = None,
     artifact_context: ArtifactContext | None = None,
@@ -210,7 +222,7 @@ def seat_of(config: JurorConfig) -> SeatSpec:
     return SeatSpec(
         model=model,
         juror_id=config.juror_id,
-        role=config.role.value,
+        role=JurorRole(config.role).value,
         role_name=config.role_name,
         role_focus=config.role_focus,
         prompt=config.evaluation_prompt,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
+from numbers import Real
 from typing import Any
 
 from jury_events.verdict import Verdict
@@ -22,6 +23,8 @@ def read_opinions(opinions: Opinions, name: str) -> dict[str, GivenAnswer]:
     Raises:
         SettingError: one of them is not understood; the message names it, and what it must hold.
     """
+    if not isinstance(opinions, Iterable):
+        raise SettingError(f"{name}: give the opinions by juror id, or in a list, not a {type(opinions).__name__}")
     if isinstance(opinions, Mapping):
         pairs = list(opinions.items())
     else:
@@ -72,7 +75,7 @@ def read_opinion(opinion: Any, place: str) -> GivenAnswer:
         verdict=verdict.value,
         overall=sum(points.values()) if overall is None else _number(overall, "overall_score", 100.0, place),
         confidence=0.5 if confidence is None else _number(confidence, "confidence", 1.0, place),
-        rationale=str(said) if said else verdict.value,
+        rationale=_said(said, place) if said else verdict.value,
         points=points,
     )
 
@@ -85,7 +88,18 @@ def _table(opinion: Any, place: str) -> Mapping[str, Any]:
     return opinion
 
 
+def _said(said: Any, place: str) -> str:
+    text = str(said)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SettingError(
+            f"{place}: what it says holds half a character at index {error.start}; leave it out"
+        ) from None
+    return text
+
+
 def _number(value: Any, name: str, most: float, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= most:
         raise SettingError(f"{place}: {name} must be a number from 0 to {most:g}, not {visible_line(repr(value), 40)}")
     return float(value)

@@ -65,6 +65,7 @@ class Feed:
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._ended = False
+        self._problem: Exception | None = None
         self.readers = 0
 
     @asynccontextmanager
@@ -74,6 +75,7 @@ class Feed:
         Raises:
             TooManyReaders: there is no place for another.
         """
+        self._check()
         if self.readers >= self._most:
             raise TooManyReaders(f"{self.readers} readers follow debates here already; come back in a minute")
         key = (debate_id, form.name)
@@ -114,6 +116,7 @@ class Feed:
         Raises:
             StoreError: the log cannot be read, or the feed was closed meanwhile.
         """
+        self._check()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(done)
         self._asking += 1
@@ -130,14 +133,26 @@ class Feed:
         for channel in self._channels.values():
             channel.end()
 
+    def fail(self, problem: Exception) -> None:
+        """The store goes away: every reader is told, and those that come later."""
+        self._problem = problem
+        for channel in self._channels.values():
+            channel.fail(problem)
+        waiting, self._waiting = self._waiting, []
+        _answer(waiting, problem)
+
     async def close(self) -> None:
-        """Stop looking at the log; `end` lets the readers go that are left."""
+        """Stop looking at the log; `end` or `fail` lets the readers go that are left."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         waiting, self._waiting = self._waiting, []
         _answer(waiting, _closed())
+
+    def _check(self) -> None:
+        if self._problem is not None:
+            raise self._problem
 
     def _look_now(self) -> None:
         self._hurry.set()
