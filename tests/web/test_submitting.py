@@ -1,6 +1,7 @@
 """What is sent is judged, recorded, and answered at once with where to watch."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,55 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     assert {200} == {answer.status_code for answer in seen}
     assert not [answer.url for answer in seen if canary in answer.text or canary in str(answer.headers)]
+
+
+OTHER = {**CASE, "response": "Never."}
+SECOND = {**CASE, "case_id": "second"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/api/evaluations", {"case": OTHER}, "over another case"),
+        ("/api/evaluations", {"case": CASE, "panel": "other"}, "under another panel"),
+        ("/api/runs", {"cases": [OTHER]}, "over another case"),
+        ("/api/runs", {"cases": [CASE, SECOND]}, "with other cases"),
+        ("/api/runs", {"cases": [SECOND]}, "with other cases"),
+        ("/api/runs", {"cases": [CASE], "panel": "other"}, "under another panel"),
+        ("/api/evaluations", {"case": CASE}, None),
+        ("/api/evaluations", {"case": SECOND}, None),
+        ("/api/runs", {"cases": [CASE]}, None),
+    ],
+)
+def test_what_is_under_way_by_a_name_is_not_taken_for_something_else(
+    tmp_path: Path, path: str, body: Any, said: str | None
+) -> None:
+    with slow_client(tmp_path) as client:
+        for where, first in (("/api/evaluations", {"case": CASE}), ("/api/runs", {"cases": [CASE]})):
+            client.post(where, json={**first, "runId": "r"})
+
+        answer = client.post(path, json={**body, "runId": "r"})
+
+    assert (202 if said is None else 409) == answer.status_code
+    assert said is None or said in answer.json()["error"]
+
+
+def test_of_two_cases_that_come_at_once_under_one_name_one_is_refused(tmp_path: Path) -> None:
+    with slow_client(tmp_path) as client, ThreadPoolExecutor() as threads:
+        answers = threads.map(
+            lambda case: client.post("/api/evaluations", json={"case": case, "runId": "r"}).status_code, [CASE, OTHER]
+        )
+
+        assert [202, 409] == sorted(answers)
+
+
+def slow_client(folder: Path) -> TestClient:
+    """A client of a server whose jurors take minutes."""
+    url = f"sqlite:///{folder / 'jury.db'}"
+    upgrade(url)
+    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    made = {name: lambda heard: slow(heard=heard) for name in ("usual", "other")}
+    return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
 
 def test_more_than_a_server_holds_at_once_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
