@@ -191,7 +191,8 @@ class _Http(H11Protocol):
         super().connection_lost(exc)
 
     def _is_idle(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
+        cycle: Any = self.cycle
+        return cycle is None or cycle.response_complete
 
     def _await_request(self) -> None:
         self._deadline = self.loop.call_later(self.request_within, self.transport.abort)
