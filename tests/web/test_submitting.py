@@ -14,6 +14,7 @@ from jury_judge.jury import Jury
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_migrations.upgrading import upgrade
+from jury_store.errors import StoreFailed
 from jury_store.opening import open_store
 from support.waiting import eventually
 
@@ -276,6 +277,23 @@ def test_of_two_cases_that_come_at_once_under_one_name_one_is_refused(tmp_path: 
         )
 
         assert [202, 409] == sorted(answers)
+
+
+def test_what_could_not_begin_is_not_under_way(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    juries = iter([StoreFailed("the disk is gone; look at it"), Jury("independent", store=url)])
+
+    def make(_heard: Any) -> Jury:
+        found = next(juries)
+        if isinstance(found, StoreFailed):
+            raise found
+        return found
+
+    with TestClient(create_app(Service(open_store(url, write=False), {"usual": make}), GATE), base_url=BASE) as client:
+        answers = [client.post("/api/evaluations", json={"case": case, "runId": "r"}) for case in (CASE, OTHER)]
+
+    assert [503, 202] == [answer.status_code for answer in answers]
 
 
 def slow_client(folder: Path) -> TestClient:

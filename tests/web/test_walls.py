@@ -233,8 +233,9 @@ def test_with_the_token_everybody_comes_in(guarded: TestClient, headers: dict[st
     assert 200 == guarded.get("/api/debates", headers=headers).status_code
 
 
-def test_without_the_token_no_websocket_opens(guarded: TestClient) -> None:
-    with pytest.raises(WebSocketDenialResponse) as refused, guarded.websocket_connect("/ws", headers={"host": NAME}):
+@pytest.mark.parametrize("path", ["/ws", "/static/ws"])
+def test_without_the_token_no_websocket_opens(guarded: TestClient, path: str) -> None:
+    with pytest.raises(WebSocketDenialResponse) as refused, guarded.websocket_connect(path, headers={"host": NAME}):
         pass
 
     assert 401 == refused.value.status_code
