@@ -428,3 +428,19 @@ async def test_readers_are_told_why_when_the_store_goes_away(store: MemoryEventS
             pass
     with pytest.raises(JuryClosed, match="it was left"):
         await feed.caught_up()
+
+
+@pytest.mark.parametrize("later", range(5))
+async def test_whoever_comes_while_the_feed_goes_to_rest_is_answered(
+    store: MemoryEventStore, feed: Feed, later: int
+) -> None:
+    follows = feed.follow("d", LIVE_EVENTS)
+    await follows.__aenter__()
+    await feed.caught_up()
+
+    leaving = asyncio.create_task(follows.__aexit__(None, None, None))
+    for _ in range(later):
+        await asyncio.sleep(0)
+    coming = asyncio.create_task(feed.caught_up())
+
+    await asyncio.gather(leaving, coming)

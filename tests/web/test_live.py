@@ -228,14 +228,38 @@ async def test_whoever_has_everything_of_a_debate_that_is_over_need_not_come_aga
     assert rest.content == both.content
 
 
-@pytest.mark.parametrize("path", ["/api/debates/none/ws", "/api/debates/d/ws?after=x", "/api/debates/d%20/ws"])
-async def test_a_websocket_that_cannot_be_is_refused(path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/debates/none/ws", 404),
+        ("/api/debates/d/ws?after=x", 422),
+        ("/api/debates/d%20/ws", 422),
+        ("/api/debates/d/live", 404),
+        ("/", 404),
+        ("/static/style.css", 404),
+    ],
+)
+async def test_a_websocket_that_cannot_be_is_refused_as_requests_are(path: str, status: int) -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
     with served(store) as (base, _), pytest.raises(InvalidStatus) as denied:
         await connect(base.replace("http", "ws") + path).__aenter__()
 
-    assert 400 <= denied.value.response.status_code < 500
+    answer = denied.value.response
+    assert status == answer.status_code
+    assert {"error", "remedy"} == set(json.loads(answer.body or b""))
+    assert "nosniff" == answer.headers["x-content-type-options"]
+
+
+async def test_a_websocket_to_a_record_that_cannot_be_read_is_closed_as_one() -> None:
+    store = MemoryEventStore()
+    writing = Writing(store)
+    writing.write(writing.script.opened()._replace(schema=99))
+    with served(store) as (base, _):
+        socket_ = await connect(base.replace("http", "ws") + "/api/debates/d/ws")
+        await socket_.wait_closed()
+
+    assert 1011 == socket_.close_code
 
 
 async def test_readers_are_let_go_when_the_server_ends() -> None:

@@ -1,11 +1,17 @@
 """Where the server listens, and by which names it is known there."""
 
+import asyncio
+import contextlib
 import socket
+from urllib.parse import urlsplit
 
 import pytest
 
 from jury_judge.errors import ServeRefused
-from jury_judge.web.server import Address, listen
+from jury_judge.web.server import Address, _Http, listen
+from jury_store.memory import MemoryEventStore
+from support.served import served
+from support.writing import Writing
 
 
 @pytest.mark.parametrize(
@@ -41,3 +47,49 @@ def test_a_name_to_listen_at_is_a_name_to_be_known_by() -> None:
 def test_a_port_that_is_taken_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ServeRefused, match="choose another --port"):
         listen("127.0.0.1", taken.getsockname()[1])
+
+
+HEALTH = b"GET /api/health HTTP/1.1\r\nHost: %s\r\n\r\n"
+UPGRADE = (
+    b"GET /api/debates/d/ws HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX: " + b"x" * 50_000 + b"\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "sent"),
+    [(b"", b""), (b"", b"GET / HT"), (HEALTH, b"GET / HT"), (b"", UPGRADE)],
+    ids=["nothing", "half", "half after another", "a handshake too large"],
+)
+async def test_a_connection_that_does_not_come_to_a_request_is_dropped(
+    first: bytes, sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Http, "request_within", 0.2)
+    with served(MemoryEventStore()) as (base, _):
+        there = urlsplit(base)
+        reader, writer = await asyncio.open_connection(there.hostname, there.port)
+        if first:
+            writer.write(first % there.netloc.encode())
+            await reader.readuntil(b"}")
+        writer.write(sent.replace(b"%s", there.netloc.encode()))
+        async with asyncio.timeout(3):
+            with contextlib.suppress(ConnectionError):
+                await reader.read()
+        writer.close()
+
+
+async def test_a_connection_may_ask_again_and_wait_for_a_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Http, "request_within", 0.2)
+    store = MemoryEventStore()
+    Writing(store).write(Writing(store).script.opened())
+    with served(store, alive_every=0.3) as (base, _):
+        there = urlsplit(base)
+        reader, writer = await asyncio.open_connection(there.hostname, there.port)
+        host = there.netloc.encode()
+        writer.write(HEALTH % host)
+        await reader.readuntil(b"}")
+        writer.write(b"GET /api/debates/d/live HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
+        told = await reader.readuntil(b": alive")
+        writer.close()
+
+    assert b"phase_change" in told

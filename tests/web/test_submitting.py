@@ -1,6 +1,7 @@
 """What is sent is judged, recorded, and answered at once with where to watch."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from jury_judge.jury import Jury
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_migrations.upgrading import upgrade
+from jury_store.errors import StoreFailed
 from jury_store.opening import open_store
 from support.waiting import eventually
 
@@ -235,6 +237,72 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     assert {200} == {answer.status_code for answer in seen}
     assert not [answer.url for answer in seen if canary in answer.text or canary in str(answer.headers)]
+
+
+OTHER = {**CASE, "response": "Never."}
+SECOND = {**CASE, "case_id": "second"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("/api/evaluations", {"case": OTHER}, "over another case"),
+        ("/api/evaluations", {"case": CASE, "panel": "other"}, "under another panel"),
+        ("/api/runs", {"cases": [OTHER]}, "over another case"),
+        ("/api/runs", {"cases": [CASE, SECOND]}, "with other cases"),
+        ("/api/runs", {"cases": [SECOND]}, "with other cases"),
+        ("/api/runs", {"cases": [CASE], "panel": "other"}, "under another panel"),
+        ("/api/evaluations", {"case": CASE}, None),
+        ("/api/evaluations", {"case": SECOND}, None),
+        ("/api/runs", {"cases": [CASE]}, None),
+    ],
+)
+def test_what_is_under_way_by_a_name_is_not_taken_for_something_else(
+    tmp_path: Path, path: str, body: Any, said: str | None
+) -> None:
+    with slow_client(tmp_path) as client:
+        for where, first in (("/api/evaluations", {"case": CASE}), ("/api/runs", {"cases": [CASE]})):
+            client.post(where, json={**first, "runId": "r"})
+
+        answer = client.post(path, json={**body, "runId": "r"})
+
+    assert (202 if said is None else 409) == answer.status_code
+    assert said is None or said in answer.json()["error"]
+
+
+def test_of_two_cases_that_come_at_once_under_one_name_one_is_refused(tmp_path: Path) -> None:
+    with slow_client(tmp_path) as client, ThreadPoolExecutor() as threads:
+        answers = threads.map(
+            lambda case: client.post("/api/evaluations", json={"case": case, "runId": "r"}).status_code, [CASE, OTHER]
+        )
+
+        assert [202, 409] == sorted(answers)
+
+
+def test_what_could_not_begin_is_not_under_way(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrade(url)
+    juries = iter([StoreFailed("the disk is gone; look at it"), Jury("independent", store=url)])
+
+    def make(_heard: Any) -> Jury:
+        found = next(juries)
+        if isinstance(found, StoreFailed):
+            raise found
+        return found
+
+    with TestClient(create_app(Service(open_store(url, write=False), {"usual": make}), GATE), base_url=BASE) as client:
+        answers = [client.post("/api/evaluations", json={"case": case, "runId": "r"}) for case in (CASE, OTHER)]
+
+    assert [503, 202] == [answer.status_code for answer in answers]
+
+
+def slow_client(folder: Path) -> TestClient:
+    """A client of a server whose jurors take minutes."""
+    url = f"sqlite:///{folder / 'jury.db'}"
+    upgrade(url)
+    slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
+    made = {name: lambda heard: slow(heard=heard) for name in ("usual", "other")}
+    return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
 
 def test_more_than_a_server_holds_at_once_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,6 +211,7 @@ def guarded() -> Iterator[TestClient]:
         {"cookie": f"{COOKIE}={TOKEN}"},
         {"cookie": f"{COOKIE}=wrong"},
         {"cookie": "\x01;;==;"},
+        {"cookie": f"{COOKIE}={COOKIE}={cookie_of(TOKEN)}"},
         {"authorization": b"Bearer " + "日本".encode()},
     ],
 )
@@ -220,13 +221,21 @@ def test_without_the_token_nobody_comes_in(guarded: TestClient, headers: Any) ->
     assert (401, "Bearer") == (answer.status_code, answer.headers["www-authenticate"])
 
 
-@pytest.mark.parametrize("headers", [{"authorization": f"Bearer {TOKEN}"}, {"cookie": f"{COOKIE}={cookie_of(TOKEN)}"}])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": f"Bearer {TOKEN}"},
+        {"cookie": f"{COOKIE}={cookie_of(TOKEN)}"},
+        {"cookie": f'other={{"a": 1}}; bare; a[b]=1; {COOKIE}={cookie_of(TOKEN)}'},
+    ],
+)
 def test_with_the_token_everybody_comes_in(guarded: TestClient, headers: dict[str, str]) -> None:
     assert 200 == guarded.get("/api/debates", headers=headers).status_code
 
 
-def test_without_the_token_no_websocket_opens(guarded: TestClient) -> None:
-    with pytest.raises(WebSocketDenialResponse) as refused, guarded.websocket_connect("/ws", headers={"host": NAME}):
+@pytest.mark.parametrize("path", ["/ws", "/static/ws"])
+def test_without_the_token_no_websocket_opens(guarded: TestClient, path: str) -> None:
+    with pytest.raises(WebSocketDenialResponse) as refused, guarded.websocket_connect(path, headers={"host": NAME}):
         pass
 
     assert 401 == refused.value.status_code
@@ -252,6 +261,12 @@ def test_what_the_login_page_looks_like_needs_no_token_and_leads_to_nothing_else
     answers = [guarded.get(path).status_code for path in ("/static/style.css", "/static", "/staticx", "/x/static/")]
 
     assert [200, 401, 401, 401] == answers
+
+
+def test_without_the_token_nobody_makes_the_server_keep_more_than_a_form(guarded: TestClient) -> None:
+    answer = guarded.post("/login", data={"token": "x" * 5000})
+
+    assert 413 == answer.status_code
 
 
 def test_a_foreign_page_cannot_log_anybody_in(guarded: TestClient) -> None:

@@ -144,11 +144,12 @@ class Feed:
     async def close(self) -> None:
         """Stop looking at the log; `end` or `fail` lets the readers go that are left."""
         task, self._task = self._task, None
+        # Whoever comes while the task ends waits for the next one.
+        waiting, self._waiting = self._waiting, []
+        _answer(waiting, _closed())
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        waiting, self._waiting = self._waiting, []
-        _answer(waiting, _closed())
 
     def _check(self) -> None:
         if self._problem is not None:

@@ -71,6 +71,7 @@ def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) ->
     answer_problems(app)
     if gate.token is not None:
         app.router.routes.append(login_route(gate.token))
+    live.deny_sockets(app)
     app.router.routes.extend(pages)
     return walled(app, gate)
 

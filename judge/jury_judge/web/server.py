@@ -21,6 +21,9 @@ _BACKLOG = 1024
 _GRACE = 5
 """Seconds that requests under way have when the server ends."""
 
+REQUEST_WITHIN = 30.0
+"""Seconds in which a connection, and what comes after an answer, has to become a request."""
+
 _MOST_MESSAGE = 64 * 1024
 """Bytes that a WebSocket reader may send at once; nothing that it sends is listened to."""
 
@@ -155,11 +158,49 @@ class _Server(uvicorn.Server):
 
 
 class _Http(H11Protocol):
-    """Hands the connection to the application, which ASGI alone does not."""
+    """Hands the connection to the application, which ASGI alone does not, and drops who asks for nothing."""
+
+    request_within = REQUEST_WITHIN
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.app = _connected(self.app, lambda: self.transport)
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_request()
+
+    def data_received(self, data: bytes) -> None:
+        if self._deadline is None and self._is_idle():
+            self._await_request()
+        super().data_received(data)
+        if not self._is_idle():
+            self._forget_deadline()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        self._forget_deadline()
+        super().handle_websocket_upgrade(event)
+        protocol = self.transport.get_protocol()
+        if isinstance(protocol, _WebSocket) and not protocol.handshake_initiated:
+            # Its headers are beyond what the WebSocket's parser takes, which says nothing and waits.
+            self.send_400_response("Invalid HTTP request received.")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_deadline()
+        super().connection_lost(exc)
+
+    def _is_idle(self) -> bool:
+        cycle: Any = self.cycle
+        return cycle is None or cycle.response_complete
+
+    def _await_request(self) -> None:
+        self._deadline = self.loop.call_later(self.request_within, self.transport.abort)
+
+    def _forget_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 class _WebSocket(WebSocketsSansIOProtocol):

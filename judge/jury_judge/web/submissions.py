@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from jury_events.case import Case
 from jury_events.errors import JuryError
@@ -20,6 +20,7 @@ from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.runs import fresh_debate_id, fresh_run_id
 from jury_judge.views.visible_text import visible_line
+from jury_judge.web.claims import Claim, Kind, claim
 from jury_store.event_store import EventStore
 
 MOST = 500
@@ -39,22 +40,19 @@ _GOES_ON_WITHIN = 0.3
 
 _log = logging.getLogger(__name__)
 
-Kind = Literal["evaluation", "run"]
-
 MakeJury = Callable[[Callable[[str, str], None]], Jury]
 """Makes a Jury that tells what final judges write."""
 
 
 @dataclass(kw_only=True)
 class Submission:
-    """One evaluation, or one run, whose cases have `size` bytes.
+    """One evaluation, or one run.
 
     `problem` is why it could not go on; None while it runs, and when it is over.
     """
 
     kind: Kind
     id: str
-    size: int
     task: asyncio.Task[None]
     problem: BaseException | None = None
 
@@ -82,6 +80,7 @@ class Submissions:
         self._most = most
         self._juries: dict[str, asyncio.Task[Jury]] = {}
         self._open = AsyncExitStack()
+        self._claims: set[Claim] = set()
         self._known: OrderedDict[tuple[str, str], Submission] = OrderedDict()
 
     def find(self, kind: Kind, name: str) -> Submission | None:
@@ -101,23 +100,22 @@ class Submissions:
         Raises:
             NotHeldHere: no such panel.
             TooManySubmissions: too many are under way.
+            RunRefused: what is under way by that name is not the same.
             JuryError: it cannot be held, as `Jury.evaluate` says.
         """
         debate_id = fresh_debate_id(case) if run_id is None else id_of(run_id, case.case_id)
-        named = self._panel(panel)
-        size = await asyncio.to_thread(_size, [case])
-        if (there := self._under_way("evaluation", debate_id, size)) is not None:
+        asked = await asyncio.to_thread(claim, "evaluation", debate_id, self._panel(panel), {debate_id: case})
+        if (there := self._under_way(asked)) is not None:
             return there
-        jury = await self._jury(named)
 
-        async def hold() -> None:
+        async def hold(jury: Jury) -> None:
             await jury.evaluate(case, run_id=run_id, debate_id=debate_id, submission_id=submission_id)
 
-        stream = debate_stream(debate_id)
-        known = stream in await asyncio.to_thread(self._store.heads, [stream])
-        return await self._begin(
-            "evaluation", debate_id, size, hold(), lambda opening: opening.debate_id == debate_id, known=known
-        )
+        def known() -> bool:
+            stream = debate_stream(debate_id)
+            return stream in self._store.heads([stream])
+
+        return await self._begin(asked, hold, lambda opening: opening.debate_id == debate_id, known)
 
     async def run(
         self, cases: Sequence[Case], *, panel: str | None, run_id: str | None, concurrency: int | None
@@ -128,18 +126,19 @@ class Submissions:
             NotHeldHere, TooManySubmissions, JuryError: as `evaluate`.
         """
         name = run_id or fresh_run_id()
-        named = self._panel(panel)
-        size = await asyncio.to_thread(_size, cases)
-        if (there := self._under_way("run", name, size)) is not None:
+        debates = {id_of(name, case.case_id): case for case in cases}
+        asked = await asyncio.to_thread(claim, "run", name, self._panel(panel), debates)
+        if (there := self._under_way(asked)) is not None:
             return there
-        jury = await self._jury(named)
 
-        async def hold() -> None:
+        async def hold(jury: Jury) -> None:
             async for _ in jury.evaluate_many(cases, run_id=name, concurrency=concurrency):
                 pass
 
-        known = bool(await asyncio.to_thread(self._store.debates, run_id=name, limit=1))
-        return await self._begin("run", name, size, hold(), lambda opening: opening.run_id == name, known=known)
+        def known() -> bool:
+            return bool(self._store.debates(run_id=name, limit=1))
+
+        return await self._begin(asked, hold, lambda opening: opening.run_id == name, known)
 
     async def close(self) -> None:
         """Stop what runs where it is, and let the juries go."""
@@ -158,13 +157,18 @@ class Submissions:
             raise NotHeldHere(f"there is no panel {visible_line(name, 80)!r} here; panels are {', '.join(self.panels)}")
         return name
 
-    def _under_way(self, kind: Kind, name: str, size: int) -> Submission | None:
-        there = self.find(kind, name)
+    def _under_way(self, asked: Claim) -> Submission | None:
+        """What does it already; else it is under way from now on."""
+        asked.check(self._claims)
+        there = self.find(asked.kind, asked.name)
         if there is not None and there.running:
             return there
-        sizes = [one.size for one in self._known.values() if one.running]
-        if len(sizes) >= self._most or (sizes and sum(sizes) + size > MOST_BYTES):
-            raise TooManySubmissions(f"{len(sizes)} evaluations and runs are under way here; come back in a minute")
+        size = sum(one.size for one in self._claims)
+        if len(self._claims) >= self._most or (self._claims and size + asked.size > MOST_BYTES):
+            raise TooManySubmissions(
+                f"{len(self._claims)} evaluations and runs are under way here; come back in a minute"
+            )
+        self._claims.add(asked)
         return None
 
     async def _jury(self, panel: str) -> Jury:
@@ -177,36 +181,35 @@ class Submissions:
 
     async def _begin(
         self,
-        kind: Kind,
-        name: str,
-        size: int,
-        held: Coroutine[Any, Any, None],
+        asked: Claim,
+        hold: Callable[[Jury], Coroutine[Any, Any, None]],
         opens: Callable[[Opening], bool],
-        *,
-        known: bool,
+        is_known: Callable[[], bool],
     ) -> Submission:
         opened = asyncio.Event()
-        within = _GOES_ON_WITHIN if known else _ANSWER_WITHIN
+        task = None
 
         def tell(opening: Opening) -> None:
             if opens(opening):
                 opened.set()
 
         try:
+            jury = await self._jury(asked.panel)
+            within = _GOES_ON_WITHIN if await asyncio.to_thread(is_known) else _ANSWER_WITHIN
             async with self._feed.openings(tell):
-                task = asyncio.create_task(held)
-                submission = self._keep(Submission(kind=kind, id=name, size=size, task=task))
+                task = asyncio.create_task(hold(jury))
+                submission = self._keep(Submission(kind=asked.kind, id=asked.name, task=task), asked)
                 seen = asyncio.create_task(opened.wait())
                 await asyncio.wait({task, seen}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
                 seen.cancel()
-        except BaseException:
-            held.close()
-            raise
+        finally:
+            if task is None:
+                self._claims.discard(asked)
         if task.done() and submission.problem is not None:
             raise submission.problem
         return submission
 
-    def _keep(self, submission: Submission) -> Submission:
+    def _keep(self, submission: Submission, asked: Claim) -> Submission:
         key = (submission.kind, submission.id)
         self._known[key] = submission
         self._known.move_to_end(key)
@@ -214,6 +217,7 @@ class Submissions:
             del self._known[old]
 
         def ended(task: asyncio.Task[None]) -> None:
+            self._claims.discard(asked)
             if task.cancelled():
                 return
             problem = submission.problem = task.exception()
@@ -230,10 +234,6 @@ class Submissions:
 
         submission.task.add_done_callback(ended)
         return submission
-
-
-def _size(cases: Sequence[Case]) -> int:
-    return sum(len(case.to_part()) for case in cases)
 
 
 def refuse_uris(cases: Sequence[Case]) -> None:

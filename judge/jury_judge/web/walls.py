@@ -8,10 +8,10 @@ import asyncio
 import hashlib
 import hmac
 import json
-from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONTENT_SECURITY_POLICY = (
@@ -23,6 +23,9 @@ LOGIN = "/login"
 STATIC = "/static/"
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a request."""
+
+MAX_FORM = 4096
+"""Bytes of the login's form, which whoever has no token may send."""
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _BODY_SECONDS = 30.0
@@ -134,16 +137,17 @@ class Token:
         self._cookie = cookie_of(token).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in {"http", "websocket"} and not _is_open(scope) and not self._known(Headers(scope=scope)):
+        if scope["type"] in {"http", "websocket"} and not _is_open(scope) and not self._known(HTTPConnection(scope)):
             await _refuse(self._refusal(scope), scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _known(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+    def _known(self, asking: HTTPConnection) -> bool:
+        scheme, _, given = asking.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return hmac.compare_digest(given.strip().encode(), self._token)
-        return hmac.compare_digest(_cookie_in(headers).encode(), self._cookie)
+        # Read as browsers write them: a server on another port of this host may have set any cookie before ours.
+        return hmac.compare_digest(asking.cookies.get(COOKIE, "").encode(), self._cookie)
 
     def _refusal(self, scope: Scope) -> Refusal:
         wants_page = scope["type"] == "http" and scope["method"] == "GET"
@@ -189,9 +193,10 @@ class Bodies:
     async def _taken(self, scope: Scope, receive: Receive) -> bytes | Refusal | None:
         """None: the client went away."""
         headers = Headers(scope=scope)
+        most = min(self._most, MAX_FORM) if scope["path"] == LOGIN else self._most
         declared = headers.get("content-length", "0")
-        if declared.isascii() and declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > self._most):
-            return self._too_large()
+        if declared.isascii() and declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > most):
+            return _too_large(most)
         kept = bytearray()
         more = True
         while more:
@@ -200,31 +205,23 @@ class Bodies:
             if message["type"] != "http.request":
                 return None
             kept += message.get("body", b"")
-            if len(kept) > self._most:
-                return self._too_large()
+            if len(kept) > most:
+                return _too_large(most)
             more = message.get("more_body", False)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kept and scope["path"] != LOGIN and kind != "application/json":
             return Refusal(415, "a request's body is JSON", "send it with Content-Type: application/json")
         return bytes(kept)
 
-    def _too_large(self) -> Refusal:
-        remedy = "send fewer cases at once, or shorter ones"
-        close = (("Connection", "close"),)
-        return Refusal(413, f"the request is larger than {self._most:,} bytes", remedy, close)
+
+def _too_large(most: int) -> Refusal:
+    remedy = "send fewer cases at once, or shorter ones"
+    return Refusal(413, f"the request is larger than {most:,} bytes", remedy, (("Connection", "close"),))
 
 
 def cookie_of(token: str) -> str:
     """What the cookie holds instead of the token itself."""
     return hmac.new(token.encode(), b"jury-judge cookie 1", hashlib.sha256).hexdigest()
-
-
-def _cookie_in(headers: Headers) -> str:
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return ""
-    return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
 def _address(scope: Scope) -> tuple[str, ...]:

@@ -5,17 +5,19 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, WebSocket
+from fastapi import APIRouter, FastAPI, Header, Query, WebSocket
+from fastapi.exceptions import WebSocketRequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocketDisconnect
+from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from jury_judge.errors import BadPoint, TooManyReaders
+from jury_events.errors import JuryError
 from jury_judge.live.channel import Reader
 from jury_judge.live.forms import FRAMES, SSE
 from jury_judge.live.points import START, Point, parse_point
 from jury_judge.live.schema import schema_text
-from jury_judge.web.api.problems import Problem, Refused, described, problem_of, status_of
+from jury_judge.web.api.problems import Problem, Refused, described, first_complaint, problem_of, status_of
 from jury_judge.web.api.serving import DebateName, Serving, no_debate
 from jury_judge.web.service import Service
 
@@ -137,8 +139,25 @@ async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> 
         async with service.feed.follow(debate_id, FRAMES, point) as reader:
             await socket.accept()
             await _Socket(socket, reader).serve()
-    except (BadPoint, Refused, TooManyReaders) as error:
-        await _deny(socket, error)
+    except (JuryError, Refused) as error:
+        if socket.application_state is WebSocketState.CONNECTING:
+            await _deny(socket, error)
+        else:
+            await socket.close(1011)
+
+
+def deny_sockets(app: FastAPI) -> None:
+    """Have every WebSocket that `app` does not open refused as requests are. Its WebSockets must be there."""
+
+    async def nowhere(socket: WebSocket) -> None:
+        await _deny(socket, Refused(404, "there is no WebSocket at this address", "GET /api/debates/{id}/ws is one"))
+
+    async def malformed(socket: Any, error: Exception) -> None:
+        assert isinstance(error, WebSocketRequestValidationError)
+        await _deny(socket, Refused(422, first_complaint(error.errors()), "send a debate's id, as it is listed"))
+
+    app.router.routes.append(WebSocketRoute("/{path:path}", nowhere))
+    app.add_exception_handler(WebSocketRequestValidationError, malformed)
 
 
 class _Socket:
@@ -209,7 +228,7 @@ async def _must_be_known(service: Service, debate_id: str) -> None:
         raise no_debate(debate_id)
 
 
-async def _deny(socket: WebSocket, error: BadPoint | Refused | TooManyReaders) -> None:
+async def _deny(socket: WebSocket, error: JuryError | Refused) -> None:
     """A refusal before the handshake, as an HTTP answer where the server can give one."""
     if "websocket.http.response" not in socket.scope.get("extensions", {}):
         await socket.close(1008)

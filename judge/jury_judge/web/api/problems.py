@@ -107,7 +107,9 @@ def answer_problems(app: FastAPI) -> None:
 
     async def malformed(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return _answer(422, Problem(error=_first(error.errors()), remedy="the form is described in /openapi.json"))
+        return _answer(
+            422, Problem(error=first_complaint(error.errors()), remedy="the form is described in /openapi.json")
+        )
 
     async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
@@ -137,7 +139,7 @@ def _answer(status: int, problem: Problem, headers: Mapping[str, str] | None = N
     return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
 
 
-def _first(errors: Any) -> str:
+def first_complaint(errors: Any) -> str:
     """The first complaint; what was sent is not said back."""
     first = errors[0]
     place = ".".join(str(part) for part in first["loc"])
