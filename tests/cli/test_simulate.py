@@ -104,7 +104,7 @@ def test_a_file_scripts_faults_and_the_wire_is_open_to_others_only_if_told_so(ju
     ("arguments", "message"),
     [
         (("--port", "65536"), "'--port': 65536 is not in the range"),
-        (("--host", "203.0.113.7"), "203.0.113.7:0: Cannot assign requested address; choose another port"),
+        (("--host", "203.0.113.7"), "203.0.113.7:0: Cannot assign requested address; choose another --port"),
         (("--host", "no such host"), "no such host:0: "),
         (("--seed", "-1"), "'--seed': -1 is not in the range"),
         (("--latency", "-1"), "--latency: must be a number from 0 to 3600, not -1"),
@@ -147,7 +147,7 @@ def test_a_port_that_is_taken_is_named(jury):
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
-        f"jury: 127.0.0.1:{port}: Address already in use; choose another port (0: any that is free) or host\n"
+        f"jury: 127.0.0.1:{port}: Address already in use; choose another --port (0: any that is free) or host\n"
     )
 
 

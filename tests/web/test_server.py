@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_judge.errors import ServeRefused
+from jury_actors.listening import CannotListen
 from jury_judge.web.server import Address, _Http, listen
 from jury_store.memory import MemoryEventStore
 from support.served import served
@@ -45,7 +45,7 @@ def test_a_name_to_listen_at_is_a_name_to_be_known_by() -> None:
 
 
 def test_a_port_that_is_taken_is_refused() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(ServeRefused, match="choose another --port"):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(CannotListen, match="choose another --port"):
         listen("127.0.0.1", taken.getsockname()[1])
 
 

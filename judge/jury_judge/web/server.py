@@ -3,8 +3,8 @@
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from jury_actors.listening import EmbeddedServer, listening_socket
 from jury_judge.errors import ServeRefused
 from jury_judge.web.stalling import CONNECTION
 
@@ -65,23 +66,9 @@ def listen(host: str, port: int) -> tuple[socket.socket, Address]:
     """A socket that clients can connect to from now on; port 0 takes a free one.
 
     Raises:
-        ServeRefused: the address is in use, or none of this machine's.
+        CannotListen: the address is in use, or none of this machine's.
     """
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(_BACKLOG)
-        except OSError:
-            listener.close()
-            raise
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "not a host's name"
-        raise ServeRefused(f"{host}:{port}: {why}; choose another --port (0: any that is free) or --host") from error
+    listener = listening_socket(host, port, _BACKLOG)
     found = listener.getsockname()
     return listener, Address(found[0], found[1], None if _is_address(host) else host.lower())
 
@@ -122,7 +109,7 @@ async def serving(app: ASGIApp, listener: socket.socket, ending: Callable[[], No
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_GRACE,
     )
-    server = _Server(config)
+    server = EmbeddedServer(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started and not task.done():  # noqa: ASYNC110  (uvicorn sets no event)
@@ -147,14 +134,6 @@ async def until_signalled() -> None:
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
-
-
-class _Server(uvicorn.Server):
-    """Signals belong to whoever runs the server."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 class _Http(H11Protocol):

@@ -1,9 +1,8 @@
 """The server itself, on uvicorn: for the command `jury simulate`, and for tests of whatever speaks HTTP to models."""
 
 import asyncio
-import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from jury_actors.errors import ActorError
+from jury_actors.listening import EmbeddedServer, listening_socket
 from jury_actors.providers.simulated.http.app import simulation_app
 from jury_actors.providers.simulated.http.delivery import ABORT
 from jury_actors.providers.simulated.http.desk import Desk
@@ -22,10 +21,6 @@ HEADER = ("x-jury-simulated", "1")
 """On every response, so that nothing passes for a model's."""
 
 _BACKLOG = 4096
-
-
-class CannotListen(ActorError):
-    """The server can't have its address; the message says why."""
 
 
 class Simulation(NamedTuple):
@@ -60,7 +55,7 @@ async def simulation_server(
     Raises:
         CannotListen: the address is in use, or none of this machine's.
     """
-    listener = _listener(host, port)
+    listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
     desk = Desk(script, seed)
@@ -78,7 +73,7 @@ async def simulation_server(
         # What is still unanswered then is held on purpose, or late.
         timeout_graceful_shutdown=0,
     )
-    server = _Server(config)
+    server = EmbeddedServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield Simulation(url, desk.served, loopback)
@@ -86,14 +81,6 @@ async def simulation_server(
         server.should_exit = True
         await serving
         await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
-
-
-class _Server(uvicorn.Server):
-    """Signals belong to whoever runs the server."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 class _Protocol(H11Protocol):
@@ -108,27 +95,6 @@ class _Protocol(H11Protocol):
             await app(scope, receive, send)
 
         self.app = droppable
-
-
-def _listener(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
-        )[0]
-        # asyncio sends without delay only where the socket names its protocol.
-        listener = socket.socket(family, kind, protocol)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            # From here on clients wait instead of being refused, however long the server takes to start.
-            listener.listen(_BACKLOG)
-        except OSError:
-            listener.close()
-            raise
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "not a host's name"
-        raise CannotListen(f"{host}:{port}: {why}; choose another port (0: any that is free) or host") from error
-    return listener
 
 
 def _authority(address: IPv4Address | IPv6Address) -> str:
