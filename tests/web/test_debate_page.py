@@ -1,6 +1,7 @@
 """The page of one debate: the documents' discussion area, the matrix, the record behind every word, any moment."""
 
 import asyncio
+import json
 from functools import cache
 
 import pytest
@@ -138,6 +139,35 @@ def test_the_case_is_shown_under_its_headings():
 
     assert ["Policy", "Question", "Response"] == shown.all(".passages dt")
     assert ["Verify first.", "May I?", "Done."] == shown.all(".passages dd .prose")
+
+
+def test_what_the_jurors_were_told_of_the_records_is_part_of_the_case():
+    debate = HandBuilt()
+    case = json.loads(debate.texts[debate.opened.case.part])
+    told = HandBuilt(case=json.dumps({**case, "artifact_summary": "Two of ten checks failed."}))
+
+    shown = page(told)
+
+    assert "Summary of earlier checks" == shown.all(".passages dt")[-1]
+    assert "Two of ten checks failed." == shown.all(".passages dd")[-1]
+
+
+def test_a_passage_of_the_case_is_shown_as_far_as_any_text():
+    shown = page(HandBuilt(prompt="x" * 4096))
+
+    assert "x" * 4096 in shown.all(".passages dd .prose")
+    assert not shown.all(".cut")
+
+
+def test_of_a_debate_that_is_over_nothing_more_is_awaited():
+    debate = HandBuilt()
+    debate.events.append(DebateFailed(reason="nobody", detail=debate.text("no seat answered")))
+
+    shown = page(debate)
+
+    assert ["(nothing)", "There was no discussion.", "(nothing)"] == [
+        one.text() for one in shown.tree.css("p.absent:not([hidden])")
+    ]
 
 
 @pytest.mark.parametrize(
