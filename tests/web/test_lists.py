@@ -113,6 +113,15 @@ def test_two_debates_are_put_side_by_side(site):
     assert "Clerk" in [row[2] for row in shown.table("[aria-labelledby=h-panels]")]
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_no_two_rows_of_a_comparison_are_called_the_same(site, lang):
+    shown = site.get("/compare?a=run-1~one&b=run-1~two", accept_language=lang)
+    rows = [row[0] for row in shown.table("[aria-labelledby=h-result]")]
+
+    assert len(rows) > 8
+    assert sorted(set(rows)) == sorted(rows)
+
+
 def test_two_runs_are_put_side_by_side(site):
     shown = site.get("/compare?a=run-1&b=run-2")
 
