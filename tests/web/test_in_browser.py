@@ -288,6 +288,16 @@ async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
         opened.problems = [one for one in opened.problems if "404" not in one]
 
 
+async def test_a_letter_that_nothing_breaks_ends_with_the_page(browser):
+    store, marked = KeptStore(), "Z" + "\u0489" * 100
+    keep(store, HandBuilt(prompt=marked).phase_1().opened_as(case_id=marked))
+    async with served(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
+        for address in ("/debates/run-1~c1", "/debates/run-1~c1/events"):
+            await opened.go(address)
+
+            assert 320 == await opened.page.evaluate("document.documentElement.scrollWidth")
+
+
 async def test_the_page_reads_and_winds_back_without_a_script(browser, site):
     async with tab(browser, site, java_script_enabled=False) as opened:
         await opened.go("/debates/run-1~c1")

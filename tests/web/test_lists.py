@@ -98,6 +98,12 @@ def test_a_run_tells_its_figures_beside_its_charts(site):
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 
 
+def test_a_run_that_goes_on_may_still_come_to_a_discussion():
+    shown = Site(stored(debate("one", whole=False))).get("/runs/run-1")
+
+    assert "Nothing yet." == shown.one("[aria-labelledby=h-flips] .absent")
+
+
 def test_a_run_that_goes_on_is_looked_at_again(site):
     assert ["2000"] == site.get("/runs/run-1").attributes(".run", "data-again")
 
