@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from jury_events.debate_events import DebateCancelled, DebateFailed, RoundStarted
+from jury_events.debate_events import DebateCancelled, DebateFailed, JudgmentRendered, RoundStarted
 from jury_events.verdict import Verdict
 from support.courts import KeptStore, Run, a_case_with_records
 from support.hand_built import HandBuilt
@@ -364,3 +364,30 @@ def test_the_answer_may_not_be_kept_and_depends_on_the_reader():
 
     assert "no-store" == headers["cache-control"]
     assert "Accept-Language, Cookie" == headers["vary"]
+
+
+def test_the_calls_are_those_that_were_made_by_then():
+    def counted(address: str) -> int:
+        return sum(int(row[1]) for row in held().get(address).table("#h-calls ~ .wide table"))
+
+    assert counted("/debates/d0?at=2") < counted("/debates/d0")
+
+
+def test_the_matrix_of_a_long_debate_holds_its_latest_rounds():
+    debate = HandBuilt().phase_1().round_1()
+    started = next(event for event in debate.events if isinstance(event, RoundStarted))
+    debate.events += [started.changed(round=number) for number in range(2, 26)]
+
+    shown = page(debate)
+
+    assert ["Seat", "Phase 1", "Round 6"] == shown.all(".matrix thead th")[:3]
+    assert "Round 25" == shown.all(".matrix thead th")[-1]
+
+
+def test_a_verdict_that_lacked_a_quorum_says_so():
+    debate = whole()
+    rendered = debate.events[-2]
+    assert isinstance(rendered, JudgmentRendered)
+    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(capped=True))
+
+    assert "quorum lost: safe_pass became needs_review" in page(debate).all(".head .notice")

@@ -104,6 +104,15 @@ def test_a_run_that_goes_on_may_still_come_to_a_discussion():
     assert "Nothing yet." == shown.one("[aria-labelledby=h-flips] .absent")
 
 
+def test_a_full_score_is_in_the_last_band():
+    full = debate("one")
+    full.events[-1] = full.events[-1].changed(final_score=100)
+
+    shown = Site(stored(full)).get("/runs/run-1")
+
+    assert ["90–100", "1"] == shown.table("[aria-labelledby=h-scores]")[-1]
+
+
 def test_a_run_that_goes_on_is_looked_at_again(site):
     assert ["2000"] == site.get("/runs/run-1").attributes(".run", "data-again")
 
