@@ -1,11 +1,12 @@
 """The page of one debate: the documents' discussion area, the matrix, the record behind every word, any moment."""
 
 import asyncio
+import json
 from functools import cache
 
 import pytest
 
-from jury_events.debate_events import DebateCancelled, DebateFailed, RoundStarted
+from jury_events.debate_events import DebateCancelled, DebateFailed, JudgmentRendered, RoundStarted
 from jury_events.verdict import Verdict
 from support.courts import KeptStore, Run, a_case_with_records
 from support.hand_built import HandBuilt
@@ -138,6 +139,35 @@ def test_the_case_is_shown_under_its_headings():
 
     assert ["Policy", "Question", "Response"] == shown.all(".passages dt")
     assert ["Verify first.", "May I?", "Done."] == shown.all(".passages dd .prose")
+
+
+def test_what_the_jurors_were_told_of_the_records_is_part_of_the_case():
+    debate = HandBuilt()
+    case = json.loads(debate.texts[debate.opened.case.part])
+    told = HandBuilt(case=json.dumps({**case, "artifact_summary": "Two of ten checks failed."}))
+
+    shown = page(told)
+
+    assert "Summary of earlier checks" == shown.all(".passages dt")[-1]
+    assert "Two of ten checks failed." == shown.all(".passages dd")[-1]
+
+
+def test_a_passage_of_the_case_is_shown_as_far_as_any_text():
+    shown = page(HandBuilt(prompt="x" * 4096))
+
+    assert "x" * 4096 in shown.all(".passages dd .prose")
+    assert not shown.all(".cut")
+
+
+def test_of_a_debate_that_is_over_nothing_more_is_awaited():
+    debate = HandBuilt()
+    debate.events.append(DebateFailed(reason="nobody", detail=debate.text("no seat answered")))
+
+    shown = page(debate)
+
+    assert ["(nothing)", "There was no discussion.", "(nothing)"] == [
+        one.text() for one in shown.tree.css("p.absent:not([hidden])")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -334,3 +364,30 @@ def test_the_answer_may_not_be_kept_and_depends_on_the_reader():
 
     assert "no-store" == headers["cache-control"]
     assert "Accept-Language, Cookie" == headers["vary"]
+
+
+def test_the_calls_are_those_that_were_made_by_then():
+    def counted(address: str) -> int:
+        return sum(int(row[1]) for row in held().get(address).table("#h-calls ~ .wide table"))
+
+    assert counted("/debates/d0?at=2") < counted("/debates/d0")
+
+
+def test_the_matrix_of_a_long_debate_holds_its_latest_rounds():
+    debate = HandBuilt().phase_1().round_1()
+    started = next(event for event in debate.events if isinstance(event, RoundStarted))
+    debate.events += [started.changed(round=number) for number in range(2, 26)]
+
+    shown = page(debate)
+
+    assert ["Seat", "Phase 1", "Round 6"] == shown.all(".matrix thead th")[:3]
+    assert "Round 25" == shown.all(".matrix thead th")[-1]
+
+
+def test_a_verdict_that_lacked_a_quorum_says_so():
+    debate = whole()
+    rendered = debate.events[-2]
+    assert isinstance(rendered, JudgmentRendered)
+    debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(capped=True))
+
+    assert "quorum lost: safe_pass became needs_review" in page(debate).all(".head .notice")

@@ -175,6 +175,69 @@ async def test_the_language_is_switched_and_stays(browser, site):
         assert ["進捗", "判定の内訳", "スコアの分布", "ラウンド別の立場変更", "費用"] == await opened.texts("h2")
 
 
+async def test_the_other_language_shows_the_same_place(browser, site):
+    async with tab(browser, site, locale="en") as opened:
+        page = opened.page
+        await opened.go("/debates/run-1~c1#e-2")
+        await page.locator("#at").fill("7")
+        await expect(page.locator(".scrub-where")).to_contain_text("After event 7 of 12")
+        await page.locator(".matrix a.cell").first.click()
+        await page.locator(".language").click()
+
+        await expect(page.locator(".scrub-where")).to_contain_text("イベント7/12の直後")
+        assert page.url.endswith("?lang=ja&at=7#e-2")
+
+
+async def test_whoever_steps_by_keyboard_stays_on_the_step_and_is_told_where_it_leads(browser, site):
+    async with tab(browser, site, locale="en") as opened:
+        page = opened.page
+        await opened.go("/debates/run-1~c1")
+        told = await page.locator(".scrub-where").element_handle()
+        assert told is not None
+        await page.locator(".steps a[rel=prev]").focus()
+        for at in (11, 10):
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".scrub-where")).to_contain_text(f"After event {at} of 12")
+
+        assert "prev" == await page.evaluate("document.activeElement.rel")
+        # A region that is replaced is not announced; one whose content changes is.
+        assert "After event 10 of 12" in await told.inner_text()
+
+
+async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browser, live):
+    async with tab(browser, live.base, locale="en") as opened:
+        page = opened.page
+        await page.clock.install()
+        await page.route("**/live*", lambda route: route.fulfill(status=503))
+        await live.steps.let(f"initial/{POLICY}")
+        await opened.go("/debates/d0")
+        await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
+        await page.unroute("**/live*")
+        await page.clock.fast_forward(3000)
+        await expect(page.locator("#live")).to_have_text("Live")
+        await live.steps.let(f"initial/{SECURITY}")
+
+        await expect(page.locator(".evaluations .said")).to_have_count(2)
+        opened.problems = [one for one in opened.problems if "503" not in one]
+
+
+async def test_a_page_that_could_not_be_fetched_again_is_fetched_later(browser, live):
+    async with tab(browser, live.base, locale="en") as opened:
+        page = opened.page
+        await page.clock.install()
+        await opened.go("/debates/d0")
+        await expect(page.locator("#live")).to_have_text("Live")
+        await page.route("**/debates/d0", lambda route: route.fulfill(status=503))
+        await live.steps.let(f"initial/{POLICY}")
+        await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
+        await page.unroute("**/debates/d0")
+        await page.clock.fast_forward(3000)
+
+        await expect(page.locator(".evaluations .said")).to_have_count(1)
+        await expect(page.locator("#live")).to_have_text("Live")
+        opened.problems = [one for one in opened.problems if "503" not in one]
+
+
 async def test_keys_go_from_statement_to_statement_and_open_what_is_behind(browser, site):
     async with tab(browser, site) as opened:
         page = opened.page
@@ -223,6 +286,16 @@ async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
             wide = await opened.page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 320, name
         opened.problems = [one for one in opened.problems if "404" not in one]
+
+
+async def test_a_letter_that_nothing_breaks_ends_with_the_page(browser):
+    store, marked = KeptStore(), "Z" + "\u0489" * 100
+    keep(store, HandBuilt(prompt=marked).phase_1().opened_as(case_id=marked))
+    async with served(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
+        for address in ("/debates/run-1~c1", "/debates/run-1~c1/events"):
+            await opened.go(address)
+
+            assert 320 == await opened.page.evaluate("document.documentElement.scrollWidth")
 
 
 async def test_the_page_reads_and_winds_back_without_a_script(browser, site):

@@ -98,6 +98,21 @@ def test_a_run_tells_its_figures_beside_its_charts(site):
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 
 
+def test_a_run_that_goes_on_may_still_come_to_a_discussion():
+    shown = Site(stored(debate("one", whole=False))).get("/runs/run-1")
+
+    assert "Nothing yet." == shown.one("[aria-labelledby=h-flips] .absent")
+
+
+def test_a_full_score_is_in_the_last_band():
+    full = debate("one")
+    full.events[-1] = full.events[-1].changed(final_score=100)
+
+    shown = Site(stored(full)).get("/runs/run-1")
+
+    assert ["90–100", "1"] == shown.table("[aria-labelledby=h-scores]")[-1]
+
+
 def test_a_run_that_goes_on_is_looked_at_again(site):
     assert ["2000"] == site.get("/runs/run-1").attributes(".run", "data-again")
 
@@ -111,6 +126,15 @@ def test_two_debates_are_put_side_by_side(site):
         "[aria-labelledby=h-compared]"
     )
     assert "Clerk" in [row[2] for row in shown.table("[aria-labelledby=h-panels]")]
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_no_two_rows_of_a_comparison_are_called_the_same(site, lang):
+    shown = site.get("/compare?a=run-1~one&b=run-1~two", accept_language=lang)
+    rows = [row[0] for row in shown.table("[aria-labelledby=h-result]")]
+
+    assert len(rows) > 8
+    assert sorted(set(rows)) == sorted(rows)
 
 
 def test_two_runs_are_put_side_by_side(site):

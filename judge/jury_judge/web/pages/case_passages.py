@@ -29,10 +29,14 @@ class ScenarioPassages(NamedTuple):
 
 
 class CasePassages(NamedTuple):
-    """The case: scenarios, or, where this version does not read it or it was erased, its stored `text`."""
+    """The case: scenarios, or, where this version does not read it or it was erased, its stored `text`.
+
+    `summary` is what the jurors were told of the records, where the caller said it in words.
+    """
 
     scenarios: tuple[ScenarioPassages, ...]
     text: Text
+    summary: Text | None = None
 
 
 def case_passages(ref: PartRef, shelf: TextShelf) -> CasePassages:
@@ -46,7 +50,8 @@ def case_passages(ref: PartRef, shelf: TextShelf) -> CasePassages:
         case = Case.from_part(content)
     except (ValidationError, EventError):
         return CasePassages((), text)
-    return CasePassages(tuple(_scenario(one, ref, shelf) for one in case.scenarios), text)
+    summary = None if case.artifact_summary is None else shelf.passage(case.artifact_summary, ref)
+    return CasePassages(tuple(_scenario(one, ref, shelf) for one in case.scenarios), text, summary)
 
 
 def _scenario(scenario: Scenario, ref: PartRef, shelf: TextShelf) -> ScenarioPassages:

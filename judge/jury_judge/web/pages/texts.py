@@ -58,7 +58,5 @@ class TextShelf:
         return Text(part, "there", shown, len(content), whole=not cut)
 
     def passage(self, text: str, ref: PartRef) -> Text:
-        """A text that is only a piece of the stored one, to which it refers; cut by characters, a quarter as many."""
-        cut = self.limit is not None and len(text) > self.limit // 4
-        shown = text[: self.limit // 4] if cut and self.limit is not None else text
-        return Text(ref.part, "there", shown, len(text.encode("utf-8", "backslashreplace")), whole=not cut)
+        """A text that is only a piece of the stored one, to which it refers."""
+        return self.cut(text.encode("utf-8", "backslashreplace"), ref.part)

@@ -18,12 +18,30 @@ const asSaid = (element) => said.get(element) ?? element;
 
 const opened = (element) => new Set([...element.querySelectorAll("details[open][id]")].map((one) => one.id));
 
+// Whoever went somewhere by keyboard stays there, or close by, when the place is made anew.
+const inPlaceOf = (focused, old, copy) => {
+  const path = [];
+  for (let one = focused; one !== old; one = one.parentElement) path.unshift([...one.parentElement.children].indexOf(one));
+  const found = path.reduce((at, place) => at?.children[place], copy);
+  return found?.tagName === focused.tagName ? found : copy.querySelector("a[href], summary");
+};
+
 const put = (old, fresh) => {
   const open = opened(old);
   const copy = document.importNode(fresh, true);
+  if (old.ariaLive) {
+    // Readers are told what changes within such an element, not of a new one.
+    said.set(old, fresh.cloneNode(true));
+    old.ariaLive = copy.ariaLive;
+    old.replaceChildren(...copy.childNodes);
+    return;
+  }
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
   remember(copy);
   for (const one of copy.querySelectorAll("details[id]")) if (open.has(one.id)) one.open = true;
   old.replaceWith(copy);
+  if (focused && focused !== old) inPlaceOf(focused, old, copy)?.focus({ preventScroll: true });
+  else if (focused) copy.focus({ preventScroll: true });
 };
 
 const takeList = (old, fresh) => {
@@ -49,6 +67,8 @@ const takeList = (old, fresh) => {
 };
 
 const take = (fresh) => {
+  // Nothing more comes of a debate that is over.
+  if (debate && !fresh.querySelector(".debate")?.dataset.live) delete debate.dataset.live;
   for (const region of fresh.querySelectorAll("[data-region]")) {
     const old = document.querySelector(`[data-region="${region.dataset.region}"]`);
     if (!old) continue;
@@ -62,21 +82,32 @@ const take = (fresh) => {
   }
 };
 
+const debate = document.querySelector(".debate");
+let source = null;
+
 // One fetch at a time; whoever asks meanwhile gets one more when it is done.
 let busy = false;
 let wanted = null;
 const show = async (address) => {
   wanted = address;
-  if (busy) return;
+  if (busy) return true;
   busy = true;
   try {
     while (wanted) {
       const next = wanted;
       wanted = null;
-      take(await asDocument(next));
+      const fresh = await asDocument(next);
+      // Another page came, as the one where to log in.
+      if (!fresh.querySelector("[data-region]")) location.reload();
+      take(fresh);
     }
+    if (source?.readyState === EventSource.OPEN) lost(false);
+    return true;
   } catch (error) {
-    if (source) lost(true);
+    // What stands there would not be what the address says.
+    if (debate && (isAt() || !debate.dataset.live)) location.reload();
+    else if (debate) lookAgain();
+    return false;
   } finally {
     busy = false;
   }
@@ -88,8 +119,13 @@ for (const region of document.querySelectorAll("[data-region]")) {
 }
 
 // Live.
-const debate = document.querySelector(".debate");
-let source = null;
+const isAt = () => new URL(location).searchParams.has("at");
+let looking = 0;
+const lookAgain = () => {
+  lost(true);
+  clearTimeout(looking);
+  looking = setTimeout(() => isAt() || show(location.pathname).then((shown) => shown && follow()), 3000);
+};
 const lost = (is) => {
   const mark = document.getElementById("live");
   if (!mark || mark.classList.contains("lost") === is) return;
@@ -121,7 +157,13 @@ const follow = () => {
     lost(false);
     show(location.pathname);
   };
-  source.onerror = () => lost(true);
+  source.onerror = () => {
+    lost(true);
+    // A browser tries again by itself, but not after an answer such as 503.
+    if (source?.readyState !== EventSource.CLOSED) return;
+    stop();
+    lookAgain();
+  };
 };
 const stop = () => {
   source?.close();
@@ -149,6 +191,15 @@ document.addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   windTo(link.getAttribute("href"));
+});
+
+// The other language shows the same place.
+document.querySelector(".language")?.addEventListener("click", (event) => {
+  const [to, here] = [new URL(event.currentTarget.href), new URL(location)];
+  to.searchParams.delete("at");
+  if (isAt()) to.searchParams.set("at", here.searchParams.get("at"));
+  to.hash = here.hash;
+  event.currentTarget.href = to;
 });
 
 // Prompts and answers are fetched when they are opened.
@@ -204,7 +255,7 @@ document.addEventListener("keydown", (event) => {
 
 // A list's records are checked after it is shown; a run that goes on is looked at again.
 const check = document.querySelector("a[data-then]");
-if (check) show(check.href).then(() => check.remove());
+if (check) show(check.href).then((shown) => shown && check.remove());
 const run = document.querySelector("[data-again]");
 const again = async () => {
   if (!document.hidden) {
@@ -220,4 +271,4 @@ const again = async () => {
 };
 if (run) setTimeout(again, Number(run.dataset.again));
 
-if (!new URL(location).searchParams.has("at")) follow();
+if (!isAt()) follow();
