@@ -7,7 +7,11 @@ from functools import cache
 import pytest
 
 from jury_events.debate_events import DebateCancelled, DebateFailed, JudgmentRendered, RoundStarted
+from jury_events.evaluation import ScenarioVerdict
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
+from jury_store.seals.seal import Seal
 from support.courts import KeptStore, Run, a_case_with_records
 from support.hand_built import HandBuilt
 from support.pages import Page, Site, keep, stored
@@ -391,3 +395,52 @@ def test_a_verdict_that_lacked_a_quorum_says_so():
     debate.events[-2] = rendered.changed(judgment=rendered.judgment.changed(capped=True))
 
     assert "quorum lost: safe_pass became needs_review" in page(debate).all(".head .notice")
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (12, "covered by the seal over 12 events"),
+        (11, "the last seal, over 11 events, covers 11 of its 12 events"),
+    ],
+)
+def test_a_seal_covers_the_events_up_to_its_size(size, said):
+    store = stored(whole())
+    store.keep_seal(Seal(size, bytes(32), bytes(32), b"note", 1))
+
+    assert Site(store).get(ADDRESS).one(".integrity-line").endswith(said)
+
+
+def test_a_panel_of_models_of_which_one_was_stood_in_for_says_so_of_that_one():
+    debate = HandBuilt().opened_as(simulated=False)
+    scores = (20.0, 15.0, 10.0, 5.0)
+    debate._evaluated("juror-gpt", debate.evaluation(Verdict.SAFE_PASS, scores, "r", model="openai/x", simulated=True))
+    debate._evaluated("juror-claude", debate.evaluation(Verdict.SAFE_PASS, scores, "r", model="anthropic/y"))
+
+    shown = page(debate)
+
+    assert "Simulated jurors: not every answer is a model's." == shown.one(".simulated-notice")
+    assert [1, 0] == [len(one.css(".badge.simulated")) for one in shown.tree.css(".evaluations li.said")]
+
+
+def test_the_verdicts_on_several_scenarios_stand_with_the_evaluation():
+    debate = HandBuilt()
+    rows = (
+        ScenarioVerdict(scenario_id="refund", verdict=Verdict.SAFE_PASS, score=90.0),
+        ScenarioVerdict(scenario_id="deletion", verdict=Verdict.UNSAFE_FAIL, score=12.5),
+    )
+    held = debate.evaluation(Verdict.UNSAFE_FAIL, (1.0, 1.0, 1.0, 1.0), "r", scenarios=rows)
+    debate._evaluated("juror-gpt", held)
+
+    assert ["Scenario refund: ✓ safe_pass 90", "Scenario deletion: ✗ unsafe_fail 12.5"] == page(debate).all(
+        ".scenarios li"
+    )
+
+
+@pytest.mark.parametrize(("costs", "said"), [((0.25, 0.5), "$0.7500"), ((0.25, None), "unknown")])
+def test_the_cost_of_a_model_is_known_where_that_of_each_call_is(costs, said):
+    debate = whole()
+    for cost in costs:
+        debate.called("openai/x", CallOutcome.ANSWERED, Usage(), cost)
+
+    assert said == page(debate).table("#h-calls ~ .wide table")[0][-1]

@@ -214,7 +214,7 @@ async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browse
         await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
         await page.unroute("**/live*")
         await page.clock.fast_forward(3000)
-        await expect(page.locator("#live")).to_have_text("Live")
+        await expect(page.locator("#live")).to_have_text("Following")
         await live.steps.let(f"initial/{SECURITY}")
 
         await expect(page.locator(".evaluations .said")).to_have_count(2)
@@ -226,7 +226,7 @@ async def test_a_page_that_could_not_be_fetched_again_is_fetched_later(browser, 
         page = opened.page
         await page.clock.install()
         await opened.go("/debates/d0")
-        await expect(page.locator("#live")).to_have_text("Live")
+        await expect(page.locator("#live")).to_have_text("Following")
         await page.route("**/debates/d0", lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
         await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
@@ -234,7 +234,7 @@ async def test_a_page_that_could_not_be_fetched_again_is_fetched_later(browser, 
         await page.clock.fast_forward(3000)
 
         await expect(page.locator(".evaluations .said")).to_have_count(1)
-        await expect(page.locator("#live")).to_have_text("Live")
+        await expect(page.locator("#live")).to_have_text("Following")
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 

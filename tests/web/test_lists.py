@@ -2,6 +2,7 @@
 
 import pytest
 
+from jury_events.debate_events import JudgmentRendered
 from support.hand_built import HandBuilt
 from support.pages import Site, stored
 
@@ -31,6 +32,18 @@ def test_the_list_is_newest_first_with_what_each_came_to(site):
     ] == [row[0] for row in rows]
     assert ["✗ unsafe_fail", "50", "2 of 3 ↻ 1 Position changed", "1", "met", "not checked", "run-1"] == rows[2][1:8]
     assert ["discussing", "–", "–", "0", "–", "not checked", "run-1"] == rows[1][1:8]
+
+
+def test_a_seat_that_abstained_agrees_with_nobody():
+    made = debate("one")
+    rendered = made.events[-2]
+    assert isinstance(rendered, JudgmentRendered)
+    one, other, third = rendered.judgment.votes
+    absent = third.changed(kind="abstained", position=None, score=None, confidence=None, round=None, stale=False)
+    votes = (one, absent.changed(juror_id=other.juror_id), absent)
+    made.events[-2] = rendered.changed(judgment=rendered.judgment.changed(votes=votes))
+
+    assert "1 of 3 ↻ 1 Position changed" == Site(stored(made)).get("/").table(".list")[0][3]
 
 
 def test_records_are_checked_where_that_is_asked_for(site):

@@ -202,6 +202,7 @@ class PageWords(NamedTuple):
     entry_where: str
     problem: str
     damaged: str
+    damaged_how: str
     back: str
     footer: str
     exported: str
@@ -302,7 +303,7 @@ _EN = PageWords(
     last="Last event",
     follow="Latest",
     wound_back="This is how it stood then. Later events are not shown.",
-    live="Live",
+    live="Following",
     live_lost="Connection lost, trying again",
     export="Save as one file",
     whole_text="Whole text ({size})",
@@ -392,6 +393,7 @@ _EN = PageWords(
     entry_where="jury serve printed the token when it started.",
     problem="This cannot be shown",
     damaged="The record of this debate is damaged",
+    damaged_how="Find out what was altered, and where, with:",
     back="Back to the debates",
     footer="Every word is kept, replayable and verifiable.",
     exported="Exported from the log, whole. Check the record itself with: jury verify {debate}",
@@ -492,7 +494,7 @@ _JA = PageWords(
     last="最後のイベント",
     follow="最新へ",
     wound_back="その時点での表示です。以降のイベントは表示していません。",
-    live="ライブ",
+    live="更新を待っています",
     live_lost="接続が切れました。再接続しています",
     export="1ファイルで保存",
     whole_text="全文を表示（{size}）",
@@ -581,6 +583,7 @@ _JA = PageWords(
     entry_where="トークンは jury serve の起動時に表示されます。",
     problem="表示できません",
     damaged="この議論の記録は破損しています",
+    damaged_how="何がどこで変わったかは、次のコマンドで調べられます：",
     back="議論の一覧へ戻る",
     footer="すべての言葉が記録され、再現と検証ができます。",
     exported="ログから全文を書き出したものです。記録そのものの検査: jury verify {debate}",
