@@ -147,7 +147,7 @@ def test_a_port_that_is_taken_is_named(jury):
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
-        f"jury: 127.0.0.1:{port}: Address already in use; choose another --port (0: any that is free) or host\n"
+        f"jury: 127.0.0.1:{port}: Address already in use; choose another --port (0: any that is free) or --host\n"
     )
 
 
