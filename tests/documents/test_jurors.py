@@ -197,6 +197,26 @@ async def test_rounds_one_by_one_bring_the_state_forward(store: str) -> None:
     }
     assert (second.consensus_status, second.consensus_reached) == (state.consensus_status, state.should_terminate)
     assert [CLAUDE, GEMINI] == [one["juror_id"] for one in state.get_other_opinions(GPT)]
+    assert 2.0 == reading.panel.panel.discussion.threshold
+
+
+async def test_a_round_that_comes_to_consensus_ends_the_discussion(store: str) -> None:
+    state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER)
+    held = await SequentialDiscussionRound([an_agent(GPT)]).execute(state)
+
+    assert (ConsensusStatus.UNANIMOUS, True, True) == (
+        held.consensus_status,
+        held.consensus_reached,
+        state.should_terminate,
+    )
+
+
+async def test_points_that_an_opinion_lacks_follow_from_its_score(store: str) -> None:
+    output = await an_agent(GPT).evaluate_discussion(1, {CLAUDE: opinion("safe_pass", 80.0)}, QUESTION, ANSWER)
+    reading = await reading_of(store, output.debate_id or "")
+    given = next(event for event in reading.events if event.type == "juror_evaluated" and event.juror_id == CLAUDE)
+
+    assert [32.0, 24.0, 16.0, 8.0] == [one.points for one in given.evaluation.scores.dimensions]
 
 
 @pytest.mark.parametrize(
