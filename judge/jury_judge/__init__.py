@@ -39,19 +39,6 @@ if TYPE_CHECKING:
         JurorRole,
         create_juror_agents,
     )
-    from jury_judge.documents.results import (
-        Abstention,
-        CollaborativeEvaluationResult,
-        CollaborativeJuryResult,
-        ConsensusResult,
-        DiscussionRound,
-        EvaluationPhase,
-        FinalJudgment,
-        JurorEvaluation,
-        JurorStatement,
-        JurorVote,
-        ScenarioResult,
-    )
     from jury_judge.documents.retired import (
         RetiredModelWarning,
     )
@@ -66,6 +53,19 @@ if TYPE_CHECKING:
     )
     from jury_judge.records import (
         Records,
+    )
+    from jury_judge.results import (
+        Abstention,
+        CollaborativeEvaluationResult,
+        CollaborativeJuryResult,
+        ConsensusResult,
+        DiscussionRound,
+        EvaluationPhase,
+        FinalJudgment,
+        JurorEvaluation,
+        JurorStatement,
+        JurorVote,
+        ScenarioResult,
     )
 
 _PLACES = {
@@ -105,7 +105,7 @@ _PLACES = {
         "JurorRole",
         "create_juror_agents",
     ),
-    "jury_judge.documents.results": (
+    "jury_judge.results": (
         "Abstention",
         "CollaborativeEvaluationResult",
         "CollaborativeJuryResult",

@@ -30,12 +30,12 @@ from jury_events.value import Label, RunId
 from jury_judge.budgets import check_priced
 from jury_judge.cases.given import Given, case_of, source_of, with_records
 from jury_judge.courts import court_in_process, court_on_ray
-from jury_judge.documents.results import CollaborativeJuryResult
 from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
 from jury_judge.records import Records, check_debate_id, while_open
+from jury_judge.results import CollaborativeJuryResult
 from jury_judge.runs import Run, carry_out, fresh_debate_id, fresh_run_id, is_over, survey
 from jury_judge.settings import load_settings
 from jury_judge.shared_court import SharedCourt

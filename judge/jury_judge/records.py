@@ -10,12 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.value import DebateId
 from jury_judge.debates import DebateReading, must_exist, read_debate
-from jury_judge.documents.results import CollaborativeJuryResult, result_model
 from jury_judge.errors import JuryClosed, SettingError, condensed
 from jury_judge.grids import grid_of
 from jury_judge.live.feed import Feed
 from jury_judge.live.forms import LIVE_EVENTS, LiveEvent
 from jury_judge.live.points import START, parse_point
+from jury_judge.results import CollaborativeJuryResult, result_model
 from jury_judge.views.result import collaborative_result
 from jury_judge.views.visible_text import visible_line
 from jury_migrations.upgrading import upgrade

@@ -13,7 +13,7 @@ import pytest
 
 import jury_judge
 from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, JurorEvaluation
-from jury_judge.documents.results import result_model
+from jury_judge.results import result_model
 from jury_judge.views.result import collaborative_result
 from support.hand_built import HandBuilt
 

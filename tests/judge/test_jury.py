@@ -15,9 +15,9 @@ import pytest
 
 from jury_actors.errors import Broken, KeyMissing
 from jury_debate.panel_spec import PanelSpec, SeatSpec
-from jury_judge.documents.results import CollaborativeJuryResult
 from jury_judge.errors import CaseFileError, DebateNotFound, JuryClosed, RunRefused, RunUnfinished, SettingError
 from jury_judge.jury import Jury
+from jury_judge.results import CollaborativeJuryResult
 from jury_judge.writers import lend_writer
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify

@@ -14,7 +14,6 @@ from jury_events.case import Case
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_judge.documents.artifact_tools import ArtifactContext, Records
 from jury_judge.documents.held import judged_case
-from jury_judge.documents.results import CollaborativeEvaluationResult
 from jury_judge.documents.retired import warn_of_retired
 from jury_judge.documents.scenarios import Execution, Question, ScenarioLike, scenario, scenario_of
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
@@ -22,6 +21,7 @@ from jury_judge.errors import PanelFileError, SettingError
 from jury_judge.jury import Jury
 from jury_judge.panels.files import load_panel
 from jury_judge.panels.variables import Overrides
+from jury_judge.results import CollaborativeEvaluationResult
 from jury_judge.telling import OnEvent
 
 _FINAL_JUDGE = "final_judge"

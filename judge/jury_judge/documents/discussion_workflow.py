@@ -30,9 +30,9 @@ from jury_judge.documents.juror_agents import (
     spoken,
 )
 from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
-from jury_judge.documents.results import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.errors import SettingError, condensed
+from jury_judge.results import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
 from jury_judge.telling import OnEvent
 
 THRESHOLD = 0.67

@@ -11,11 +11,11 @@ from jury_debate.panel_spec import PanelSpec
 from jury_events.case import Case, Scenario
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.given_answers import Given, GivenAnswers
-from jury_judge.documents.results import CollaborativeJuryResult
 from jury_judge.documents.scenarios import scenario
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.errors import SettingError, condensed
 from jury_judge.jury import Jury
+from jury_judge.results import CollaborativeJuryResult
 from jury_judge.runs import fresh_debate_id
 from jury_judge.telling import OnEvent
 

@@ -26,11 +26,11 @@ from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.given_answers import GivenAnswer
 from jury_judge.documents.held import NO_ARTIFACTS, GivenJury, judged_case, one_scenario
 from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
-from jury_judge.documents.results import CollaborativeJuryResult, JurorEvaluation, JurorStatement
 from jury_judge.documents.retired import warn_of_retired
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.errors import NoEvaluation, SettingError
 from jury_judge.panels.files import load_panel
+from jury_judge.results import CollaborativeJuryResult, JurorEvaluation, JurorStatement
 from jury_judge.views.visible_text import visible_line
 
 LANGUAGE: Language = "ja"

@@ -7,8 +7,8 @@ from typing import Any
 
 from jury_events.verdict import Verdict
 from jury_judge.documents.given_answers import GivenAnswer
-from jury_judge.documents.results import DIMENSIONS
 from jury_judge.errors import SettingError
+from jury_judge.results import DIMENSIONS
 from jury_judge.views.visible_text import visible_line
 
 Opinions = Mapping[str, Any] | Iterable[Any]
