@@ -57,6 +57,27 @@ def test_serve_shows_holds_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     assert "completed" == jury("list", "--json").json[0]["status"]
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--read-only",), "jury: ending\n"),
+        (
+            ("--panel", "independent", "--simulate", "latency=600"),
+            "jury: ending; what is under way (1 submission) stops where it is, and goes on when it is sent again\n",
+        ),
+    ],
+)
+def test_the_end_of_a_server_tells_what_it_leaves(jury: CommandLine, options: tuple[str, ...], said: str) -> None:
+    upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
+    with started(jury, "serve", "--port", "0", *options) as server:
+        base = url_in(line(server))
+        httpx2.post(f"{base}/api/evaluations", json={"case": CASE}, timeout=30)
+        server.send_signal(signal.SIGINT)
+        _, told = server.communicate(timeout=30)
+
+    assert said == told.decode().splitlines(keepends=True)[-1]
+
+
 def test_off_loopback_a_token_is_made_printed_once_and_asked_for(jury: CommandLine) -> None:
     upgrade(f"sqlite:///{jury.folder / 'jury.db'}")
     with started(jury, "serve", "--port", "0", "--host", "0.0.0.0", "--read-only") as server:

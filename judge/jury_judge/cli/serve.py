@@ -105,6 +105,7 @@ def command(
     gate = Gate(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
 
     async def serve() -> None:
+        from jury_judge.views.counted import counted
         from jury_judge.web.server import serving, until_signalled
 
         service = Service(store, made, readers=readers, database=database)
@@ -112,7 +113,9 @@ def command(
         async with serving(app, listener, service.end):
             note(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
             await until_signalled()
-            note("jury: ending; what is being held stops where it is, and goes on when it is sent again")
+            held = counted(service.submissions.running, "submission") if service.submissions.running else ""
+            left = f"; what is under way ({held}) stops where it is, and goes on when it is sent again"
+            note("jury: ending" + (left if held else ""))
 
     asyncio.run(serve())
     return Exit.DONE
