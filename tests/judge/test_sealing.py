@@ -30,10 +30,10 @@ class Keeper:
         self.kept = asyncio.Event()
 
     async def submit(self, jobs: Sequence[Job]) -> None:
-        raise NotImplementedError
+        raise AssertionError("nobody judges here")
 
     async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        raise NotImplementedError
+        raise AssertionError("nobody judges here")
 
     async def keep_seal(self, seal: Seal) -> bool:
         if self._failures:

@@ -21,7 +21,7 @@ from jury_store.seals.keys import SealKey
 from jury_store.seals.note import read_checkpoint
 from support.cassettes import KEY, erase_text, out_of, record_debate, seal
 from support.debates import DebateScript
-from support.postgres import NoPostgres, PostgresServer, postgres_server
+from support.postgres import PostgresServer, postgres_or_skip
 
 
 @pytest.fixture
@@ -88,11 +88,8 @@ def test_sqlite_and_postgresql_give_the_same_bytes(origin: EventStore, read: Rea
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    try:
-        with postgres_server() as running:
-            yield running
-    except NoPostgres as error:
-        pytest.skip(str(error))
+    with postgres_or_skip() as running:
+        yield running
 
 
 @pytest.fixture

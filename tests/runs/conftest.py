@@ -1,14 +1,13 @@
 """Cases on disk and the command line as a subprocess."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.command import Command, Started
-from support.postgres import NoPostgres, PostgresServer, postgres_server
+from support.postgres import PostgresServer, postgres_or_skip
 
 CASES = 12
 
@@ -45,13 +44,8 @@ def command(tmp_path: Path, cases: Path) -> Command:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A server of the tests' own."""
-    try:
-        with postgres_server() as server:
-            yield server
-    except NoPostgres as error:
-        if os.environ.get("JURY_CI"):
-            pytest.fail(f"PostgreSQL is required in CI: {error}")
-        pytest.skip(str(error))
+    with postgres_or_skip() as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A store of each kind, and a real PostgreSQL server for the session."""
 
 import itertools
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from jury_migrations.upgrading import upgrade
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
-from support.postgres import NoPostgres, PostgresServer, postgres_server
+from support.postgres import PostgresServer, postgres_or_skip
 
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=False
@@ -27,15 +26,10 @@ TEMPLATE = "jury_template"
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A server whose database `jury_template` holds an empty store."""
-    try:
-        with postgres_server() as server:
-            server.execute(f"CREATE DATABASE {TEMPLATE}")
-            upgrade(server.url(TEMPLATE))
-            yield server
-    except NoPostgres as error:
-        if os.environ.get("JURY_CI"):
-            pytest.fail(f"PostgreSQL is required in CI: {error}")
-        pytest.skip(str(error))
+    with postgres_or_skip() as server:
+        server.execute(f"CREATE DATABASE {TEMPLATE}")
+        upgrade(server.url(TEMPLATE))
+        yield server
 
 
 @pytest.fixture

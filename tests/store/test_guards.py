@@ -1,6 +1,7 @@
 """What is in the log cannot be changed, by whatever statement."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -175,38 +176,42 @@ def test_a_user_who_may_not_make_roles_gets_a_store_without_them(postgres: Postg
     postgres.execute("DROP ROLE plain")
 
 
-def test_missing_roles_are_said_and_done_without(postgres: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
-    postgres.execute("CREATE ROLE plain LOGIN")
+ROLES = ("jury_writer", "jury_eraser")
+
+
+@contextmanager
+def owned_before_the_roles(postgres: PostgresServer, rights: str = "") -> Iterator[str]:
+    """The URL of an empty database whose owner is `plain`, on a server that has none of our roles yet."""
+    postgres.execute(f"CREATE ROLE plain LOGIN {rights}")
     name = postgres.create_database()
     postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
-    url = postgres.url(name, user="plain")
-    for role in ("jury_writer", "jury_eraser"):
+    for role in ROLES:
         postgres.execute(f"ALTER ROLE {role} RENAME TO {role}_away")
     try:
+        yield postgres.url(name, user="plain")
+    finally:
+        postgres.drop_database(name)
+        for role in ROLES:
+            postgres.execute(f"DROP ROLE IF EXISTS {role}")
+            postgres.execute(f"ALTER ROLE {role}_away RENAME TO {role}")
+        postgres.execute("DROP ROLE plain")
+
+
+def test_missing_roles_are_said_and_done_without(postgres: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
+    with owned_before_the_roles(postgres) as url:
         upgrade(url)
         store = open_store(url, write=True)
-    finally:
-        for role in ("jury_writer", "jury_eraser"):
-            postgres.execute(f"ALTER ROLE {role}_away RENAME TO {role}")
+        role_at_work, epoch = store.writer_role, store.next_epoch()
+        store.close()
 
-    assert store.writer_role is None
-    assert store.next_epoch() == 1
+    assert (None, 1) == (role_at_work, epoch)
     assert "the role jury_writer was not made: plain may not create roles" in caplog.text
-    store.close()
-    postgres.drop_database(name)
-    postgres.execute("DROP ROLE plain")
 
 
 def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: PostgresServer) -> None:
-    postgres.execute("CREATE ROLE plain LOGIN")
-    name = postgres.create_database()
-    postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
-    url = postgres.url(name, user="plain")
-    for role in ("jury_writer", "jury_eraser"):
-        postgres.execute(f"ALTER ROLE {role} RENAME TO {role}_away")
-    try:
+    with owned_before_the_roles(postgres) as url:
         upgrade(url)
-        for role in ("jury_writer", "jury_eraser"):
+        for role in ROLES:
             postgres.execute(f"CREATE ROLE {role} NOLOGIN")
             postgres.execute(f"GRANT {role} TO plain")
         upgrade(url)
@@ -219,12 +224,6 @@ def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: Po
         store.append([Append(script.stream, (), 0, store.next_epoch())], together=True, origin=b"s")
         kept = store.keep_seal(Seal(1, b"r", b"f", b"n", 1)), store.origin("d")
         store.close()
-    finally:
-        postgres.drop_database(name)
-        for role in ("jury_writer", "jury_eraser"):
-            postgres.execute(f"DROP ROLE IF EXISTS {role}")
-            postgres.execute(f"ALTER ROLE {role}_away RENAME TO {role}")
-        postgres.execute("DROP ROLE plain")
 
     assert role_at_work == "jury_writer"
     assert deleted == 1
@@ -232,23 +231,11 @@ def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: Po
 
 
 def test_who_may_make_roles_works_under_those_that_the_upgrade_made(postgres: PostgresServer) -> None:
-    postgres.execute("CREATE ROLE maker LOGIN CREATEROLE")
-    name = postgres.create_database()
-    postgres.execute(f"ALTER DATABASE {name} OWNER TO maker")
-    url = postgres.url(name, user="maker")
-    for role in ("jury_writer", "jury_eraser"):
-        postgres.execute(f"ALTER ROLE {role} RENAME TO {role}_away")
-    try:
+    with owned_before_the_roles(postgres, "CREATEROLE") as url:
         upgrade(url)
         store = open_store(url, write=True)
         role_at_work = store.writer_role
         store.close()
-    finally:
-        postgres.drop_database(name)
-        for role in ("jury_writer", "jury_eraser"):
-            postgres.execute(f"DROP ROLE IF EXISTS {role}")
-            postgres.execute(f"ALTER ROLE {role}_away RENAME TO {role}")
-        postgres.execute("DROP ROLE maker")
 
     assert role_at_work == "jury_writer"
 

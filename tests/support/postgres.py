@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 SUPERUSER = "jury_test"
 _PR_SET_PDEATHSIG = 1
@@ -54,6 +55,18 @@ class PostgresServer:
     def drop_database(self, name: str) -> None:
         """Drop it, whoever is still connected."""
         self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def postgres_or_skip() -> Iterator[PostgresServer]:
+    """A server for tests: where none can be started they are skipped, and fail in CI."""
+    try:
+        with postgres_server() as server:
+            yield server
+    except NoPostgres as error:
+        if os.environ.get("JURY_CI"):
+            pytest.fail(f"PostgreSQL is required in CI: {error}")
+        pytest.skip(str(error))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import pytest
 
 from jury_judge.web.pages.languages import chosen_language
-from jury_judge.web.pages.page_words import PAGE_WORDS
+from jury_judge.web.words.catalogues import PAGE_WORDS
 from support.hand_built import HandBuilt
 from support.pages import Site, stored
 

@@ -12,8 +12,8 @@ from jury_events.panel import Language
 from jury_judge.errors import JudgeError
 from jury_judge.views.words import WORDS
 from jury_judge.web.pages.languages import COOKIE, chosen_language
-from jury_judge.web.pages.page_words import PAGE_WORDS
 from jury_judge.web.pages.rendering import rendered
+from jury_judge.web.words.catalogues import PAGE_WORDS
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _YEAR = 365 * 24 * 3600

@@ -11,9 +11,9 @@ from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.exchange_page import ExchangeShelf
 from jury_judge.web.pages.integrity_state import IntegrityState
-from jury_judge.web.pages.page_words import PAGE_WORDS
 from jury_judge.web.pages.rendering import rendered, rendered_stream
 from jury_judge.web.pages.texts import TextShelf
+from jury_judge.web.words.catalogues import PAGE_WORDS
 
 _STYLE = "style.css"
 

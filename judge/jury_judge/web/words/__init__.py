@@ -1,0 +1,1 @@
+"""What the pages are labelled with, in each language."""
