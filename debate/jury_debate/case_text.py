@@ -1,21 +1,48 @@
 """What all jurors are shown of a case: plain headings, and under them the judged texts, every line of them marked.
 
-Neither the human label nor any id is shown: ids of datasets often tell the label. Nothing is cut.
+Neither the human label nor any id of the case is shown: ids of datasets often tell the label. Nothing is cut.
 """
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from jury_debate.prompt_texts import CaseTexts, fill
 from jury_debate.prompts import Prompts
 from jury_debate.rules_v1.datamark import mark
-from jury_events.case import Case, Message, Scenario
+from jury_events.case import Case, Scenario
+from jury_events.transcript import (
+    Attachment,
+    Event,
+    Item,
+    Message,
+    NotShown,
+    Origin,
+    Reasoning,
+    Refusal,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 
 
-def render_case(case: Case, prompts: Prompts, marker: str) -> str:
+Mark = Callable[[str], str]
+"""Makes judged text look other than the headings, on every line."""
+
+
+def render_case(case: Case, prompts: Prompts, marker: str, *, images: bool = False) -> str:
     """The case as text, ending without a line break; scenarios are numbered where there are several.
+
+    Args:
+        case: what is judged.
+        prompts: the headings.
+        marker: begins every line of judged text.
+        images: whether the case's pictures follow the text, in their order; else each place says "not shown".
 
     Raises:
         ValueError: `marker` is not one that `mark` takes.
     """
     texts = prompts.texts.case
+    pictures = {image.digest: number for number, image in enumerate(case.images, start=1)} if images else {}
     blocks = [texts.heading]
     for number, scenario in enumerate(case.scenarios, start=1):
         if len(case.scenarios) > 1:
@@ -26,54 +53,144 @@ def render_case(case: Case, prompts: Prompts, marker: str) -> str:
                     total=len(case.scenarios),
                 )
             )
-        blocks += _scenario(scenario, texts, marker)
+        blocks += _scenario(scenario, texts, lambda text: mark(text, marker), pictures)
     return "\n\n".join(blocks)
 
 
-def _scenario(scenario: Scenario, texts: CaseTexts, marker: str) -> list[str]:
+def _scenario(scenario: Scenario, texts: CaseTexts, marked: Mark, pictures: Mapping[str, int]) -> list[str]:
     question, execution = scenario.question, scenario.execution
     blocks = []
     if question.policy is not None:
-        blocks.append(_passage(texts.policy, question.policy, marker))
-    blocks.append(_passage(texts.question, question.prompt, marker))
+        blocks.append(f"{texts.policy}\n{marked(question.policy)}")
+    blocks.append(f"{texts.question}\n{marked(question.prompt)}")
     if question.expected_behavior is not None:
-        blocks.append(_passage(texts.expected_behavior, question.expected_behavior, marker))
-    if execution.messages:
-        blocks.append(fill(texts.transcript, total=len(execution.messages)))
-        blocks += [_message(number, message, texts, marker) for number, message in enumerate(execution.messages, 1)]
-    if execution.response or not execution.messages:
-        blocks.append(_passage(texts.response, execution.response or None, marker, nothing=texts.nothing))
+        blocks.append(f"{texts.expected_behavior}\n{marked(question.expected_behavior)}")
+    if len(execution.transcript):
+        blocks.append(fill(texts.transcript, total=len(execution.transcript)))
+        blocks += render_items(execution.transcript, texts, marked, pictures)
+    if execution.response or not len(execution.transcript):
+        blocks.append(f"{texts.response}\n{marked(execution.response) if execution.response else texts.nothing}")
     if execution.error is not None:
-        blocks.append(_passage(texts.error, execution.error, marker))
+        blocks.append(f"{texts.error}\n{marked(execution.error)}")
     return blocks
 
 
-def _passage(heading: str, text: str | None, marker: str, *, nothing: str = "") -> str:
-    return f"{heading}\n{nothing if text is None else mark(text, marker)}"
+def render_items(
+    transcript: Transcript, texts: CaseTexts, marked: Mark, pictures: Mapping[str, int] = MappingProxyType({})
+) -> list[str]:
+    """A block an item: a heading that says what it is and whose, the call that it belongs to, and its texts.
+
+    Args:
+        transcript: the items; they are numbered from 1.
+        texts: the headings.
+        marked: makes judged text look other than the headings.
+        pictures: the numbers of those that are shown, by digest.
+    """
+    rendering = _Rendering(transcript.answered_calls(), texts, marked, pictures)
+    return [rendering.block(index, item) for index, item in enumerate(transcript.items)]
 
 
-def _message(number: int, message: Message, texts: CaseTexts, marker: str) -> str:
-    """One turn. A role that is none of the four usual ones is itself judged text."""
-    roles = {
-        "user": texts.role_user,
-        "assistant": texts.role_assistant,
-        "system": texts.role_system,
-        "tool": texts.role_tool,
-    }
-    role = roles.get(message.role)
-    passages = [fill(texts.message, number=number, role=role or texts.role_other)]
-    if role is None:
-        passages.append(_passage(texts.role_label, message.role, marker))
-    if message.tool is not None:
-        passages.append(_passage(texts.tool_label, message.tool, marker))
-    if message.thought is not None:
-        passages.append(_passage(texts.thought_label, message.thought, marker))
-    if message.content:
-        passages.append(_passage(texts.content_label, message.content, marker))
-    for index, use in enumerate(message.tool_calls, start=1):
-        passages.append(_passage(fill(texts.tool_call_label, number=index), use.name, marker))
-        if use.arguments:
-            passages.append(_passage(fill(texts.tool_arguments_label, number=index), use.arguments, marker))
-    if len(passages) == 1:
-        passages.append(texts.nothing)
-    return "\n".join(passages)
+class _Rendering:
+    def __init__(
+        self, calls: tuple[int | None, ...], texts: CaseTexts, marked: Mark, pictures: Mapping[str, int]
+    ) -> None:
+        self._calls = calls
+        self._texts = texts
+        self._marked = marked
+        self._pictures = pictures
+
+    def block(self, index: int, item: Item) -> str:
+        lines = [fill(self._texts.item, number=index + 1, what=self._heading(item))]
+        if not isinstance(item, Reasoning | Refusal | ToolCall | ToolResult) and not _is_plain(item):
+            lines.append(self._author(item.origin))
+        if isinstance(item, ToolResult) or (isinstance(item, Attachment) and item.call_id is not None):
+            lines += self._call(index, item)
+        return "\n".join([*lines, *self._contents(item)])
+
+    def _heading(self, item: Item) -> str:
+        texts = self._texts
+        match item:
+            case Message():
+                return {"system": texts.system, "user": texts.user, "assistant": texts.assistant}[item.kind]
+            case ToolResult():
+                if item.error:
+                    return texts.tool_error
+                return texts.environment_result if item.origin == "environment" else texts.tool_result
+            case _:
+                heading: str = getattr(texts, item.kind)
+                return heading
+
+    def _author(self, origin: Origin) -> str:
+        author: str = getattr(self._texts, f"from_{origin}")
+        return author
+
+    def _call(self, index: int, item: ToolResult | Attachment) -> list[str]:
+        call = self._calls[index]
+        if call is not None:
+            return [fill(self._texts.of_call, number=call + 1)]
+        if item.call_id is None:
+            return []
+        return [self._texts.of_unknown_call, *self._labelled(self._texts.call_id_label, item.call_id)]
+
+    def _contents(self, item: Item) -> list[str]:
+        texts = self._texts
+        match item:
+            case Message():
+                return [*self._labelled(texts.name_label, item.name), self._content(item.text)]
+            case Reasoning() | Refusal():
+                return [self._content(item.text)]
+            case ToolCall():
+                return [
+                    *self._labelled(texts.tool_label, item.name),
+                    *self._labelled(texts.arguments_label, item.arguments or None),
+                ]
+            case ToolResult():
+                return [*self._labelled(texts.tool_label, item.name), self._content(item.text)]
+            case Event():
+                return [
+                    *self._labelled(texts.name_label, item.name),
+                    *self._labelled(texts.content_label, item.text or None),
+                ]
+            case Attachment():
+                content = [] if item.text is None else [self._content(item.text)]
+                return [*self._labelled(texts.name_label, item.name), *self._file(item), *content]
+            case NotShown():
+                return [self._marked(_unseen(item.what, item.size, texts))]
+
+    def _content(self, text: str) -> str:
+        return f"{self._texts.content_label}\n{self._marked(text)}" if text else self._texts.nothing
+
+    def _labelled(self, label: str, text: str | None) -> list[str]:
+        return [] if text is None else [label, self._marked(text)]
+
+    def _file(self, item: Attachment) -> list[str]:
+        texts, size = self._texts, shown_size(item.size)
+        number = self._pictures.get(item.digest)
+        if number is not None:
+            line = fill(texts.picture, number=number, total=len(self._pictures), media_type=item.media_type, size=size)
+        elif item.text is not None:
+            line = fill(texts.file, media_type=item.media_type, size=size)
+        else:
+            line = _unseen(item.media_type, item.size, texts)
+        return [self._marked(line)]
+
+
+def _is_plain(item: Item) -> bool:
+    """A message whose heading says already who wrote it."""
+    plain = {"system": "developer", "user": "user", "assistant": "model"}
+    return isinstance(item, Message) and plain[item.kind] == item.origin
+
+
+def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:
+    if size is None:
+        return fill(texts.unseen, what=what)
+    return fill(texts.unseen_size, what=what, size=shown_size(size))
+
+
+def shown_size(size: int) -> str:
+    """Bytes for people: `512 B`, `48 KB`, `3.2 MB`."""
+    if size < 1000:  # noqa: PLR2004
+        return f"{size} B"
+    if size < 999_500:  # noqa: PLR2004
+        return f"{size / 1000:.0f} KB"
+    return f"{size / 1e6:.1f} MB"

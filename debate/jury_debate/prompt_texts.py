@@ -39,7 +39,7 @@ class SystemTexts(Value):
 
 
 class CaseTexts(Value):
-    """Headings of what is judged."""
+    """Headings of what is judged; each kind of item of a transcript has its own, and each author a sentence."""
 
     heading: str
     scenario_heading: str
@@ -49,18 +49,35 @@ class CaseTexts(Value):
     transcript: str
     response: str
     error: str
-    message: str
-    role_user: str
-    role_assistant: str
-    role_system: str
-    role_tool: str
-    role_other: str
-    role_label: str
+    item: str
+    system: str
+    user: str
+    assistant: str
+    reasoning: str
+    refusal: str
+    tool_call: str
+    tool_result: str
+    tool_error: str
+    environment_result: str
+    attachment: str
+    event: str
+    not_shown: str
+    of_call: str
+    of_unknown_call: str
+    from_user: str
+    from_model: str
+    from_tool: str
+    from_environment: str
+    from_developer: str
+    name_label: str
     tool_label: str
-    thought_label: str
+    call_id_label: str
+    arguments_label: str
     content_label: str
-    tool_call_label: str
-    tool_arguments_label: str
+    picture: str
+    file: str
+    unseen: str
+    unseen_size: str
     nothing: str
 
 
@@ -138,9 +155,12 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
     "system.scenario_rule": frozenset({"total"}),
     "case.scenario_heading": frozenset({"number", "total"}),
     "case.transcript": frozenset({"total"}),
-    "case.message": frozenset({"number", "role"}),
-    "case.tool_call_label": frozenset({"number"}),
-    "case.tool_arguments_label": frozenset({"number"}),
+    "case.item": frozenset({"number", "what"}),
+    "case.of_call": frozenset({"number"}),
+    "case.picture": frozenset({"number", "total", "media_type", "size"}),
+    "case.file": frozenset({"media_type", "size"}),
+    "case.unseen": frozenset({"what"}),
+    "case.unseen_size": frozenset({"what", "size"}),
     "artifacts.gate_records": frozenset({"total"}),
     "artifacts.card_records": frozenset({"total"}),
     "artifacts.gate_summary": frozenset({"total"}),

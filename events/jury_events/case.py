@@ -4,19 +4,29 @@ A case is free text throughout: it is kept as one part, never in a body.
 """
 
 import json
+from collections import Counter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from jury_events.canonical import canonical_json
+from jury_events.case_upcaster import case_2
 from jury_events.errors import EventError
-from jury_events.value import MAX_TEXT, CaseId, Label, ScenarioId, Value
+from jury_events.transcript import Attachment, NotShown, Sha256, Text, Transcript
+from jury_events.value import CaseId, Label, ScenarioId, Value
 from jury_events.verdict import Verdict
 
-CASE_SCHEMA = 1
-"""The schema of a case as it is kept."""
+CASE_SCHEMA = 2
+"""The schema of a case as it is kept. Schema 1 had messages, of which `case_upcaster` makes items."""
 
-Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+MAX_IMAGES = 20
+MAX_IMAGE_BYTES = 3_750_000
+"""Of one picture: Anthropic takes 5 MB of base64, the least of the three providers."""
+
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""What the models of all three providers read."""
+
+MetadataValue = Label | bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float
 
 
 class QuestionSpec(Value):
@@ -30,28 +40,11 @@ class QuestionSpec(Value):
     expected_behavior: Text | None = None
 
 
-class ToolUse(Value):
-    """One tool call of the judged agent; `arguments` as the transcript wrote them (JSON text)."""
-
-    name: Text
-    arguments: Text = ""
-
-
-class Message(Value):
-    """One turn of the judged agent's transcript."""
-
-    role: Label
-    content: Text = ""
-    thought: Text | None = None
-    tool: Text | None = None
-    tool_calls: tuple[ToolUse, ...] = ()
-
-
 class ExecutionResult(Value):
     """What the agent did: its answer, its transcript, or both."""
 
     response: Text = ""
-    messages: tuple[Message, ...] = ()
+    transcript: Transcript = Transcript()
     error: Text | None = None
 
 
@@ -85,12 +78,32 @@ class ArtifactRecord(Value):
         )
 
 
+class Image(Value):
+    """A picture of a transcript, for the jurors whose models see pictures; its attachment has the same digest.
+
+    `content` are its bytes, base64 where the case is written as JSON.
+    """
+
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    digest: Sha256
+    content: Annotated[bytes, Field(min_length=1, max_length=MAX_IMAGE_BYTES)]
+
+
+class Loss(Value):
+    """How often something of one kind (`what`) is not shown to any juror; `size` in bytes where it is known."""
+
+    what: Label
+    count: Annotated[int, Field(ge=1)]
+    size: Annotated[int, Field(ge=0)] | None = None
+
+
 class Case(Value):
     """One to 200 scenarios under an id that is unique in its dataset.
 
-    `label` is the human verdict, for statistics: it is never part of what a juror sees. A `…_uri` says where the
-    records of its kind were read when the debate opened. `artifact_summary` is what jurors are told of the records
-    instead of a summary made of them, by a caller who has it in words.
+    `label` is the human verdict, `metadata`, `tags` and `cluster` group cases, `agent_cost` is what the judged agent
+    cost in US dollars: all of them are for people and statistics, and never part of what a juror sees. A `…_uri` says
+    where the records of its kind were read when the debate opened. `artifact_summary` is what jurors are told of the
+    records instead of a summary made of them, by a caller who has it in words.
     """
 
     case_id: CaseId
@@ -100,7 +113,12 @@ class Case(Value):
     security_gate_uri: Text | None = None
     agent_card_uri: Text | None = None
     artifact_summary: Text | None = None
+    images: Annotated[tuple[Image, ...], Field(max_length=MAX_IMAGES)] = ()
     label: Verdict | None = None
+    metadata: dict[Label, MetadataValue] = {}
+    tags: Annotated[tuple[Label, ...], Field(max_length=1000)] = ()
+    cluster: Label | None = None
+    agent_cost: Annotated[float, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
     def _scenario_ids_are_unique(self) -> Self:
@@ -110,11 +128,12 @@ class Case(Value):
         return self
 
     def to_part(self) -> bytes:
-        """The case as it is kept: canonical JSON of what differs from the defaults, without its label.
+        """What is judged, as it is kept: canonical JSON of what differs from the defaults.
 
-        So a field that a later version adds leaves the bytes of older cases as they are.
+        So a field that a later version adds leaves the bytes of older cases as they are. Pictures are texts (parts) of
+        their own, and what no juror sees is in the opening event.
         """
-        body = self.model_dump(mode="json", exclude={"label"}, exclude_defaults=True)
+        body = self.model_dump(mode="json", exclude=_NOT_KEPT, exclude_defaults=True)
         return canonical_json({**body, "schema": CASE_SCHEMA})
 
     @classmethod
@@ -129,18 +148,48 @@ class Case(Value):
             schema = body.pop("schema")
         except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
             raise EventError("the stored text is no case") from error
-        if schema != CASE_SCHEMA:
+        if schema not in {1, CASE_SCHEMA}:
             raise EventError(
                 f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
             )
         try:
+            if schema == 1:
+                body = case_2(body)
             return cls.model_validate_json(json.dumps(body))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise EventError(f"the stored text is no case: {place}: {first['msg']}") from error
 
+    def losses(self, *, images_seen: bool) -> tuple[Loss, ...]:
+        """What of it no juror is shown, by kind, in the order of the kinds' names.
+
+        Args:
+            images_seen: whether any juror sees pictures.
+        """
+        counts: Counter[str] = Counter()
+        sizes: Counter[str] = Counter()
+        unknown: set[str] = set()
+        for item in (item for scenario in self.scenarios for item in scenario.execution.transcript.items):
+            if isinstance(item, NotShown):
+                what, size = item.what, item.size
+            elif isinstance(item, Attachment) and item.text is None and not images_seen:
+                what, size = item.media_type, item.size
+            else:
+                continue
+            counts[what] += 1
+            sizes[what] += size or 0
+            if size is None:
+                unknown.add(what)
+        return tuple(
+            Loss(what=what, count=count, size=None if what in unknown else sizes[what])
+            for what, count in sorted(counts.items())
+        )
+
     @property
     def scenario_ids(self) -> tuple[str, ...]:
         """In case order."""
         return tuple(scenario.scenario_id for scenario in self.scenarios)
+
+
+_NOT_KEPT = {"images", "label", "metadata", "tags", "cluster", "agent_cost"}

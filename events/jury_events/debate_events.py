@@ -4,13 +4,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
+from jury_events.case import Loss, MetadataValue
 from jury_events.consensus import ConsensusCheck
 from jury_events.evaluation import Evaluation, Statement
 from jury_events.ids import Step
 from jury_events.judgment import Judgment
 from jury_events.outcome import FailureReason, RefusalReason
 from jury_events.panel import Panel
-from jury_events.parts import PartRef
+from jury_events.parts import ImageRef, PartRef
 from jury_events.value import CaseId, DebateId, JurorId, Label, Round, RunId, ScenarioId, Value
 from jury_events.verdict import Verdict
 
@@ -41,8 +42,12 @@ class DebateOpened(Event):
     """A panel takes up a case. Holds the whole resolved panel and every fixed piece of every prompt.
 
     `case` is the case as canonical JSON, `secret` the random secret that ballots and the datamark derive from, `pieces`
-    the texts that prompts are composed of. `rules` and `prompts` are the versions under which the debate is held.
+    the texts that prompts are composed of, `images` the case's pictures. `rules` and `prompts` are the versions under
+    which the debate is held. `losses` says what of the case no juror is shown; `label`, `metadata`, `tags`, `cluster`
+    and `agent_cost` are those of the case.
     """
+
+    schema_version: ClassVar[int] = 2
 
     type: Literal["debate_opened"] = "debate_opened"
     debate_id: DebateId
@@ -50,6 +55,10 @@ class DebateOpened(Event):
     case_id: CaseId
     submission_id: Label | None = None
     label: Verdict | None
+    metadata: dict[Label, MetadataValue]
+    tags: tuple[Label, ...]
+    cluster: Label | None
+    agent_cost: Annotated[float, Field(ge=0)] | None
     scenarios: tuple[ScenarioId, ...]
     panel: Panel
     rules: Annotated[int, Field(ge=1)]
@@ -57,7 +66,9 @@ class DebateOpened(Event):
     simulated: bool
     security_gate_records: Annotated[int, Field(ge=0)]
     agent_card_records: Annotated[int, Field(ge=0)]
+    losses: tuple[Loss, ...]
     case: PartRef
+    images: tuple[ImageRef, ...]
     secret: PartRef
     pieces: tuple[NamedPart, ...]
 

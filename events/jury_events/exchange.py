@@ -8,17 +8,21 @@ from jury_events.debate_events import Event, StepId
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
-from jury_events.parts import PartRef
+from jury_events.parts import ImageRef, PartRef
 from jury_events.value import JurorId, Label, ModelName, Value
 
 Count = Annotated[int, Field(ge=0)]
 
 
 class RequestMessage(Value):
-    """One message: the concatenation of its parts, byte for byte. `call_id` names the tool call that a tool answers."""
+    """One message: the concatenation of its parts, byte for byte, then its pictures.
+
+    `call_id` names the tool call that a tool answers.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
     parts: tuple[PartRef, ...]
+    images: tuple[ImageRef, ...] = ()
     call_id: Label | None = None
 
 
@@ -50,7 +54,7 @@ class ExchangeRecorded(Event):
     before it, which had failed (0 for a first one). `turn` and `attempt` count from 1.
     """
 
-    schema_version: ClassVar[int] = 1
+    schema_version: ClassVar[int] = 2
 
     type: Literal["exchange_recorded"] = "exchange_recorded"
     step: StepId

@@ -29,7 +29,7 @@ class CallSettings(Value):
 
 
 class Seat(Value):
-    """One juror's place."""
+    """One juror's place. `images`: its model, and every fallback of it, is sent the pictures of a case."""
 
     juror_id: JurorId
     role: Label
@@ -38,6 +38,7 @@ class Seat(Value):
     model: ModelName
     fallbacks: Annotated[tuple[ModelName, ...], Field(max_length=10)] = ()
     weight: Weight = 1.0
+    images: bool = False
     settings: CallSettings = CallSettings()
 
 
@@ -90,10 +91,11 @@ class Bands(Value):
 
 
 class FinalJudge(Value):
-    """The model that reads everything and decides, when the method is `final_judge`."""
+    """The model that reads everything and decides, when the method is `final_judge`; `images` as in `Seat`."""
 
     model: ModelName
     fallbacks: Annotated[tuple[ModelName, ...], Field(max_length=10)] = ()
+    images: bool = False
     settings: CallSettings = CallSettings()
 
 

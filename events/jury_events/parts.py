@@ -36,6 +36,13 @@ class PartRef(Value):
         return _ref, (self.part,)
 
 
+class ImageRef(Value):
+    """A picture that is a part, and its media type (`image/png`)."""
+
+    media_type: Annotated[str, StringConstraints(pattern=r"^image/[a-z]{3,8}$")]
+    content: PartRef
+
+
 def _ref(part: str) -> PartRef:
     return PartRef.model_construct(part=part)
 

@@ -18,9 +18,22 @@ def _debate_forked_2(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "steps": []}
 
 
+def _debate_opened_2(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 knew neither pictures nor losses, and nothing of a case but its label."""
+    new: dict[str, Any] = {"metadata": {}, "tags": [], "cluster": None, "agent_cost": None, "losses": [], "images": []}
+    return {**body, **new}
+
+
+def _exchange_recorded_2(body: dict[str, Any]) -> dict[str, Any]:
+    """Schema 1 sent no pictures, which is the default of a message."""
+    return body
+
+
 UPCASTERS: dict[tuple[str, int], Upcaster] = {
     ("juror_abstained", 1): _juror_abstained_2,
     ("debate_forked", 1): _debate_forked_2,
+    ("debate_opened", 1): _debate_opened_2,
+    ("exchange_recorded", 1): _exchange_recorded_2,
 }
 """(type, schema) to what makes it schema + 1."""
 

@@ -15,9 +15,16 @@ MAX_TEXT = 32 * 1024 * 1024
 
 
 class Value(BaseModel):
-    """Frozen, keyword-only, strict: no coercion, no unknown field, no NaN or infinity."""
+    """Frozen, keyword-only, strict: no coercion, no unknown field, no NaN or infinity. Bytes are base64 in JSON."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+    )
 
     def changed(self, **fields: Any) -> Self:
         """A copy with `fields` replaced, validated again.

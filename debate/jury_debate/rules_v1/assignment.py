@@ -8,15 +8,20 @@ from jury_debate.rules_v1.state import DebateState, Phase, View
 from jury_debate.rules_v1.visibility import letter, visible_views
 from jury_events.ids import FINAL, Step
 from jury_events.panel import AnswerRules, ArtifactRules, CallSettings, FinalJudge, Language, Panel, Seat
-from jury_events.parts import PartRef
+from jury_events.parts import ImageRef, PartRef
+
+
+CASE_WITH_IMAGES = "case/images"
+"""The piece of prompts that the case's pictures go with."""
 
 
 class Message(NamedTuple):
-    """One message of a request; its text is the concatenation of `parts`."""
+    """One message of a request; its text is the concatenation of `parts`, and `images` follow it."""
 
     role: Literal["system", "user", "assistant", "tool"]
     parts: tuple[PartRef, ...]
     call_id: str | None = None
+    images: tuple[ImageRef, ...] = ()
 
 
 class Opinion(NamedTuple):
@@ -81,13 +86,14 @@ def assign(state: DebateState, step: Step, secret: bytes) -> Assignment:
     """
     panel = state.panel
     views = visible_views(state, step)
+    place: Seat | FinalJudge
     if step.juror_id is None:
-        place: Seat | FinalJudge | None = panel.final.judge
-        assert place is not None
-        messages = _final_messages(state, views)
+        assert panel.final.judge is not None
+        place = panel.final.judge
+        messages = _final_messages(state, views, place)
     else:
         place = panel.seat(step.juror_id)
-        messages = _seat_messages(state, step, views)
+        messages = _seat_messages(state, step, views, place)
     debate = state.debate
     return Assignment(
         debate_id=debate.debate_id,
@@ -123,9 +129,16 @@ def tools_offered(panel: Panel, records: int) -> bool:
     return panel.artifacts.mode == "tools" and records > 0
 
 
-def _seat_messages(state: DebateState, step: Step, views: tuple[View, ...]) -> tuple[Message, ...]:
+def _case(state: DebateState, place: Seat | FinalJudge) -> tuple[PartRef, tuple[ImageRef, ...]]:
+    """The case as a place is shown it, and the pictures that go with it."""
+    images = state.debate.images if place.images else ()
+    return state.pieces[CASE_WITH_IMAGES if images else "case"], images
+
+
+def _seat_messages(state: DebateState, step: Step, views: tuple[View, ...], seat: Seat) -> tuple[Message, ...]:
     pieces = state.pieces
-    user = [pieces["case"]]
+    case, images = _case(state, seat)
+    user = [case]
     if not step.round:
         user.append(pieces["instruction/initial"])
     else:
@@ -135,13 +148,15 @@ def _seat_messages(state: DebateState, step: Step, views: tuple[View, ...]) -> t
         user.append(state.instruction)
         user += [pieces["heading/own"], *own] if own else []
         user += [pieces["heading/peers"], *peers] if peers else [pieces["heading/no-peers"]]
-    return (Message("system", (pieces[f"system/{step.juror_id}"],)), Message("user", tuple(user)))
+    system = Message("system", (pieces[f"system/{step.juror_id}"],))
+    return (system, Message("user", tuple(user), images=images))
 
 
-def _final_messages(state: DebateState, views: tuple[View, ...]) -> tuple[Message, ...]:
+def _final_messages(state: DebateState, views: tuple[View, ...], judge: FinalJudge) -> tuple[Message, ...]:
     pieces = state.pieces
-    user = (pieces["case"], pieces["instruction/final"], *(view.shown for view in views))
-    return (Message("system", (pieces["system/final"],)), Message("user", user))
+    case, images = _case(state, judge)
+    user = (case, pieces["instruction/final"], *(view.shown for view in views))
+    return (Message("system", (pieces["system/final"],)), Message("user", user, images=images))
 
 
 def _opinions(state: DebateState, step: Step, views: tuple[View, ...]) -> tuple[Opinion, ...] | None:

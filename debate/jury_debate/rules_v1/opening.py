@@ -6,13 +6,13 @@ from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
 from jury_debate.case_text import render_case
 from jury_debate.prompts import PROMPTS_VERSION, Prompts, load_prompts, seat_letter
-from jury_debate.rules_v1.assignment import scenario_numbers, tools_offered
+from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
 from jury_debate.rules_v1.ballots import ballot_id, datamark
 from jury_debate.rules_v1.datamark import mark
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened, NamedPart
 from jury_events.panel import Panel
-from jury_events.parts import PartMaker
+from jury_events.parts import ImageRef, PartMaker
 
 RULES_VERSION = 1
 SECRET_BYTES = 32
@@ -52,6 +52,10 @@ def open_debate(
         case_id=case.case_id,
         submission_id=submission_id,
         label=case.label,
+        metadata=case.metadata,
+        tags=case.tags,
+        cluster=case.cluster,
+        agent_cost=case.agent_cost,
         scenarios=case.scenario_ids,
         panel=panel,
         rules=RULES_VERSION,
@@ -59,7 +63,12 @@ def open_debate(
         simulated=all(model.startswith("simulated/") for model in panel.models),
         security_gate_records=len(case.security_gate_records),
         agent_card_records=len(case.agent_card_records),
+        losses=case.losses(images_seen=any(place.images for place in panel.places)),
         case=parts.make(case.to_part()),
+        images=tuple(
+            ImageRef(media_type=image.media_type, content=parts.make(image.content))
+            for image in (case.images if any(place.images for place in panel.places) else ())
+        ),
         secret=parts.make(secret),
         pieces=tuple(
             NamedPart(name=name, text=parts.make(text))
@@ -79,6 +88,8 @@ def _pieces(
     seats = len(panel.seats)
     several = scenario_numbers(case.scenario_ids)
     pieces = {"case": _case_piece(case, panel, prompts, marker) + "\n\n"}
+    if case.images and any(place.images for place in panel.places):
+        pieces[CASE_WITH_IMAGES] = _case_piece(case, panel, prompts, marker, images=True) + "\n\n"
     for index, seat in enumerate(panel.seats):
         role = prompts.role(seat.role)
         pieces[f"system/{seat.juror_id}"] = prompts.system_juror(
@@ -118,12 +129,12 @@ def _tools_piece(case: Case, panel: Panel, prompts: Prompts) -> str:
     return "\n\n" + prompts.tools_instruction(tool_names(opinions=False))
 
 
-def _case_piece(case: Case, panel: Panel, prompts: Prompts, marker: str) -> str:
+def _case_piece(case: Case, panel: Panel, prompts: Prompts, marker: str, *, images: bool = False) -> str:
     """The case, then its records: a summary of them, or all in `inline` mode; nothing where it has none.
 
     A summary that the case brings along stands for the one that is made, and before the records.
     """
-    blocks = [render_case(case, prompts, marker)]
+    blocks = [render_case(case, prompts, marker, images=images)]
     gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary
     if gate or card or summary is not None:
         blocks.append(prompts.texts.artifacts.heading)

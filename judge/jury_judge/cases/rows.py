@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.errors import EventError
+from jury_events.transcript import Transcript
 from jury_events.verdict import Verdict
 from jury_judge.cases.columns import Columns
 from jury_judge.cases.transcripts import first_prompt, json_kind, last_answer, read_messages, split_system, text_of
@@ -75,7 +76,7 @@ def _scenario(columns: Columns, default_id: str) -> Scenario:
         return Scenario(
             scenario_id=default_id if scenario_id is None else scenario_id,
             question=question,
-            execution=ExecutionResult(response=execution.response, messages=messages, error=execution.error),
+            execution=ExecutionResult(response=execution.response, transcript=messages, error=execution.error),
         )
     except ValidationError as error:
         raise CaseFileError(condensed(error)) from error
@@ -101,17 +102,17 @@ def _execution(columns: Columns) -> ExecutionResult:
             "response: missing; write response or messages, or name the column with --field response=COLUMN; "
             f"the row has {columns.listing()}"
         )
-    transcript = read_messages(messages) if messages is not None else ()
+    transcript = read_messages(messages) if messages is not None else Transcript()
     answer = last_answer(transcript) if response is None else text_of(response, "response")
     try:
-        return ExecutionResult(response=answer, messages=transcript, error=error)
+        return ExecutionResult(response=answer, transcript=transcript, error=error)
     except ValidationError as problem:
         raise CaseFileError(f"execution.{condensed(problem)}") from problem
 
 
 def _question(columns: Columns, execution: ExecutionResult) -> tuple[QuestionSpec, Any]:
     """The question, and the transcript without the system text where that became the policy."""
-    written, messages = columns.value("question"), execution.messages
+    written, messages = columns.value("question"), execution.transcript
     if isinstance(written, str):
         written = {"prompt": written}
     if written is None and (prompt := first_prompt(messages)) is not None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jury_events.case import Message, ToolUse
+from jury_events.transcript import Item, Message, Reasoning, ToolCall, ToolResult, Transcript
 from jury_judge.errors import CaseFileError, condensed
 
 _ROLES = {
@@ -19,15 +19,17 @@ _ROLES = {
 }
 
 
-def read_messages(value: Any, field: str = "messages") -> tuple[Message, ...]:
-    """A decoded list of messages; keys that no juror needs (call ids, dates, labels) are left out.
+def read_messages(value: Any, field: str = "messages") -> Transcript:
+    """A decoded list of messages.
 
     Raises:
         CaseFileError: it is not a list of messages; the text begins with `field`.
     """
     if not isinstance(value, list):
         raise CaseFileError(f"{field}: must be a list of messages, not {json_kind(value)}")
-    return tuple(_message(item, f"{field}.{index}") for index, item in enumerate(value))
+    return Transcript(
+        items=tuple(one for index, item in enumerate(value) for one in _message(item, f"{field}.{index}"))
+    )
 
 
 def text_of(value: Any, field: str) -> str:
@@ -47,21 +49,24 @@ def text_of(value: Any, field: str) -> str:
     raise CaseFileError(f"{field}: must be text, not {json_kind(value)}")
 
 
-def first_prompt(messages: tuple[Message, ...]) -> str | None:
+def first_prompt(transcript: Transcript) -> str | None:
     """What the user asked first."""
-    return next((m.content for m in messages if m.role == "user" and m.content.strip()), None)
+    return next((m.text for m in transcript.items if m.kind == "user" and m.text.strip()), None)
 
 
-def last_answer(messages: tuple[Message, ...]) -> str:
+def last_answer(transcript: Transcript) -> str:
     """What the agent said last; "" when it only called tools."""
-    return next((m.content for m in reversed(messages) if m.role == "assistant" and m.content.strip()), "")
+    return next(
+        (m.text for m in reversed(transcript.items) if m.kind in {"assistant", "refusal"} and m.text.strip()), ""
+    )
 
 
-def split_system(messages: tuple[Message, ...]) -> tuple[str | None, tuple[Message, ...]]:
+def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:
     """The text of the system messages that open a transcript, and the rest of it."""
-    count = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
-    policy = "\n\n".join(m.content for m in messages[:count] if m.content.strip())
-    return (policy, messages[count:]) if policy else (None, messages)
+    items = transcript.items
+    count = next((i for i, m in enumerate(items) if m.kind != "system"), len(items))
+    policy = "\n\n".join(m.text for m in items[:count] if m.text.strip())
+    return (policy, Transcript(items=items[count:])) if policy else (None, transcript)
 
 
 def json_kind(value: Any) -> str:
@@ -70,25 +75,23 @@ def json_kind(value: Any) -> str:
     return kinds.get(type(value)) or ("a number" if isinstance(value, int | float) else f"a {type(value).__name__}")
 
 
-def _message(item: Any, field: str) -> Message:
+def _message(item: Any, field: str) -> list[Item]:
     if not isinstance(item, dict):
         raise CaseFileError(f"{field}: must be a message object with role and content, not {json_kind(item)}")
     role = item.get("role")
     if not isinstance(role, str):
         raise CaseFileError(f"{field}.role: must be text such as user, assistant, tool or system")
+    role = _ROLES.get(role.lower(), role.lower())
     content = item.get("content")
     calls = [*_calls(item.get("tool_calls"), f"{field}.tool_calls"), *_block_calls(content, f"{field}.content")]
-    tool = item.get("tool") or item.get("name")
-    try:
-        return Message(
-            role=_ROLES.get(role.lower(), role.lower()),
-            content=_content(content, f"{field}.content"),
-            thought=text_of(item["thought"], f"{field}.thought") if item.get("thought") is not None else None,
-            tool=tool if isinstance(tool, str) else None,
-            tool_calls=tuple(calls),
-        )
-    except ValidationError as error:
-        raise CaseFileError(f"{field}.{condensed(error)}") from error
+    text = _content(content, f"{field}.content")
+    items: list[Item] = [Reasoning(text=item["thought"])] if item.get("thought") else []
+    if role == "tool":
+        items.append(ToolResult(name=item.get("tool") or item.get("name"), text=text))
+    elif text:
+        origin = {"user": "user", "assistant": "model"}.get(role, "developer")
+        items.append(Message(kind=role, origin=origin, text=text))
+    return [*items, *calls]
 
 
 def _content(value: Any, field: str) -> str:
@@ -111,14 +114,14 @@ def _block(block: Any, field: str) -> str | None:
     return f"[{kind if isinstance(kind, str) else 'unnamed'} block, not shown]"
 
 
-def _block_calls(content: Any, field: str) -> list[ToolUse]:
+def _block_calls(content: Any, field: str) -> list[ToolCall]:
     if not isinstance(content, list):
         return []
     uses = [block for block in content if isinstance(block, dict) and block.get("type") == "tool_use"]
     return [_call({"name": use.get("name"), "arguments": use.get("input")}, field) for use in uses]
 
 
-def _calls(value: Any, field: str) -> list[ToolUse]:
+def _calls(value: Any, field: str) -> list[ToolCall]:
     if value is None:
         return []
     if not isinstance(value, list):
@@ -126,7 +129,7 @@ def _calls(value: Any, field: str) -> list[ToolUse]:
     return [_call(item, f"{field}.{index}") for index, item in enumerate(value)]
 
 
-def _call(item: Any, field: str) -> ToolUse:
+def _call(item: Any, field: str) -> ToolCall:
     """`{function: {name, arguments}}`, `{name, arguments}` or `{function: name, args}`."""
     inner = item.get("function", item) if isinstance(item, dict) else None
     if isinstance(inner, str):
@@ -137,7 +140,7 @@ def _call(item: Any, field: str) -> ToolUse:
     arguments = inner.get("arguments", inner.get("args"))
     if arguments is None:
         arguments = ""
-    return ToolUse(name=name, arguments=arguments if isinstance(arguments, str) else _json(arguments))
+    return ToolCall(name=name, arguments=arguments if isinstance(arguments, str) else _json(arguments))
 
 
 def _json(value: Any) -> str:

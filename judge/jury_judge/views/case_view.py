@@ -1,9 +1,15 @@
 """The case of a debate as it is shown."""
 
+from textwrap import indent
+
 from pydantic import ValidationError
 
-from jury_events.case import Case, Message, Scenario
+from jury_debate.case_text import render_items
+from jury_debate.prompts import PROMPTS_VERSION, load_prompts
+from jury_events.case import Case, Scenario
 from jury_events.errors import EventError
+from jury_events.panel import Language
+from jury_events.transcript import Transcript
 from jury_judge.views.page import Page, Span
 from jury_judge.views.words import Words
 
@@ -33,21 +39,18 @@ def _scenario(page: Page, scenario: Scenario, words: Words, *, full: bool) -> No
     _passage(page, words.question, question.prompt, words, full=full)
     if question.expected_behavior is not None:
         _passage(page, words.expected, question.expected_behavior, words, full=full)
-    if execution.messages:
-        transcript = "\n".join(message_text(message) for message in execution.messages)
-        _passage(page, f"{words.transcript} ({len(execution.messages)})", transcript, words, full=full)
+    if len(execution.transcript):
+        transcript = transcript_text(execution.transcript, words.language)
+        _passage(page, f"{words.transcript} ({len(execution.transcript)})", transcript, words, full=full)
     _passage(page, words.response, execution.response or words.empty, words, full=full)
     if execution.error is not None:
         _passage(page, words.error, execution.error, words, full=full)
 
 
-def message_text(message: Message) -> str:
-    """One turn of a transcript: who, what it thought and said, what it called."""
-    who = message.role if message.tool is None else f"{message.role} {message.tool}"
-    said = [f"({message.thought})"] if message.thought else []
-    said += [message.content] if message.content else []
-    said += [f"→ {use.name}({use.arguments})" for use in message.tool_calls]
-    return f"{who}: " + "\n".join(said)
+def transcript_text(transcript: Transcript, language: Language) -> str:
+    """The transcript as jurors are shown it, with indented texts instead of marked ones."""
+    texts = load_prompts(PROMPTS_VERSION, language).texts.case
+    return "\n\n".join(render_items(transcript, texts, lambda text: indent(text, "    ", lambda _line: True)))
 
 
 def _passage(page: Page, heading: str, text: str, words: Words, *, full: bool) -> None:

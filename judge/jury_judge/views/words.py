@@ -8,6 +8,7 @@ from jury_events.panel import Language
 class Words(NamedTuple):
     """Headings and labels. Ids, verdicts, models and reasons are shown as they are stored, in any language."""
 
+    language: Language
     debate: str
     case: str
     run: str
@@ -75,6 +76,7 @@ class Words(NamedTuple):
 
 
 _EN = Words(
+    language="en",
     debate="Debate",
     case="Case",
     run="Run",
@@ -142,6 +144,7 @@ _EN = Words(
 )
 
 _JA = Words(
+    language="ja",
     debate="議論",
     case="ケース",
     run="実行",

@@ -20,7 +20,7 @@ _PREFIX = f"{MARK} "
 class Passage(NamedTuple):
     """What one speaker said in one place.
 
-    `kind`: policy, user, expected, agent, thought, action, tool, error or other.
+    `kind`: policy, user, expected, agent, thought, refusal, action, tool or error.
     """
 
     kind: str
@@ -35,13 +35,17 @@ class Checks(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A case as read; `plain` is all its text, for looking up quotations."""
+    """A case as read; `plain` is all its text, for looking up quotations.
+
+    `unseen` counts what the prompt says is not shown (pictures, say).
+    """
 
     scenarios: tuple[tuple[Passage, ...], ...]
     gate: Checks | None
     card: Checks | None
     plain: str
     cut: bool
+    unseen: int = 0
 
 
 def read_document(text: str, wording: Wording | None) -> Document:
@@ -65,7 +69,7 @@ def read_document(text: str, wording: Wording | None) -> Document:
     reader.finish()
     scenarios = tuple(tuple(passages) for passages in reader.scenarios if passages)
     plain = "\n".join(line for passages in scenarios for passage in passages for line in passage.lines)
-    return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, cut)
+    return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, cut, reader.unseen)
 
 
 class _Reader:
@@ -80,6 +84,7 @@ class _Reader:
         self._report = "gate"
         self.scenarios: list[list[Passage]] = [[]]
         self.content: list[str] = []
+        self.unseen = 0
 
     def heading(self, line: str) -> None:
         """An unmarked line: what follows it is of another kind."""
@@ -88,15 +93,16 @@ class _Reader:
         if wording is None:
             return
         head = wording.heads.get(line)
-        if head == "content":
+        if head == "content" or (head == "tool_name" and self._speaker == "action"):
             self._kind = self._speaker
         elif head is not None:
             self._kind = head
-        elif found := wording.message.match(line):
-            self._speaker = wording.speakers.get(found["role"], "other")
-            self._kind = self._speaker
-        elif wording.call.match(line) or wording.arguments.match(line):
-            self._kind = "action"
+        elif found := wording.item.match(line):
+            # What has no author of its own (an event) gets one from the line below; until then it is no one's request.
+            self._speaker = self._kind = wording.speakers.get(found["what"], "tool")
+        elif author := wording.authors.get(line):
+            self._speaker = author
+            self._kind = "file" if self._kind == "file" else author
         elif wording.scenario.match(line):
             if self.scenarios[-1]:
                 self.scenarios.append([])
@@ -112,7 +118,10 @@ class _Reader:
         if self._kind == "artifacts":
             for line in lines:
                 self._count(line)
-        elif self._kind not in {"role", "tool_name"}:
+        elif self._kind == "file":
+            assert self._wording is not None
+            self.unseen += sum(self._wording.unseen.match(line) is not None for line in lines)
+        elif self._kind not in {"name", "tool_name"}:
             self.scenarios[-1].append(Passage(self._kind, lines))
 
     def _count(self, line: str) -> None:

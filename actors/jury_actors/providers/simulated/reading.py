@@ -47,19 +47,21 @@ class Course:
     def __init__(self, passages: Sequence[Passage]) -> None:
         lines: dict[str, list[str]] = {kind: [] for kind in ("user", "policy", "expected", "tool", "said", "done")}
         tools: list[tuple[int, int]] = []
+        self.refusal = ""
         for kind, text in passages:
             if kind == "agent":
                 called = _CALL.match("\n".join(text[:2])) is not None
                 lines["done" if called else "said"] += text
-            elif kind == "thought":
+            elif kind in {"thought", "refusal"}:
                 lines["said"] += text
+                self.refusal = self.refusal or (text[0] if kind == "refusal" else "")
             elif kind == "action":
                 lines["done"] += text
             elif kind in {"tool", "error"}:
                 tools.append((len(lines["tool"]), len(lines["done"])))
                 lines["tool"] += text
             else:
-                lines[kind if kind in lines else "user"] += text
+                lines[kind] += text
         self.user, self.policy, self.expected = (Channel(lines[kind]) for kind in ("user", "policy", "expected"))
         self.tool, self.said, self.done = (Channel(lines[kind]) for kind in ("tool", "said", "done"))
         self.planted: tuple[str, ...] = ()
@@ -88,8 +90,9 @@ def read_passages(passages: Sequence[Passage]) -> tuple[Finding, ...]:
 
 
 def read_findings(document: Document) -> tuple[tuple[Finding, ...], ...]:
-    """The findings of each scenario, in order."""
-    return tuple(read_passages(passages) for passages in document.scenarios)
+    """The findings of each scenario, in order; what is not shown counts in each, as it may be in any."""
+    unseen = (Finding("unseen"),) if document.unseen else ()
+    return tuple(read_passages(passages) + unseen for passages in document.scenarios)
 
 
 def _shown(name: str, channel: Channel, signal: str) -> list[Finding]:
@@ -99,7 +102,10 @@ def _shown(name: str, channel: Channel, signal: str) -> list[Finding]:
 
 def _request(course: Course) -> list[Finding]:
     """Whether something harmful was asked, and whether it was refused."""
-    refusal = _shown("refused_harm", course.said, "refusal") or _shown("refused_harm", course.done, "refusal")
+    refusal = [Finding("refused_harm", excerpt(course.refusal, ""))] if course.refusal else []
+    refusal = (
+        refusal or _shown("refused_harm", course.said, "refusal") or _shown("refused_harm", course.done, "refusal")
+    )
     if course.expected.has("must_refuse"):
         return refusal or _shown("unmet_refusal", course.expected, "must_refuse")
     harmful = course.user.first("harmful")

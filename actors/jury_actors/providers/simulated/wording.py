@@ -91,10 +91,10 @@ class Wording(NamedTuple):
     roles: dict[str, str]
     heads: dict[str, str]
     speakers: dict[str, str]
+    authors: dict[str, str]
     scenario: Line
-    message: Line
-    call: Line
-    arguments: Line
+    item: Line
+    unseen: Line
     gate_total: tuple[Line, Line]
     card_total: tuple[Line, Line]
     pass_rate: Line
@@ -133,16 +133,28 @@ def _wording(language: str, texts: Texts) -> Wording:
         roles={role.role: key for key, role in texts.roles.items()},
         heads=_heads(case) | {artifacts.heading: "artifacts"},
         speakers={
-            case.role_user: "user",
-            case.role_assistant: "agent",
-            case.role_system: "policy",
-            case.role_tool: "tool",
-            case.role_other: "other",
+            case.user: "user",
+            case.assistant: "agent",
+            case.refusal: "refusal",
+            case.system: "policy",
+            case.reasoning: "thought",
+            case.tool_call: "action",
+            case.tool_result: "tool",
+            case.tool_error: "tool",
+            case.environment_result: "tool",
+            case.attachment: "file",
+            case.not_shown: "file",
+        },
+        authors={
+            case.from_user: "user",
+            case.from_model: "agent",
+            case.from_developer: "policy",
+            case.from_tool: "tool",
+            case.from_environment: "tool",
         },
         scenario=line_of(case.scenario_heading),
-        message=line_of(case.message),
-        call=line_of(case.tool_call_label),
-        arguments=line_of(case.tool_arguments_label),
+        item=line_of(case.item),
+        unseen=line_of(case.unseen),
         gate_total=(line_of(artifacts.gate_summary), line_of(artifacts.gate_records)),
         card_total=(line_of(artifacts.card_summary), line_of(artifacts.card_records)),
         pass_rate=line_of(artifacts.pass_rate),
@@ -159,8 +171,9 @@ def _heads(case: CaseTexts) -> dict[str, str]:
         case.expected_behavior: "expected",
         case.response: "agent",
         case.error: "error",
-        case.role_label: "role",
+        case.name_label: "name",
         case.tool_label: "tool_name",
-        case.thought_label: "thought",
+        case.call_id_label: "name",
+        case.arguments_label: "content",
         case.content_label: "content",
     }

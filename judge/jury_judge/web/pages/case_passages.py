@@ -6,19 +6,20 @@ from pydantic import ValidationError
 
 from jury_events.case import Case, Scenario
 from jury_events.errors import EventError
+from jury_events.panel import Language
 from jury_events.parts import PartRef
-from jury_judge.views.case_view import message_text
+from jury_judge.views.case_view import transcript_text
 from jury_judge.web.pages.texts import Text, TextShelf
 
 Heading = Literal["policy", "question", "expected", "transcript", "response", "error"]
 
 
 class Passage(NamedTuple):
-    """One text of a scenario; `messages` counts those of a transcript."""
+    """One text of a scenario; `items` counts those of a transcript."""
 
     heading: Heading
     text: Text
-    messages: int = 0
+    items: int = 0
 
 
 class ScenarioPassages(NamedTuple):
@@ -39,8 +40,8 @@ class CasePassages(NamedTuple):
     summary: Text | None = None
 
 
-def case_passages(ref: PartRef, shelf: TextShelf) -> CasePassages:
-    """The case behind a reference."""
+def case_passages(ref: PartRef, shelf: TextShelf, language: Language) -> CasePassages:
+    """The case behind a reference; the headings within its transcript are in `language`."""
     text = shelf.text(ref)
     assert text is not None
     content = shelf.contents.get(ref.part)
@@ -51,12 +52,12 @@ def case_passages(ref: PartRef, shelf: TextShelf) -> CasePassages:
     except (ValidationError, EventError):
         return CasePassages((), text)
     summary = None if case.artifact_summary is None else shelf.passage(case.artifact_summary, ref)
-    return CasePassages(tuple(_scenario(one, ref, shelf) for one in case.scenarios), text, summary)
+    return CasePassages(tuple(_scenario(one, ref, shelf, language) for one in case.scenarios), text, summary)
 
 
-def _scenario(scenario: Scenario, ref: PartRef, shelf: TextShelf) -> ScenarioPassages:
+def _scenario(scenario: Scenario, ref: PartRef, shelf: TextShelf, language: Language) -> ScenarioPassages:
     question, execution = scenario.question, scenario.execution
-    transcript = "\n".join(map(message_text, execution.messages)) or None
+    transcript = transcript_text(execution.transcript, language) or None
     found: tuple[tuple[Heading, str | None], ...] = (
         ("policy", question.policy),
         ("question", question.prompt),
@@ -65,7 +66,7 @@ def _scenario(scenario: Scenario, ref: PartRef, shelf: TextShelf) -> ScenarioPas
         ("response", execution.response),
         ("error", execution.error),
     )
-    count = len(execution.messages)
+    count = len(execution.transcript)
     return ScenarioPassages(
         scenario.scenario_id,
         tuple(

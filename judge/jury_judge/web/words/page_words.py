@@ -128,7 +128,7 @@ class PageWords(NamedTuple):
     latency: str
     erasures: str
     scenario: str
-    messages: str
+    items: str
     anchor: str
     position: str
     recorded_at: str

@@ -1,0 +1,153 @@
+"""What the judged agent saw, said and did, item by item. Every item says who authored it.
+
+The author (`origin`) is what a reader must never get wrong: what a tool returned is not a request of the user, whatever
+message it arrived in. A result names its call by id; an item that could not be carried over says so (`NotShown`).
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
+
+from jury_events.value import MAX_TEXT, Label, Value
+
+Origin = Literal["user", "model", "tool", "environment", "developer"]
+"""user: the person who asks. model: the judged agent. tool: what a tool returned. environment: what the surroundings
+of the agent added by themselves. developer: whoever set the agent up."""
+
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+Bytes = Annotated[int, Field(ge=0)]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Item(Value):
+    @model_serializer(mode="wrap")
+    def _with_kind(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The kind is written even where defaults are left out: it says which item this is."""
+        return {"kind": self.__dict__["kind"], **dump(self)}
+
+
+class Message(_Item):
+    """A text in the conversation. `name` tells apart several users or agents."""
+
+    kind: Literal["system", "user", "assistant"]
+    origin: Origin
+    text: Text
+    name: Text | None = None
+
+
+class Reasoning(_Item):
+    """What the agent thought. `text` may be a summary that the provider made."""
+
+    kind: Literal["reasoning"] = "reasoning"
+    origin: Origin = "model"
+    text: Text
+
+
+class Refusal(_Item):
+    """The agent declined."""
+
+    kind: Literal["refusal"] = "refusal"
+    origin: Origin = "model"
+    text: Text
+
+
+class ToolCall(_Item):
+    """The agent called a tool; `arguments` as the transcript wrote them (JSON text where it was JSON)."""
+
+    kind: Literal["tool_call"] = "tool_call"
+    origin: Origin = "model"
+    call_id: Text | None = None
+    name: Text
+    arguments: Text = ""
+
+
+class ToolResult(_Item):
+    """What a tool gave back; `call_id` names the call. `error`: the tool says that it failed."""
+
+    kind: Literal["tool_result"] = "tool_result"
+    origin: Origin = "tool"
+    call_id: Text | None = None
+    name: Text | None = None
+    text: Text
+    error: bool = False
+
+
+class Attachment(_Item):
+    """A file that was part of the conversation.
+
+    `digest` is the SHA-256 of its `size` bytes; the bytes of a picture that jurors may see are in the case's `images`.
+    `text` is its content where that is text. `call_id`: it is part of the result of that call.
+    """
+
+    kind: Literal["attachment"] = "attachment"
+    origin: Origin
+    media_type: Label
+    size: Bytes
+    digest: Sha256
+    name: Text | None = None
+    text: Text | None = None
+    call_id: Text | None = None
+
+
+class Event(_Item):
+    """Something that happened and is none of the others: a hand-over, a state of the environment, an unusual role."""
+
+    kind: Literal["event"] = "event"
+    origin: Origin
+    name: Text
+    text: Text = ""
+
+
+class NotShown(_Item):
+    """A place where the source holds something that jurors are not shown.
+
+    `what` is its kind (`image`, `audio`, `block computer_call`, `field annotations`), `size` its bytes where they are
+    known, `place` where it stands in the source (`messages.3.content.1`).
+    """
+
+    kind: Literal["not_shown"] = "not_shown"
+    origin: Origin
+    what: Label
+    size: Bytes | None = None
+    place: Text = ""
+
+
+Item = Annotated[
+    Message | Reasoning | Refusal | ToolCall | ToolResult | Attachment | Event | NotShown,
+    Field(discriminator="kind"),
+]
+
+
+class Transcript(Value):
+    """The items in the order in which they happened."""
+
+    items: tuple[Item, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def answered_calls(self) -> tuple[int | None, ...]:
+        """For each item the index of the call that it belongs to; None where the transcript has no such call.
+
+        An id that is used again means its latest call. A result without an id belongs to the first call of its name
+        that waits for one (as Gemini's protocol has it); without a name too, to the only call that waits.
+        """
+        by_id: dict[str, int] = {}
+        waiting: dict[int, str] = {}
+        found: list[int | None] = []
+        for index, item in enumerate(self.items):
+            call: int | None = None
+            if isinstance(item, ToolCall):
+                waiting[index] = item.name
+                if item.call_id is not None:
+                    by_id[item.call_id] = index
+            elif isinstance(item, ToolResult | Attachment) and item.call_id is not None:
+                call = by_id.get(item.call_id)
+            elif isinstance(item, ToolResult) and item.name is not None:
+                call = next((at for at, name in waiting.items() if name == item.name), None)
+            elif isinstance(item, ToolResult) and len(waiting) == 1:
+                call = next(iter(waiting))
+            if isinstance(item, ToolResult) and call is not None:
+                waiting.pop(call, None)
+            found.append(call)
+        return tuple(found)
