@@ -115,7 +115,7 @@ class Case(Value):
     artifact_summary: Text | None = None
     images: Annotated[tuple[Image, ...], Field(max_length=MAX_IMAGES)] = ()
     label: Verdict | None = None
-    metadata: dict[Label, MetadataValue] = {}
+    metadata: dict[Label, MetadataValue] = Field(default_factory=dict)
     tags: Annotated[tuple[Label, ...], Field(max_length=1000)] = ()
     cluster: Label | None = None
     agent_cost: Annotated[float, Field(ge=0)] | None = None
@@ -170,10 +170,11 @@ class Case(Value):
         counts: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
         unknown: set[str] = set()
+        shown = {image.digest for image in self.images} if images_seen else set()
         for item in (item for scenario in self.scenarios for item in scenario.execution.transcript.items):
             if isinstance(item, NotShown):
                 what, size = item.what, item.size
-            elif isinstance(item, Attachment) and item.text is None and not images_seen:
+            elif isinstance(item, Attachment) and item.text is None and item.digest not in shown:
                 what, size = item.media_type, item.size
             else:
                 continue

@@ -10,7 +10,6 @@ from jury_events.ids import FINAL, Step
 from jury_events.panel import AnswerRules, ArtifactRules, CallSettings, FinalJudge, Language, Panel, Seat
 from jury_events.parts import ImageRef, PartRef
 
-
 CASE_WITH_IMAGES = "case/images"
 """The piece of prompts that the case's pictures go with."""
 

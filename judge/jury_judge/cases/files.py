@@ -7,9 +7,9 @@ from typing import BinaryIO, NamedTuple
 
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.columns import Columns, check_targets
+from jury_judge.cases.columns import check_targets
 from jury_judge.cases.json_rows import JsonRow, read_rows
-from jury_judge.cases.rows import read_case
+from jury_judge.cases.rows import RowReading, read_case
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
 
@@ -82,7 +82,7 @@ def _case(
     row: JsonRow, fields: dict[str, str], default_id: str, sources: ArtifactSources, fetch: Callable[[Case], bool]
 ) -> Case:
     try:
-        case = read_case(Columns(row.data, fields), default_id=default_id)
+        case = read_case(row.data, RowReading(fields=fields), default_id=default_id)
         return sources.resolved(case) if fetch(case) else case
     except (CaseFileError, ArtifactSourceError) as error:
         raise CaseFileError(f"{row.place}: {error}") from error

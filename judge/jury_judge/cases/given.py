@@ -7,7 +7,6 @@ from typing import Any
 
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.columns import Columns
 from jury_judge.cases.files import read_cases
 from jury_judge.cases.rows import read_case
 from jury_judge.errors import ArtifactSourceError, CaseFileError
@@ -30,7 +29,7 @@ def case_of(given: Given, default_id: str = "case") -> Case:
     if not isinstance(given, Mapping):
         raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
     row = {str(name): list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    return read_case(Columns(row, {}), default_id=default_id)
+    return read_case(row, default_id=default_id)
 
 
 def with_records(case: Case, hosts: frozenset[str]) -> Case:
