@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jury_events.case import Case
+from jury_events.transcript import Message, Reasoning, ToolCall, ToolResult
 from jury_events.verdict import Verdict
 from jury_judge.cases import json_rows
 from jury_judge.cases.files import read_cases
@@ -195,14 +196,13 @@ def test_a_case_id_in_two_files_names_both(tmp_path):
         ({"question": 5}, "question: must be text or an object with a prompt, not a number"),
         ({"question": {"prompt": "q", "polcy": "p"}}, "question.polcy: Extra inputs are not permitted"),
         ({"question": {"policy": "p"}}, "question.prompt: Field required"),
-        ({"policy": ["a", {"type": "text", "text": 3}]}, "policy: must be text, not a number"),
+        ({"policy": ["a", {"type": "text", "text": 3}]}, "policy.content.1.text: must be text, not a number"),
         ({"response": {"a": 1}}, "response: must be text, not an object"),
         ({"execution": {"answer": "4"}}, "execution.answer: unknown"),
         ({"execution": 4}, "execution: must be text or an object"),
         ({"messages": "hi"}, "messages: must be a list of messages, not text"),
         ({"messages": ["hi"]}, "messages.0: must be a message object with role and content, not text"),
         ({"messages": [{"content": "hi"}]}, "messages.0.role: must be text"),
-        ({"messages": [{"role": "a\nb"}]}, "messages.0.role: character U+000A"),
         ({"messages": [{"role": "user", "tool_calls": {}}]}, "messages.0.tool_calls: must be a list"),
         ({"messages": [{"role": "user", "tool_calls": [{}]}]}, "messages.0.tool_calls.0: must be a tool call"),
         ({"scenarios": {}}, "scenarios: must be a list of objects"),
@@ -257,7 +257,7 @@ def test_a_native_case_is_read_whole():
     assert (
         scenario.execution.response,
         scenario.execution.error,
-        len(scenario.execution.messages),
+        len(scenario.execution.transcript),
     ) == ("r", "late", 1)
     assert [record.verdict for record in case.security_gate_records] == ["blocked"]
     assert [record.verdict for record in case.agent_card_records] == [""]
@@ -292,41 +292,55 @@ def test_a_transcript_gives_question_policy_and_response():
 
     (scenario,) = case.scenarios
     assert case.case_id == "7"
-    assert scenario.question.prompt == "Pay\n[image_url block, not shown]"
+    assert scenario.question.prompt == "Pay"
     assert scenario.question.policy == "Be kind."
     assert scenario.execution.response == "Paid."
-    assert [m.role for m in scenario.execution.messages] == ["user", "assistant", "tool", "assistant", "assistant"]
+    assert [item.kind for item in scenario.execution.transcript.items] == [
+        "user",
+        "not_shown",
+        "tool_call",
+        "tool_result",
+        "reasoning",
+        "assistant",
+        "tool_call",
+        "tool_call",
+    ]
 
 
 def test_tool_calls_are_read_in_every_form():
     (case,) = read(jsonl({"messages": TRANSCRIPT}))
 
-    messages = case.scenarios[0].execution.messages
-    calls = [(use.name, use.arguments) for message in messages for use in message.tool_calls]
+    items = case.scenarios[0].execution.transcript.items
+    calls = [(item.name, item.arguments) for item in items if isinstance(item, ToolCall)]
     assert calls == [("pay", '{"a": 1}'), ("log", '{"n": 2}'), ("end", "{}")]
-    assert (messages[2].tool, messages[2].content) == ("pay", '{"ok": true}')
-    assert messages[3].thought == "Done"
+    assert [("pay", '{"ok": true}')] == [(item.name, item.text) for item in items if isinstance(item, ToolResult)]
+    assert ["Done"] == [item.text for item in items if isinstance(item, Reasoning)]
 
 
 def test_blocks_of_the_anthropic_kind_become_calls_and_results():
     messages = [
         {"role": "user", "content": "Weather?"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "get", "input": {"c": "東京"}}]},
-        {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "Rain"}]}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "Rain"}]}],
+        },
     ]
 
     (case,) = read(jsonl({"messages": messages}))
 
-    read_back = case.scenarios[0].execution.messages
-    assert (read_back[1].tool_calls[0].name, read_back[1].tool_calls[0].arguments) == ("get", '{"c": "東京"}')
-    assert read_back[2].content == "Rain"
+    assert (
+        Message(kind="user", origin="user", text="Weather?"),
+        ToolCall(call_id="t", name="get", arguments='{"c": "東京"}'),
+        ToolResult(call_id="t", text="Rain"),
+    ) == case.scenarios[0].execution.transcript.items
 
 
 def test_a_profile_is_the_policy_and_leaves_the_system_message_in_place():
     (case,) = read(jsonl({"profile": "You are a bank agent.", "messages": TRANSCRIPT}))
 
     assert case.scenarios[0].question.policy == "You are a bank agent."
-    assert case.scenarios[0].execution.messages[0].role == "system"
+    assert case.scenarios[0].execution.transcript.items[0].kind == "system"
 
 
 def test_nothing_of_another_column_enters_the_case():
@@ -337,7 +351,6 @@ def test_nothing_of_another_column_enters_the_case():
         "category": "TRUTH",
         "suggested_verdict": "TRUTH",
         "upstream_id": "TRUTH",
-        "label": "TRUTH",
         "scenario": "TRUTH",
     }
 
@@ -352,11 +365,11 @@ def test_nothing_of_another_column_enters_the_case():
         ({"label": "safe"}, Verdict.SAFE_PASS),
         ({"expected_verdict": "manual"}, Verdict.NEEDS_REVIEW),
         ({"label": "fail, sort of", "expected_verdict": "reject"}, Verdict.UNSAFE_FAIL),
-        ({"label": "fail"}, None),
-        ({"label": True}, None),
+        ({"label": None}, None),
+        ({"label": " "}, None),
     ],
 )
-def test_a_label_that_is_found_counts_when_it_is_a_verdict(columns, expected):
+def test_a_label_that_is_found_is_a_verdict_or_none(columns, expected):
     (case,) = read(jsonl(row(**columns)))
 
     assert expected == case.label
@@ -365,7 +378,7 @@ def test_a_label_that_is_found_counts_when_it_is_a_verdict(columns, expected):
 def test_a_label_that_was_named_must_be_a_verdict():
     message = refusal(jsonl(row(judges={"gpt": "meh"})), {"label": "judges.gpt"})
 
-    assert message.startswith("stdin:1: label: label 'meh' is not understood; known labels: approve")
+    assert message.startswith("stdin:1: label: 'meh' is not understood; say what it means with --map label:meh=")
 
 
 @pytest.mark.parametrize(

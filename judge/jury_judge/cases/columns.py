@@ -22,7 +22,7 @@ AUTOMATIC: dict[str, tuple[str, ...]] = {
     "agent_card_records": ("agent_card_records",),
     "security_gate_uri": ("security_gate_uri",),
     "agent_card_uri": ("agent_card_uri",),
-    "label": ("label", "expected_verdict"),
+    "label": ("expected_verdict", "label"),
     "metadata": ("metadata",),
     "tags": ("tags",),
     "cluster": ("cluster",),

@@ -54,11 +54,11 @@ def decoded_cell(value: Any, part: str) -> Any:
     """
     if not isinstance(value, str):
         return value
-    if part == "execution" and not value.lstrip().startswith("{"):
-        return value
-    if part in STRUCTURED or (part == "tags" and value.lstrip().startswith("[")):
+    if part in STRUCTURED and not value.strip():
+        return None
+    if part in STRUCTURED | {"tags"} and value.lstrip().startswith(("[", "{")):
         try:
-            return decode_text(value) if value.strip() else None
+            return decode_text(value)
         except JsonRefused as error:
             raise CaseFileError(f"{part}: the text is not JSON ({error})") from error
     return value
