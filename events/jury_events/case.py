@@ -170,11 +170,11 @@ class Case(Value):
         counts: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
         unknown: set[str] = set()
-        shown = {image.digest for image in self.images} if images_seen else set()
+        shown = {(image.media_type, image.digest) for image in self.images} if images_seen else set()
         for item in (item for scenario in self.scenarios for item in scenario.execution.transcript.items):
             if isinstance(item, NotShown):
                 what, size = item.what, item.size
-            elif isinstance(item, Attachment) and item.text is None and item.digest not in shown:
+            elif isinstance(item, Attachment) and item.text is None and (item.media_type, item.digest) not in shown:
                 what, size = item.media_type, item.size
             else:
                 continue

@@ -53,7 +53,7 @@ def _object(row: Any) -> dict[str, Any]:
 def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> Draft:
     """What the columns of our own names say, with the transcript that was read from those of the provider."""
     draft = read_own_row({name: value for name, value in row.items() if name not in read})
-    if draft.case_id is None and isinstance(row.get(_BATCH), str):
+    if isinstance(row.get(_BATCH), str):
         draft.case_id = row[_BATCH]
     draft.built = builder
     return draft

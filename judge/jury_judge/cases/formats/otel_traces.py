@@ -6,7 +6,7 @@ earlier versions had. Each chat span repeats the conversation so far: a message 
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from jury_events.transcript import ToolCall, ToolResult
@@ -60,11 +60,12 @@ def _read(row: Any) -> Draft:
     seen: Counter[str] = Counter()
     facts: dict[str, Any] = {}
     errors = []
+    told = {call_id for span in row[_SPANS] for message in _messages(span) for call_id in _answered(message)}
     for span in sorted(row[_SPANS], key=_start):
         attributes = span["attributes"]
         facts |= {name: attributes[key] for key, name in _FACTS.items() if key in attributes and name not in facts}
         if attributes.get("gen_ai.operation.name") == "execute_tool" or "gen_ai.tool.name" in attributes:
-            _tool(span, builder)
+            _tool(span, builder, told)
         else:
             _chat(span, builder, seen)
         status = span.get("status") or {}
@@ -135,8 +136,19 @@ def _indexed(attributes: dict[str, Any], prefix: str) -> Iterator[dict[str, Any]
         yield {"role": "assistant" if prefix.endswith("completion") else "user", **message}
 
 
-def _tool(span: dict[str, Any], builder: TranscriptBuilder) -> None:
-    """A tool that ran, unless the messages before tell of it already."""
+def _answered(message: dict[str, Any]) -> Iterator[str]:
+    """The ids of the calls whose results a message has."""
+    parts = message.get("parts")
+    for part in parts if isinstance(parts, list) else [message]:
+        call_id = part.get("id") if isinstance(part, dict) and part.get("type") == "tool_call_response" else None
+        if call_id is None and part is message and message.get("role") == "tool":
+            call_id = message.get("tool_call_id")
+        if isinstance(call_id, str):
+            yield call_id
+
+
+def _tool(span: dict[str, Any], builder: TranscriptBuilder, told: Collection[str]) -> None:
+    """A tool that ran; its call and its result are taken from messages where those have them (`told`: results)."""
     attributes = span["attributes"]
     place = f"span {as_text(span.get('spanId') or span.get('span_id'))}"
     call_id = text_or_none(attributes.get("gen_ai.tool.call.id"))
@@ -145,7 +157,7 @@ def _tool(span: dict[str, Any], builder: TranscriptBuilder) -> None:
         arguments = as_text(attributes.get("gen_ai.tool.call.arguments"))
         builder.add(ToolCall, place, call_id=call_id, name=name, arguments=arguments)
     result = attributes.get("gen_ai.tool.call.result")
-    if result is not None and (call_id is None or call_id not in builder.answered):
+    if result is not None and (call_id is None or call_id not in told):
         builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(result))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jury_events.transcript import Transcript
+from jury_events.transcript import Message, Refusal, Transcript
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.chat import read_chat
 from jury_judge.cases.transcripts.gemini import read_contents
@@ -51,9 +51,18 @@ def first_prompt(transcript: Transcript) -> str | None:
 
 
 def last_answer(transcript: Transcript) -> str:
-    """What the agent said last, be it that it declines; "" when it only called tools."""
-    said = (m for m in reversed(transcript.items) if m.kind in {"assistant", "refusal"})
-    return next((m.text for m in said if m.kind in {"assistant", "refusal"} and m.text.strip()), "")
+    """What the agent said last, with what it said just before it declined; "" when it only called tools."""
+    later = ""
+    for item in reversed(transcript.items):
+        if isinstance(item, Message | Refusal) and item.kind in {"assistant", "refusal"} and item.text.strip():
+            if later:
+                return f"{item.text}\n{later}" if item.kind == "assistant" else later
+            if item.kind == "assistant":
+                return item.text
+            later = item.text
+        elif later:
+            return later
+    return later
 
 
 def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:
