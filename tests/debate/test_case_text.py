@@ -174,8 +174,10 @@ def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -
         ),
         (
             ToolResult(call_id="x9", text="ok"),
-            "[1] What a tool returned (nobody's request)\nThe record has no tool call that it belongs to.\n"
-            "Id of the call:\nx9\nContent:\nok",
+            (
+                "[1] What a tool returned (nobody's request)\nThe record has no tool call that it belongs to.\n"
+                "Id of the call:\nx9\nContent:\nok"
+            ),
         ),
         (
             ToolResult(origin="environment", text="dark"),

@@ -497,7 +497,9 @@ def read_mail():
 
 outputs = [
     ModelOutput.for_tool_call("mockllm/model", "read_mail", {"box": "in"}),
-    ModelOutput.from_content("mockllm/model", [ContentReasoning(reasoning="The mail gives orders."), ContentText(text="Paris")]),
+    ModelOutput.from_content(
+        "mockllm/model", [ContentReasoning(reasoning="The mail gives orders."), ContentText(text="Paris")]
+    ),
 ]
 for output in outputs:
     output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else it counts with a file of the web
@@ -518,7 +520,7 @@ for form in ("eval", "json"):
 
 def inspect_logs(folder: Path) -> dict[str, Path]:
     """Logs that a real Inspect writes with a mock model: by `eval` and `json`."""
-    subprocess.run(  # noqa: S603
+    subprocess.run(
         [sys.executable, "-c", _INSPECT, str(folder), PNG_URL], check=True, capture_output=True, timeout=100, cwd=folder
     )
     return {form: next(folder.glob(f"*.{form}")) for form in ("eval", "json")}

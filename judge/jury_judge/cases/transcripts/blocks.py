@@ -100,11 +100,13 @@ class BlockReader:
             self._text(block, place)
             return
         self._flush()
-        read = _READERS.get(kind) if isinstance(kind, str) else None
-        if read is not None:
-            read(block, self._speaker, self._builder, place)
-        else:
+        known = _READERS.get(kind) if isinstance(kind, str) else None
+        if known is None:
             self._builder.not_shown(f"block {kind or 'unnamed'}", self._speaker.origin, place, block)
+            return
+        read, fields = known
+        read(block, self._speaker, self._builder, place)
+        self._builder.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
 
     def _text(self, block: dict[str, Any], place: str) -> None:
         text = block.get("text")
@@ -119,12 +121,8 @@ class BlockReader:
             self._builder.add(Refusal, place, text=text or "")
         elif text:
             self._texts.append(text)
-        self._builder.unread(block, _TEXT_KNOWN, self._speaker.origin, place)
+        self._builder.unread(block, _BOOKKEEPING | {"text", "content", "refusal"}, self._speaker.origin, place)
 
-
-_TEXT_KNOWN = frozenset(
-    {"type", "text", "content", "refusal", "cache_control", "cache_breakpoint", "internal", "logprobs"}
-)
 
 _Read = Callable[[dict[str, Any], Speaker, TranscriptBuilder, str], None]
 
@@ -135,7 +133,6 @@ def _refusal(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder
 
 def _thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
     builder.add(Reasoning, place, origin=speaker.origin, text=as_text(block.get("thinking")))
-    builder.unread(block, {"type", "thinking", "signature", "cache_control"}, speaker.origin, place)
 
 
 def _redacted_thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -151,38 +148,25 @@ def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuild
         return
     text = block.get("reasoning", block.get("text"))
     builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
-    builder.unread(
-        block, {"type", "reasoning", "text", "signature", "redacted", "internal", "id"}, speaker.origin, place
-    )
+
+
+def _call(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place)
 
 
 def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Anthropic's; or Inspect's, with a `tool_type`: a call that the provider made and answered by itself."""
     if "tool_type" not in block:
-        add_call({key: value for key, value in block.items() if key not in {"cache_control", "caller"}}, builder, place)
+        _call(block, speaker, builder, place)
         return
-    # Inspect's: a call that the provider made and answered by itself.
     call_id = text_or_none(block.get("id"))
     name = as_text(block.get("name")) or as_text(block["tool_type"])
     builder.add(ToolCall, place, call_id=call_id, name=name, arguments=as_text(block.get("arguments")))
-    error = block.get("error")
-    builder.add(
-        ToolResult,
-        place,
-        call_id=call_id,
-        name=name,
-        text=as_text(block.get("result")) or as_text(error),
-        error=bool(error),
-    )
-    known = {"type", "tool_type", "id", "name", "arguments", "result", "error", "internal"}
-    builder.unread(block, known if not block.get("result") or not error else known - {"error"}, "tool", place)
-
-
-def _server_tool_use(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    add_call(
-        {key: value for key, value in block.items() if key not in {"cache_control", "caller", "server_name"}},
-        builder,
-        place,
-    )
+    result, error = as_text(block.get("result")), as_text(block.get("error"))
+    if result or not error:
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=result)
+    if error:
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=error, error=True)
 
 
 def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -196,19 +180,6 @@ def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBu
     )
     content = block.get("content", block.get("result", block.get("output")))
     BlockReader(result, builder).read(content, f"{place}.content")
-    known = {
-        "type",
-        "tool_use_id",
-        "toolCallId",
-        "name",
-        "toolName",
-        "is_error",
-        "isError",
-        "content",
-        "result",
-        "output",
-    }
-    builder.unread(block, known | {"cache_control"}, "tool", place)
 
 
 def _server_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -218,57 +189,59 @@ def _server_result(block: dict[str, Any], _speaker: Speaker, builder: Transcript
     builder.add(ToolResult, place, call_id=text_or_none(block.get("tool_use_id")), text=as_text(content), error=failed)
 
 
-def _anthropic_source(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """`image` and `document`: base64, text, nested content, a URL or an uploaded file's id; or Inspect's `image`."""
+def _source(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """`image` and `document`: Anthropic's by a source, Inspect's by a URL."""
     what = block["type"]
     name = text_or_none(block.get("title") or block.get("filename") or block.get("name"))
-    source = block.get("source")
-    if isinstance(block.get(what), str):  # Inspect's: {"type": "image", "image": URL}, {"type": "document", …}
-        url = block[what]
-        if what == "document" and not url.startswith(("data:", "http:", "https:")):
-            builder.not_shown("document by its path", speaker.origin, place)
-        else:
-            builder.url(url, what, speaker.origin, place, name=name, call_id=speaker.call_id)
-        known = {"type", what, "detail", "internal", "filename", "mime_type", "citations"}
-        builder.unread(block, known, speaker.origin, place)
-        return
-    if not isinstance(source, dict):
+    source, url = block.get("source"), block.get(what)
+    if isinstance(source, dict):
+        _from_source(source, what, speaker, builder, place, name=name)
+    elif isinstance(url, str) and url.startswith(("data:", "http:", "https:")):
+        builder.url(url, what, speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif isinstance(url, str):
+        builder.not_shown(f"{what} by its path", speaker.origin, place)
+    else:
         builder.not_shown(what, speaker.origin, place, block)
-        return
-    match source.get("type"):
-        case "base64":
-            builder.base64_file(
-                source.get("data"), source.get("media_type"), speaker.origin, place, name=name, call_id=speaker.call_id
-            )
-        case "text":
-            content = as_text(source.get("data")).encode("utf-8", "replace")
-            builder.file(content, "text/plain", speaker.origin, place, name=name, call_id=speaker.call_id)
-        case "content":
-            BlockReader(speaker, builder).read(source.get("content"), f"{place}.source.content")
-        case "url":
-            builder.url(source.get("url"), what, speaker.origin, place, name=name, call_id=speaker.call_id)
-        case _:
-            builder.not_shown(f"{what} by its id", speaker.origin, place)
     if block.get("context"):
         builder.add(Event, place, origin=speaker.origin, name="context", text=as_text(block["context"]))
-    builder.unread(block, {"type", "source", "title", "context", "citations", "cache_control"}, speaker.origin, place)
 
 
-def _image_url(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+def _from_source(
+    source: dict[str, Any], what: str, speaker: Speaker, builder: TranscriptBuilder, place: str, *, name: str | None
+) -> None:
+    """Base64, text, blocks, a URL, or an uploaded file's id."""
+    kind = source.get("type")
+    if kind == "base64":
+        builder.base64_file(
+            source.get("data"), source.get("media_type"), speaker.origin, place, name=name, call_id=speaker.call_id
+        )
+    elif kind == "text":
+        content = as_text(source.get("data")).encode("utf-8", "replace")
+        builder.file(content, "text/plain", speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif kind == "content":
+        BlockReader(speaker, builder).read(source.get("content"), f"{place}.source.content")
+    elif kind == "url":
+        builder.url(source.get("url"), what, speaker.origin, place, name=name, call_id=speaker.call_id)
+    else:
+        builder.not_shown(f"{what} by its id", speaker.origin, place)
+    known = {"type", "data", "media_type", "content", "url", "file_id"}
+    builder.unread(source, known, speaker.origin, f"{place}.source")
+
+
+def _image(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's: a URL, in an object or not, or an uploaded file's id."""
     image = block.get("image_url")
     url = image.get("url") if isinstance(image, dict) else image
-    builder.url(url, "image", speaker.origin, place, call_id=speaker.call_id)
-
-
-def _input_image(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    if block.get("image_url"):
-        _image_url(block, speaker, builder, place)
-    else:
+    if url is None and block.get("file_id"):
         builder.not_shown("image by its id", speaker.origin, place)
+    else:
+        builder.url(url, "image", speaker.origin, place, call_id=speaker.call_id)
+    if isinstance(image, dict):
+        builder.unread(image, {"url", "detail"}, speaker.origin, f"{place}.image_url")
 
 
 def _audio(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """OpenAI's `input_audio`, Inspect's `audio` and `video`; a transcript of it is text."""
+    """OpenAI's `input_audio`, Inspect's `audio` and `video`."""
     kind = block["type"]
     audio = block.get(kind)
     if isinstance(audio, str):
@@ -276,22 +249,24 @@ def _audio(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, 
     elif isinstance(audio, dict):
         media = f"audio/{as_text(audio.get('format')) or 'unknown'}"
         builder.base64_file(audio.get("data"), media, speaker.origin, place, call_id=speaker.call_id)
+        builder.unread(audio, {"data", "format"}, speaker.origin, f"{place}.{kind}")
     else:
         builder.not_shown(kind, speaker.origin, place, block)
 
 
 def _file(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
     """OpenAI's `file` and `input_file`."""
-    file = block.get("file") if isinstance(block.get("file"), dict) else block
-    assert isinstance(file, dict)
-    name = text_or_none(file.get("filename"))
-    data = file.get("file_data")
+    inner = block.get("file")
+    file = inner if isinstance(inner, dict) else block
+    name, data = text_or_none(file.get("filename")), file.get("file_data")
     if isinstance(data, str) and data.startswith("data:"):
         builder.url(data, "file", speaker.origin, place, name=name, call_id=speaker.call_id)
     elif isinstance(data, str):
         builder.base64_file(data, None, speaker.origin, place, name=name, call_id=speaker.call_id)
     else:
         builder.not_shown("file at a URL" if file.get("file_url") else "file by its id", speaker.origin, place)
+    if isinstance(inner, dict):
+        builder.unread(inner, {"filename", "file_data", "file_id", "file_url"}, speaker.origin, f"{place}.file")
 
 
 def _data(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -299,37 +274,41 @@ def _data(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, p
     builder.add(Event, place, origin=speaker.origin, name="data", text=as_text(block.get("data")))
 
 
-def _tool_call(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """LangChain's and Vercel's blocks."""
-    add_call(block, builder, place)
+_CALL = frozenset({"id", "name", "input", "args", "arguments", "toolName", "toolCallId", "server_name"})
+_RESULT = frozenset(
+    {"tool_use_id", "toolCallId", "name", "toolName", "is_error", "isError", "content", "result", "output"}
+)
+_SOURCE = frozenset({"source", "title", "context", "detail", "filename", "name", "mime_type"})
 
-
-_READERS: dict[str, _Read] = {
-    "refusal": _refusal,
-    "thinking": _thinking,
-    "redacted_thinking": _redacted_thinking,
-    "reasoning": _reasoning,
-    "tool_use": _tool_use,
-    "server_tool_use": _server_tool_use,
-    "mcp_tool_use": _server_tool_use,
-    "tool_call": _tool_call,
-    "tool-call": _tool_call,
-    "tool_result": _tool_result,
-    "tool-result": _tool_result,
-    "mcp_tool_result": _tool_result,
-    "web_search_tool_result": _server_result,
-    "web_fetch_tool_result": _server_result,
-    "code_execution_tool_result": _server_result,
-    "bash_code_execution_tool_result": _server_result,
-    "text_editor_code_execution_tool_result": _server_result,
-    "image": _anthropic_source,
-    "document": _anthropic_source,
-    "image_url": _image_url,
-    "input_image": _input_image,
-    "input_audio": _audio,
-    "audio": _audio,
-    "video": _audio,
-    "file": _file,
-    "input_file": _file,
-    "data": _data,
+_READERS: dict[str, tuple[_Read, frozenset[str]]] = {
+    "refusal": (_refusal, frozenset({"refusal"})),
+    "thinking": (_thinking, frozenset({"thinking", "signature"})),
+    "redacted_thinking": (_redacted_thinking, frozenset({"data"})),
+    "reasoning": (_reasoning, frozenset({"reasoning", "text", "summary", "signature", "redacted", "id"})),
+    "tool_use": (_tool_use, _CALL | {"tool_type", "result", "error"}),
+    "server_tool_use": (_call, _CALL),
+    "mcp_tool_use": (_call, _CALL),
+    "tool_call": (_call, _CALL),
+    "tool-call": (_call, _CALL),
+    "tool_result": (_tool_result, _RESULT),
+    "tool-result": (_tool_result, _RESULT),
+    "mcp_tool_result": (_tool_result, _RESULT),
+    "web_search_tool_result": (_server_result, _RESULT),
+    "web_fetch_tool_result": (_server_result, _RESULT),
+    "code_execution_tool_result": (_server_result, _RESULT),
+    "bash_code_execution_tool_result": (_server_result, _RESULT),
+    "text_editor_code_execution_tool_result": (_server_result, _RESULT),
+    "image": (_source, _SOURCE | {"image"}),
+    "document": (_source, _SOURCE | {"document"}),
+    "image_url": (_image, frozenset({"image_url", "detail"})),
+    "input_image": (_image, frozenset({"image_url", "file_id", "detail"})),
+    "input_audio": (_audio, frozenset({"input_audio"})),
+    "audio": (_audio, frozenset({"audio", "format"})),
+    "video": (_audio, frozenset({"video", "format"})),
+    "file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename"})),
+    "input_file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename", "detail"})),
+    "data": (_data, frozenset({"data"})),
 }
+"""By type: what reads the block, and the fields that it reads; any other field is told of."""
+
+_BOOKKEEPING = frozenset({"type", "cache_control", "cache_breakpoint", "internal", "caller", "logprobs"})

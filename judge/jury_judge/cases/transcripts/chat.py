@@ -143,8 +143,9 @@ def _spoken(
 
 
 def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
-    call = message.get("tool_call") if isinstance(message.get("tool_call"), dict) else {}
-    call = cast("dict[str, Any]", call)
+    call = cast("dict[str, Any]", message["tool_call"]) if isinstance(message.get("tool_call"), dict) else {}
+    if call and text_or_none(call.get("id")) not in builder.called:
+        add_call(call, builder, f"{place}.tool_call")  # AgentDojo repeats in its results what was called
     names = (
         message.get("tool"),
         message.get("name"),
@@ -200,6 +201,8 @@ def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices")
         if message is None and isinstance(choice.get("text"), str):
             message = {"role": "assistant", "content": choice["text"]}
         read_message(message, builder, f"{place}.{index}.message")
+        known = {"message", "text", "finish_reason", "index", "logprobs", "content_filter_results"}
+        builder.unread(choice, known, "model", f"{place}.{index}")
         read_end(choice.get("finish_reason"), builder, f"{place}.{index}.finish_reason")
 
 

@@ -121,10 +121,12 @@ def _inline_data(data: dict[str, Any], origin: Origin, builder: TranscriptBuilde
         data["data"].replace("-", "+").replace("_", "/") if isinstance(data.get("data"), str) else data.get("data")
     )
     builder.base64_file(content, data.get("mime_type"), origin, place, name=name)
+    builder.unread(data, {"data", "mime_type", "display_name"}, origin, place)
 
 
 def _file_data(data: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
     builder.not_shown(f"{data.get('mime_type') or 'file'} at a URL", origin, place)
+    builder.unread(data, {"file_uri", "mime_type", "display_name"}, origin, place)
 
 
 def _executable_code(code: dict[str, Any], _origin: Origin, builder: TranscriptBuilder, place: str) -> None:

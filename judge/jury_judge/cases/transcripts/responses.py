@@ -92,6 +92,7 @@ def _reasoning(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> 
         texts = as_objects(item.get(key), f"{place}.{key}", "texts")
         for index, text in enumerate(texts):
             builder.add(Reasoning, f"{place}.{key}.{index}", text=as_text(text.get("text")))
+            builder.unread(text, {"type", "text"}, "model", f"{place}.{key}.{index}")
     if item.get("encrypted_content"):
         what = "reasoning that the provider encrypted"
         builder.not_shown(what, "model", f"{place}.encrypted_content", item["encrypted_content"])
