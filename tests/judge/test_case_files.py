@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jury_events.case import Case
 from jury_events.verdict import Verdict
-from jury_judge.cases import json_rows
+from jury_judge.cases.containers import json_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
 

@@ -8,7 +8,7 @@ from typing import BinaryIO, NamedTuple
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.columns import Columns, check_targets
-from jury_judge.cases.json_rows import JsonRow, read_rows
+from jury_judge.cases.containers.json_rows import JsonRow, read_rows
 from jury_judge.cases.rows import read_case
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line

@@ -7,7 +7,7 @@ anything else is one JSON document, which is read whole.
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from jury_judge.cases.strict_json import (
+from jury_judge.cases.containers.strict_json import (
     JsonRefused,
     decode_text,
     decode_value,
