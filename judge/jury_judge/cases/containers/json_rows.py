@@ -6,7 +6,7 @@ A list of chat messages, on a line or as a document, is one row.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.byte_streams import Readable, peekable, skip_blank, skip_mark
@@ -30,8 +30,14 @@ _MAGIC = {
 }
 
 
-def read_rows(source: Readable, origin: Origin) -> Iterator[Row]:
+def _never(_value: Any) -> bool:
+    return False
+
+
+def read_rows(source: Readable, origin: Origin, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[Row]:
     """The rows of a stream in order.
+
+    NaN is refused, but read as None in a document that is an object (not a line) of which `nan_allowed` says so.
 
     Raises:
         CaseFileError: a line or the document is not what it must be; OSError passes through.
@@ -48,12 +54,12 @@ def read_rows(source: Readable, origin: Origin) -> Iterator[Row]:
     if not start:
         raise CaseFileError(f"{name}: the file is empty; it must hold at least one JSON object")
     if start == b"[":
-        yield from _document(JsonText(stream, origin, line), origin)
+        yield from _document(JsonText(stream, origin, line), origin, nan_allowed)
         return
     numbered = _lines(stream, name, line)
     number, text = next(numbered)
     if is_cut_short(text) and not ends_inside_string(text) and stream.peek(1):
-        yield from _document(JsonText(stream, origin, number, text), origin)
+        yield from _document(JsonText(stream, origin, number, text), origin, nan_allowed)
         return
     yield _row(origin, number, text)
     for number, text in numbered:
@@ -92,7 +98,7 @@ def _row(origin: Origin, line: int, text: str) -> Row:
     return origin.row(line, line, row_data(value, place))
 
 
-def _document(text: JsonText, origin: Origin) -> Iterator[Row]:
+def _document(text: JsonText, origin: Origin, nan_allowed: Callable[[Any], bool]) -> Iterator[Row]:
     whole = Bound(
         MAX_DOCUMENT,
         f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB; write one object a line (JSONL), or a list of objects, "
@@ -100,7 +106,7 @@ def _document(text: JsonText, origin: Origin) -> Iterator[Row]:
     )
     number = 0
     while mark := text.mark():
-        for value, line in _elements(text) if mark == "[" else (text.value(whole),):
+        for value, line in _elements(text) if mark == "[" else (text.value(whole, nan_allowed),):
             number += 1
             yield origin.row(line, number, row_data(value, f"{origin.name}:{line}"))
     if not number:

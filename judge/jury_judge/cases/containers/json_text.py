@@ -1,6 +1,7 @@
 """JSON values one after the other out of a stream, decoded over a buffer that slides along it."""
 
 import codecs
+from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple
 
 from jury_judge.cases.containers.row import Origin
@@ -61,17 +62,25 @@ class JsonText:
         """Pass over the character that `mark` gave."""
         self._position += 1
 
-    def value(self, bound: Bound) -> tuple[Any, int]:
+    def value(self, bound: Bound, nan_allowed: Callable[[Any], bool] = lambda _value: False) -> tuple[Any, int]:
         """The value that begins at the character that `mark` gave, and the line where it begins.
+
+        Where it holds NaN, `nan_allowed` is asked with the value that has None in its place.
 
         Raises:
             CaseFileError: there is none, or it is longer than `bound` allows.
         """
         line = self._line_at(self._position)
+        of_nan: CaseFileError | None = None
         while True:
             try:
-                value, end = decode_value(self._text, self._position, before=self._before)
+                value, end = decode_value(
+                    self._text, self._position, before=self._before, nan_as_null=of_nan is not None
+                )
             except JsonRefused as error:
+                if error.constant:
+                    of_nan = self._refused(error)
+                    continue
                 if not self._may_go_on(error):
                     raise self._refused(error) from error
                 self._check(len(self._text), bound, line)
@@ -82,6 +91,8 @@ class JsonText:
             if number_may_go_on and self._fill():
                 continue
             self._check(end, bound, line)
+            if of_nan is not None and not nan_allowed(value):
+                raise of_nan
             self._position = end
             return value, line
 

@@ -59,7 +59,7 @@ class Selection(NamedTuple):
         rows_path: the dotted path from each object of a file to the list that holds its rows (`--rows`).
         split: the split of a folder as Hugging Face `datasets` lays it out (`--split`).
         natural_rows: gives the same path as `rows_path` for an object of JSON whose shape it knows, else None. It is
-            asked where `rows_path` is None.
+            asked where `rows_path` is None. A document of many lines that it knows may hold NaN, which is None.
     """
 
     rows_path: str | None = None

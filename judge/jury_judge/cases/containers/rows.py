@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from jury_judge.cases.containers import csv_rows, inspect_logs, json_rows
 from jury_judge.cases.containers.byte_streams import peekable
@@ -118,7 +118,13 @@ def _streamed(stream: io.BufferedReader, origin: Origin, ending: str, selection:
         rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
         yield from nested_rows(rows, selection, of_json=False)
     else:
-        yield from nested_rows(json_rows.read_rows(stream, origin), selection, of_json=True)
+        # Python's writers of JSON write NaN, and so do systems whose documents are known by their shape.
+        rows = json_rows.read_rows(stream, origin, lambda value: _is_known(value, selection))
+        yield from nested_rows(rows, selection, of_json=True)
+
+
+def _is_known(value: Any, selection: Selection) -> bool:
+    return isinstance(value, dict) and selection.natural_rows(value) is not None
 
 
 def _check_text(head: bytes, name: str, within: str) -> None:

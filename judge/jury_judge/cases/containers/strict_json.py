@@ -16,13 +16,17 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 class JsonRefused(ValueError):
     """The text is not JSON as this module reads it.
 
-    `position` is an index into the text, None when unknown; `open_string` says that a string does not end.
+    `position` is an index into the text, None when unknown; `open_string` says that a string does not end, and
+    `constant` that NaN or an infinity is all that is known to be wrong.
     """
 
-    def __init__(self, message: str, position: int | None = None, *, open_string: bool = False) -> None:
+    def __init__(
+        self, message: str, position: int | None = None, *, open_string: bool = False, constant: bool = False
+    ) -> None:
         super().__init__(message)
         self.position = position
         self.open_string = open_string
+        self.constant = constant
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -35,7 +39,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(word: str) -> Any:
-    raise JsonRefused(f"{word} is not JSON; write null or a number")
+    raise JsonRefused(f"{word} is not JSON; write null or a number", constant=True)
 
 
 def _finite(digits: str) -> float:
