@@ -1,5 +1,6 @@
 """Rows of Parquet files and of Arrow's streams and files, a few megabytes of columns at a time."""
 
+import mmap
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ _BATCH_BYTES = 4 << 20
 """What a batch of Parquet is to have, as far as the file's footer tells; and what becomes Python values at once."""
 _BATCH_ROWS = 256
 _READ_BYTES = 1 << 18
+_MAPPED_BYTES = 32 << 20
 _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSError)
 
 
@@ -51,15 +53,17 @@ def arrow_rows(path: str | Path, origin: Origin, *, is_stream: bool) -> Iterator
         CaseFileError: it is cut off or damaged, or has more than `MAX_COLUMNS` columns.
     """
     kind = "Arrow stream" if is_stream else "Arrow file"
-    with pa.memory_map(os.fspath(path)) as source:
-        try:
-            reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)
-            schema = reader.schema
-        except _UNREADABLE as error:
-            raise _damaged(origin, kind, error) from error
-        _check_columns(schema, origin)
-        batches = iter(reader) if is_stream else map(reader.get_batch, range(reader.num_record_batches))
-        yield from _rows(_checked(batches), origin, kind, 0)
+    with Path(path).open("rb") as stream:
+        mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    source = pa.BufferReader(pa.py_buffer(mapped))
+    try:
+        reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)
+        schema = reader.schema
+    except _UNREADABLE as error:
+        raise _damaged(origin, kind, error) from error
+    _check_columns(schema, origin)
+    batches = iter(reader) if is_stream else map(reader.get_batch, range(reader.num_record_batches))
+    yield from _rows(_checked(batches, mapped), origin, kind, 0)
 
 
 def _batch_size(group_bytes: int, group_rows: int) -> int:
@@ -67,10 +71,16 @@ def _batch_size(group_bytes: int, group_rows: int) -> int:
     return max(1, min(_BATCH_ROWS, _BATCH_BYTES // row_bytes))
 
 
-def _checked(batches: Iterator[Any]) -> Iterator[Any]:
+def _checked(batches: Iterator[Any], mapped: mmap.mmap) -> Iterator[Any]:
     """Arrow reads these batches as they lie there: offsets that lead out of the file would end the process."""
+    passed = 0
     for batch in batches:
         batch.validate(full=True)
+        passed += batch.nbytes
+        if passed > _MAPPED_BYTES:
+            # What was read counts as the process's memory until the pages are given back; the rows are still there.
+            mapped.madvise(mmap.MADV_DONTNEED)
+            passed = 0
         yield batch
 
 
