@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jury_events.case import Case
 from jury_events.transcript import Message, Reasoning, ToolCall, ToolResult
 from jury_events.verdict import Verdict
-from jury_judge.cases import json_rows
+from jury_judge.cases.containers import json_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
 
@@ -108,7 +108,7 @@ def test_a_limit_of_none_at_all_reads_nothing():
         pytest.param('{"question": "q"}'.encode("utf-16"), "stdin:", "UTF-16", id="UTF-16"),
         pytest.param(b"\x1f\x8b\x08\x00", "stdin:", "decompress", id="gzip"),
         pytest.param(b"PAR1\x15\x04", "stdin:", "Parquet", id="Parquet"),
-        pytest.param(b"case_id,question\n1,2\n", "stdin:1:", "not JSON", id="CSV"),
+        pytest.param(b"case_id,question\n1,2\n", "stdin:2:", "response: missing", id="CSV without a response"),
         pytest.param(b'"text"\n', "stdin:1:", "must be a JSON object, not text", id="text"),
         pytest.param(jsonl(ONE) + b"[1]\n", "stdin:2:", "must be a JSON object, not a list", id="list on a line"),
         pytest.param(b"[1]", "stdin:1:", "must be a JSON object, not a number", id="number in a list"),
@@ -142,9 +142,19 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch):
 def test_a_document_that_is_too_long_is_told_to_become_jsonl(monkeypatch):
     monkeypatch.setattr(json_rows, "MAX_DOCUMENT", 1 << 20)
 
-    message = refusal(json.dumps([row(response="x" * (1 << 20))], indent=1).encode())
+    message = refusal(json.dumps(row(response="x" * (1 << 20)), indent=1).encode())
 
     assert "JSONL" in message
+
+
+def test_a_list_has_no_limit_but_each_of_its_elements_has(monkeypatch):
+    monkeypatch.setattr(json_rows, "MAX_LINE", 1 << 20)
+    monkeypatch.setattr(json_rows, "MAX_DOCUMENT", 1 << 20)
+    short = [row(case_id=str(number), response="x" * (1 << 18)) for number in range(9)]
+
+    assert len(read(json.dumps(short, indent=1).encode())) == 9
+    message = refusal(json.dumps([*short, row(response="x" * (1 << 20))], indent=1).encode())
+    assert message == "stdin:47: an element of the list is longer than 1 MiB; split the case"
 
 
 @pytest.mark.parametrize(

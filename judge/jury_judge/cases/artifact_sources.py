@@ -12,7 +12,8 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from jury_events.case import ArtifactRecord, Case
-from jury_judge.cases.json_rows import read_rows
+from jury_judge.cases.containers.json_rows import read_rows
+from jury_judge.cases.containers.row import Origin
 from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
@@ -72,7 +73,7 @@ class ArtifactSources:
         if not content.strip():
             return ()
         try:
-            return tuple(artifact_record(row.data, row.place) for row in read_rows(BytesIO(content), name))
+            return tuple(artifact_record(row.data, row.place) for row in read_rows(BytesIO(content), Origin(name)))
         except CaseFileError as error:
             raise ArtifactSourceError(str(error)) from error
 

@@ -13,6 +13,7 @@ NO_LABEL = "none"
 """What `--map` writes for a word that means that there is no label."""
 
 _SHOWN = 20
+_COUNTED = 1000
 
 
 class UnknownLabel(CaseFileError):
@@ -28,10 +29,18 @@ class Labels:
 
     Args:
         words: verdicts by word as the file writes it; None: no label.
+
+    Attributes:
+        seen: how often each word was read, of the first thousand words.
     """
 
     def __init__(self, words: Mapping[str, Verdict | None] | None = None) -> None:
         self._words = dict(words or {})
+        self.seen: Counter[str] = Counter()
+
+    def counting(self) -> "Labels":
+        """The same, counting from nothing."""
+        return Labels(self._words)
 
     def verdict(self, written: Any) -> Verdict | None:
         """The verdict of a label; null and blank text are none.
@@ -42,6 +51,8 @@ class Labels:
         word = label_word(written)
         if word is None:
             return None
+        if word in self.seen or len(self.seen) < _COUNTED:
+            self.seen[word] += 1
         if word in self._words:
             return self._words[word]
         try:

@@ -51,9 +51,14 @@ def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str) -
     Raises:
         CaseFileError: `field: what is wrong with it`.
     """
+    return _case(draft_of(row, reading), row, reading, default_id)
+
+
+def draft_of(row: Any, reading: RowReading) -> Draft:
+    """What the row says, with the user's choice of columns; raises CaseFileError."""
     draft = format_of(row, reading.format).read(row)
     _put_over(draft, row, reading.fields)
-    return _case(draft, row, reading, default_id)
+    return draft
 
 
 def _put_over(draft: Draft, row: Any, fields: Mapping[str, str]) -> None:

@@ -1,6 +1,6 @@
 """What a format is."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from jury_judge.cases.draft import Draft
@@ -20,5 +20,5 @@ class Format(NamedTuple):
     name: str
     recognises: Callable[[Any], bool]
     read: Callable[[Any], Draft]
-    rows_path: Callable[[dict[str, Any]], str | None] = lambda _document: None
+    rows_path: Callable[[Mapping[str, Any]], str | None] = lambda _document: None
     split: Callable[[Any], Iterable[tuple[str, Any]]] | None = None

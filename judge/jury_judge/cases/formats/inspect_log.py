@@ -3,6 +3,7 @@
 Source: inspect_ai, `EvalSample`. A sample's `events` are how its messages came about, and are not read again.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from jury_judge.cases.draft import Draft
@@ -82,7 +83,7 @@ def _recognises(row: Any) -> bool:
     return isinstance(row, dict) and (HEADER in row or {"id", "epoch", "input", "target", "messages"} <= row.keys())
 
 
-def _rows_path(document: dict[str, Any]) -> str | None:
+def _rows_path(document: Mapping[str, Any]) -> str | None:
     return "samples" if {"eval", "samples"} <= document.keys() else None
 
 

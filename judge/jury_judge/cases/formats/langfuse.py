@@ -4,6 +4,7 @@ Source: Langfuse's public API and its JSON, JSONL and CSV exports.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from jury_events.transcript import ToolCall, ToolResult
@@ -116,7 +117,7 @@ def _recognises(row: Any) -> bool:
     return isinstance(row, dict) and {"input", "output"} <= row.keys() and bool(row.keys() & _MARKS)
 
 
-def _rows_path(document: dict[str, Any]) -> str | None:
+def _rows_path(document: Mapping[str, Any]) -> str | None:
     listed = document.get("data")
     return "data" if isinstance(listed, list) and any(map(_recognises, listed)) else None
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from jury_judge.cases.columns import automatic, present
+from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.cases.draft import Draft
 from jury_judge.cases.formats.format import Format
-from jury_judge.cases.strict_json import JsonRefused, decode_text
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import json_kind
 from jury_judge.cases.transcripts.reading import read_messages

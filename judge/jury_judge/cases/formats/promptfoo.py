@@ -4,6 +4,7 @@ Source: promptfoo's output file (`results.results`, version 3).
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from jury_judge.cases.draft import Draft
@@ -70,7 +71,7 @@ def _recognises(row: Any) -> bool:
     return bool(row.keys() & {"promptIdx", "testIdx", "testCase", "gradingResult"}) and "response" in row
 
 
-def _rows_path(document: dict[str, Any]) -> str | None:
+def _rows_path(document: Mapping[str, Any]) -> str | None:
     results = document.get("results")
     if isinstance(results, dict) and isinstance(results.get("results"), list):
         return "results.results"

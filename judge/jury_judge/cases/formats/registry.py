@@ -1,5 +1,6 @@
 """The formats that there are, and which of them a row has."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from jury_judge.cases.formats.benchmarks import AGENTDOJO, TAU_BENCH
@@ -46,6 +47,6 @@ def format_of(row: Any, name: str | None) -> Format:
     return next((one for one in FORMATS.values() if one.recognises(row)), OWN_ROWS)
 
 
-def rows_path(document: dict[str, Any]) -> str | None:
+def rows_path(document: Mapping[str, Any]) -> str | None:
     """Where the rows of a whole document stand, by the format that knows it; None: the document is a row."""
     return next((path for one in FORMATS.values() if (path := one.rows_path(document)) is not None), None)

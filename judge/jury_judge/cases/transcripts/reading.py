@@ -10,6 +10,8 @@ from jury_judge.cases.transcripts.otel import read_parts_messages
 from jury_judge.cases.transcripts.responses import is_item, read_responses
 from jury_judge.cases.transcripts.sharegpt import read_sharegpt
 
+_OF_MESSAGES = frozenset({"content", "tool_calls", "function_call", "parts", "thought", "reasoning_content", "refusal"})
+_OF_CASES = frozenset({"case_id", "question", "messages", "prompt", "response", "scenarios"})
 _OTEL_PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning", "blob", "uri", "file"})
 
 
@@ -35,9 +37,9 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
 
 def is_message(value: Any) -> bool:
     """Whether a row looks like one message of a list, and not like a case."""
-    if not isinstance(value, dict) or value.keys() & {"case_id", "question", "messages", "prompt"}:
+    if not isinstance(value, dict) or not _OF_CASES.isdisjoint(value):
         return False
-    has_role = isinstance(value.get("role"), str) and bool(value.keys() & {"content", "parts", "tool_calls"})
+    has_role = isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)
     return has_role or is_item(value) or {"from", "value"} <= value.keys()
 
 
