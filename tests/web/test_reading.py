@@ -119,7 +119,7 @@ def test_events_are_shown_as_the_log_keeps_them(reading: TestClient, recorded: s
     assert [event.position for event in stored] == [event["position"] for event in seen]
     first = seen[0]
     assert (stored[0].hash.hex(), json.loads(stored[0].body)) == (first["hash"], first["body"])
-    assert ("debate_opened", "opened", 1) == (first["type"], first["eventId"], first["schema"])
+    assert ("debate_opened", "opened", 2) == (first["type"], first["eventId"], first["schema"])
 
 
 def test_exchanges_are_listed_read_whole_and_raw(reading: TestClient) -> None:
