@@ -59,6 +59,12 @@ def grouped(rows: Iterable[DebateRow], by: str) -> list[Group]:
     return sorted(groups.values(), key=_place)
 
 
+def fields_there(rows: Iterable[DebateRow]) -> list[str]:
+    """The fields by which these debates can be grouped: those of which any has a value, but for the case's id."""
+    found = {name for row in rows for name in fields_of(row)}
+    return sorted(found - {"case_id"})
+
+
 def _place(group: Group) -> tuple[int, float, str]:
     if group.value is None:
         return 2, 0.0, ""

@@ -16,8 +16,6 @@ from jury_judge.grids import grid_of
 from jury_judge.views.moments import moment
 from jury_judge.views.result import collaborative_result
 from jury_judge.web.api.forms import (
-    MOST_CONDITION,
-    MOST_CONDITIONS,
     MOST_ROWS,
     DebateLine,
     DebateResult,
@@ -31,6 +29,7 @@ from jury_judge.web.api.problems import Refused, described
 from jury_judge.web.api.serving import AT_MOST, DebateName, Limit, Serving, must_exist, row_table
 from jury_judge.web.api.spelling import camel
 from jury_judge.web.api.strict_body import StrictRoute
+from jury_judge.web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
 from jury_replay.replay import replay_chunk
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem as RowProblem

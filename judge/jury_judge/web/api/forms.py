@@ -16,10 +16,6 @@ T = TypeVar("T")
 MOST_ROWS = 200
 """Rows of a list at most."""
 
-MOST_CONDITIONS = 20
-MOST_CONDITION = 1000
-"""Conditions of a list, and characters of each."""
-
 MOST_CASES = 10_000
 """Of a run that is sent in one request."""
 
