@@ -5,6 +5,10 @@ class JuryError(Exception):
     """Root of every error that Jury Judge raises on purpose; its message says what happened and what to do next."""
 
 
+class BadCondition(JuryError):
+    """A text is no condition on cases, or names a field that there is not."""
+
+
 class EventError(JuryError):
     """An event, a part or a stored body is not what it must be."""
 

@@ -122,11 +122,17 @@ def must_exist(store: "EventStore", selection: "Selection") -> None:
     """A mistyped name must not pass for debates without a finding.
 
     Raises:
-        DebateNotFound: the store holds no debate of a name that is selected.
+        DebateNotFound: the store holds no debate of a name that is selected, or none of which the conditions hold.
     """
-    if selection.run_id is not None and not next(selection.chunks(store, 1), ()):
+    of_run = selection._replace(where=())
+    if selection.run_id is not None and not next(of_run.chunks(store, 1), ()):
         raise DebateNotFound(
             f"there is no debate of a run {selection.run_id!r} in this store; `jury list --runs` shows the runs"
+        )
+    if selection.where and not next(selection.chunks(store, 1), ()):
+        conditions = visible_line(" and ".join(map(str, selection.where)), 300)
+        raise DebateNotFound(
+            f"no debate that is selected has {conditions}; `jury list --group-by FIELD` shows the values that there are"
         )
     heads = store.heads([debate_stream(one) for one in selection.debate_ids or ()])
     for one in selection.debate_ids or ():

@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from jury_events.conditions import Condition, parse_conditions
 from jury_events.value import DebateId
 from jury_judge.debates import DebateReading, must_exist, read_debate
 from jury_judge.errors import JuryClosed, SettingError, condensed
@@ -24,12 +25,17 @@ from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem, Row
 from jury_replay.rescoring.settings import Mode
 from jury_replay.selection import Selection
+from jury_store.debate_rows import DebateRow
 from jury_store.errors import StoreClosed, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Where = str | Condition | Iterable[str | Condition]
+"""One condition on cases, or several, all of which must hold."""
+
+_PAGE = 1000
 
 
 class Records:
@@ -137,6 +143,28 @@ class Records:
         check_debate_id(debate_id)
         return await self._read(_result, debate_id)
 
+    async def debates(
+        self, *, run_id: str | None = None, where: Where = (), unfinished: bool = False
+    ) -> AsyncGenerator[DebateRow, None]:
+        """One row a debate, in the order in which they opened, read as they are needed.
+
+        Args:
+            run_id: only those of this run.
+            where: conditions on the cases (docs/filtering.md), as `"tags~refund"`; all must hold.
+            unfinished: only those that are not completed, failed or cancelled.
+
+        Raises:
+            BadCondition: a condition is none.
+        """
+        conditions = _conditions(where)
+        after = 0
+        while rows := await self._read(
+            _page, run_id=run_id, unfinished=unfinished, where=conditions, limit=_PAGE, after=after
+        ):
+            for row in rows:
+                yield row
+            after = rows[-1].position
+
     async def replay(self, debate_id: str) -> Replayed:
         """Whether what is recorded of a debate follows from what its models said; no model is asked.
 
@@ -152,6 +180,7 @@ class Records:
         *,
         settings: Mapping[str, Any],
         run_id: str | None = None,
+        where: Where = (),
         mode: Mode = "strict",
     ) -> list[Row | Problem]:
         """What recorded debates come to under other settings; no model is asked, nothing is written.
@@ -160,11 +189,13 @@ class Records:
             debate_ids: which debates; None is those of `run_id`, else all.
             settings: by key (`docs/rescoring.md`) a value, or a list of values to try; several keys make a grid.
             run_id: a run.
+            where: conditions on the cases (docs/filtering.md), which choose among those of a run, or all.
             mode: `strict`, or `recount`, which holds every recorded position fixed.
 
         Raises:
             SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
-            DebateNotFound: there is no debate of that id, or of that run.
+            BadCondition: a condition is none.
+            DebateNotFound: there is no debate of that id, of that run, or of which the conditions hold.
         """
         if mode not in get_args(Mode):
             raise SettingError(f"mode: must be {' or '.join(get_args(Mode))}, not {visible_line(repr(mode), 80)}")
@@ -173,7 +204,10 @@ class Records:
         ids = (debate_ids,) if isinstance(debate_ids, str) else None if debate_ids is None else tuple(debate_ids)
         for one in ids or ():
             check_debate_id(one)
-        selection = Selection(ids, run_id)
+        conditions = _conditions(where)
+        if ids is not None and conditions:
+            raise SettingError("where: it chooses among the debates of a run, or all; leave debate_ids out")
+        selection = Selection(ids, run_id, conditions)
         grid = grid_of(settings)
 
         def rows(store: EventStore) -> list[Row | Problem]:
@@ -186,6 +220,15 @@ class Records:
     async def _read(self, reading: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         with while_open():
             return await asyncio.to_thread(reading, self.store, *args, **kwargs)
+
+
+def _conditions(where: Where) -> tuple[Condition, ...]:
+    texts = (where,) if isinstance(where, str | Condition) else where
+    return parse_conditions(map(str, texts))
+
+
+def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
+    return store.debates(**asked)
 
 
 def check_debate_id(debate_id: Any) -> None:

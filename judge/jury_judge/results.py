@@ -160,6 +160,8 @@ class CollaborativeJuryResult:
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
     `early_termination`, `end_reason` and `phase3_judgment`. `scenarios` has a row each where there are several.
+    `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `losses` says what of it
+    no juror was shown.
     """
 
     phase1_evaluations: list[JurorEvaluation]
@@ -182,6 +184,12 @@ class CollaborativeJuryResult:
     simulated: bool = False
     model_mismatches: list[Any] = field(default_factory=list)
     forked_from: dict[str, Any] | None = None
+    label: str | None = None
+    tags: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    cluster: str | None = None
+    agent_cost: float | None = None
+    losses: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def scenarios(self) -> list[ScenarioResult]:

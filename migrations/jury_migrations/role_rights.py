@@ -19,6 +19,7 @@ _WRITER = {
     "counters": "SELECT, UPDATE",
     "projections": "SELECT, UPDATE",
     "debates": "SELECT, INSERT, UPDATE, DELETE",
+    "debate_fields": "SELECT, INSERT, UPDATE, DELETE",
     "runs": "SELECT, INSERT, UPDATE, DELETE",
     "alembic_version": "SELECT",
 }

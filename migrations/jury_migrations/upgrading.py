@@ -14,6 +14,8 @@ from sqlalchemy import Connection, Engine, create_engine, inspect
 from sqlalchemy.exc import DBAPIError
 
 from jury_migrations.role_rights import grant_missing
+from jury_store import listing
+from jury_store.dialects import DIALECTS
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.opening import database_path, shown, sqlite_engine, store_url
 from jury_store.schema import metadata
@@ -23,6 +25,9 @@ _log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
 _ONE_UPGRADE = 0x6A757279
 """The advisory lock under which one upgrade at a time works on a PostgreSQL database."""
+
+_AT_ONCE = 5000
+"""Events that the lists are carried over in one transaction."""
 
 
 def upgrade(url: str, *, wait: float = 20.0) -> str:
@@ -128,6 +133,7 @@ def _upgrade(connection: Connection, name: str) -> str:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_ONE_UPGRADE,))
         _refuse_foreign(connection, name)
+        before = MigrationContext.configure(connection).get_current_revision()
         try:
             command.upgrade(config, "head")
         except CommandError as error:
@@ -138,4 +144,15 @@ def _upgrade(connection: Connection, name: str) -> str:
         if connection.dialect.name == "postgresql":
             grant_missing(connection)
         revision = MigrationContext.configure(connection).get_current_revision()
+    if revision != before:
+        _carry_lists(connection)
     return str(revision)
+
+
+def _carry_lists(connection: Connection) -> None:
+    """A revision may have the lists made anew, and a store that is only read would do it again at every look."""
+    dialect = DIALECTS[connection.dialect.name]
+    carried = 1
+    while carried:
+        with connection.begin():
+            carried = listing.advance(connection, dialect, _AT_ONCE)

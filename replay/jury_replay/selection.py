@@ -1,4 +1,4 @@
-"""Which debates of a log are worked on: those named, those of a run, or all; and how the work is shared out."""
+"""Which debates of a log are worked on: named, of a run, by conditions, or all; and how the work is shared out."""
 
 import os
 import signal
@@ -10,6 +10,7 @@ from multiprocessing import active_children, get_context
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple, TypeVar
 
+from jury_events.conditions import Condition
 from jury_replay.offline import no_network
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -26,19 +27,23 @@ Work = Callable[[EventStore, Sequence[str]], R]
 
 
 class Selection(NamedTuple):
-    """`debate_ids` in the order given; else the debates of `run_id` as they opened; else all, by id."""
+    """`debate_ids` in the order given; else the debates of `run_id` as they opened; else all, by id.
+
+    With `where`, only those of whose cases all conditions hold, as they opened; it leaves named debates alone.
+    """
 
     debate_ids: tuple[str, ...] | None = None
     run_id: str | None = None
+    where: tuple[Condition, ...] = ()
 
     def chunks(self, store: EventStore, size: int = CHUNK) -> Iterator[Sequence[str]]:
         """The ids, `size` at a time, read as they are needed."""
         if self.debate_ids is not None:
             for start in range(0, len(self.debate_ids), size):
                 yield self.debate_ids[start : start + size]
-        elif self.run_id is not None:
+        elif self.run_id is not None or self.where:
             position = 0
-            while rows := store.debates(run_id=self.run_id, limit=size, after=position):
+            while rows := store.debates(run_id=self.run_id, where=self.where, limit=size, after=position):
                 yield [row.debate_id for row in rows]
                 position = rows[-1].position
         else:

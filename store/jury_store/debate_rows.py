@@ -1,8 +1,11 @@
 """The lists made from the log: one line a debate, one line a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from jury_events.case import MetadataValue
+from jury_events.conditions import Condition, Values, admitted, contains, field_values
 
 DebateStatus = Literal["evaluating", "discussing", "judging", "completed", "failed", "cancelled"]
 
@@ -15,7 +18,8 @@ class DebateRow:
 
     `position` is that of its opening event, `rounds` counts rounds begun, `calls` recorded exchanges, `asked_again`
     steps that may have been asked twice. `method` is what the panel asks for, `decided_by` what decided. `case_part` is
-    the digest of the case. The verdict is there once the judgment is.
+    the digest of the case. The verdict is there once the judgment is. `label`, `cluster`, `tags`, `metadata` and
+    `agent_cost` are those of the case; `not_shown` counts what of it no juror is shown.
     """
 
     debate_id: str
@@ -43,6 +47,11 @@ class DebateRow:
     output_tokens: int = 0
     cost: float | None = 0.0
     asked_again: int = 0
+    cluster: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    agent_cost: float | None = None
+    not_shown: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +83,8 @@ class CaseRow(NamedTuple):
 class DebateFilter(NamedTuple):
     """Which debates of a list are wanted: those to which all that is not None applies.
 
-    `search` is looked for in debate ids and case ids, ASCII letters of either case alike.
+    `search` is looked for in debate ids and case ids, ASCII letters of either case alike. `where` are conditions on the
+    fields of the cases, all of which must hold.
     """
 
     run_id: str | None = None
@@ -82,6 +92,7 @@ class DebateFilter(NamedTuple):
     verdict: str | None = None
     simulated: bool | None = None
     search: str | None = None
+    where: tuple[Condition, ...] = ()
 
     def admits(self, row: Mapping[str, Any]) -> bool:
         """Whether a row, by the names of its columns, is wanted."""
@@ -90,17 +101,14 @@ class DebateFilter(NamedTuple):
             and self.status in {None, row["status"]}
             and self.verdict in {None, row["final_verdict"]}
             and self.simulated in {None, row["simulated"]}
-            and (self.search is None or any(_found(self.search, row[name]) for name in ("debate_id", "case_id")))
+            and (self.search is None or any(contains(row[name], self.search) for name in ("debate_id", "case_id")))
+            and (not self.where or admitted(self.where, row_values(row)))
         )
 
 
-def _found(text: str, within: str) -> bool:
-    # As both databases compare: without a locale, ASCII letters alone have cases.
-    return _lower(text) in _lower(within)
-
-
-def _lower(text: str) -> str:
-    return text.encode().lower().decode()
+def row_values(row: Mapping[str, Any]) -> Values:
+    """What conditions on a row, by the names of its columns, are asked of."""
+    return field_values(**{name: row[name] for name in ("case_id", "label", "cluster", "tags", "metadata")})
 
 
 EVERY_DEBATE = DebateFilter()

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from jury_events.conditions import Condition
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.parts import Digest, Part
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
@@ -174,13 +175,20 @@ class EventStore(ABC):
 
     @abstractmethod
     def debates(
-        self, *, run_id: str | None = None, unfinished: bool = False, limit: int = 1000, after: int = 0
+        self,
+        *,
+        run_id: str | None = None,
+        unfinished: bool = False,
+        where: tuple[Condition, ...] = (),
+        limit: int = 1000,
+        after: int = 0,
     ) -> list[DebateRow]:
         """Debates in the order in which they opened, up to date.
 
         Args:
             run_id: only those of this run.
             unfinished: only those that are not completed, failed or cancelled.
+            where: only those of whose cases all these conditions hold.
             limit: how many at most.
             after: only those opened beyond this position (`DebateRow.position` of the last one seen).
         """

@@ -6,11 +6,12 @@ All functions work in the transaction that the connection is in.
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, Table, bindparam, delete, not_, or_, select
 
+from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
-from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow
+from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, row_values
 from jury_store.dialects import Dialect
 from jury_store.projection import Row, View, opened_run, touched
 from jury_store.schema import debates as debates_table
@@ -21,6 +22,9 @@ _NAME = "lists"
 _CHUNK = 500
 _projections = metadata.tables["projections"]
 _parts = metadata.tables["parts"]
+_fields = metadata.tables["debate_fields"]
+_COLUMNS = frozenset({"label", "case_id"})
+"""Fields that are columns of the debates and nowhere else."""
 _UNLIMITED = 2**62
 _checkpoint = select(_projections.c.position).where(_projections.c.name == _NAME)
 
@@ -36,6 +40,7 @@ def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
     known_debates, known_runs = set(view.debates), set(view.runs)
     view.advance(events)
     _save(connection, debates_table, "debate_id", view.debates, known_debates)
+    _save_fields(connection, (row for name, row in view.debates.items() if name not in known_debates))
     _save(connection, runs_table, "run_id", view.runs, known_runs)
     connection.execute(_projections.update().where(_projections.c.name == _NAME).values(position=events[-1].position))
     return len(events)
@@ -46,6 +51,7 @@ def clear(connection: Connection) -> None:
     # Locked first, so that nobody carries events into rows that are about to go.
     connection.execute(_checkpoint.with_for_update())
     connection.execute(delete(debates_table))
+    connection.execute(delete(_fields))
     connection.execute(delete(runs_table))
     connection.execute(_projections.update().where(_projections.c.name == _NAME).values(position=0))
 
@@ -64,27 +70,27 @@ def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRo
 
 
 def debates(
-    connection: Connection, dialect: Dialect, *, run_id: str | None, unfinished: bool, limit: int, after: int
+    connection: Connection, dialect: Dialect, wanted: DebateFilter, *, unfinished: bool, limit: int, after: int
 ) -> list[DebateRow]:
-    """Lines in the order of opening, up to date."""
+    """Lines of those that are wanted, in the order of opening, up to date."""
     view = _tail(connection, dialect)
-    query = select(debates_table).where(debates_table.c.position > after).order_by(debates_table.c.position)
-    if run_id is not None:
-        query = query.where(debates_table.c.run_id == run_id)
-    if unfinished:
-        query = query.where(debates_table.c.ended_at.is_(None))
     # A debate of the tail may have ended since: with that many more lines, enough are left.
-    query = query.limit(limit + len(view.debates))
-    found = {row["debate_id"]: dict(row) for row in connection.execute(query).mappings()}
+    query = debates_query(wanted, unfinished=unfinished, limit=limit + len(view.debates), after=after)
+    found = _found(connection, query)
     for debate_id, row in view.debates.items():
         found.pop(debate_id, None)
-        if (
-            row["position"] > after
-            and (run_id is None or row["run_id"] == run_id)
-            and not (unfinished and row["ended_at"] is not None)
-        ):
+        if row["position"] > after and not (unfinished and row["ended_at"] is not None) and wanted.admits(row):
             found[debate_id] = row
     return [DebateRow(**row) for row in sorted(found.values(), key=_by_position)[:limit]]
+
+
+def debates_query(wanted: DebateFilter, *, unfinished: bool, limit: int, after: int) -> Select[Any]:
+    """The rows of the lists that `debates` begins with."""
+    columns = debates_table.c
+    query = select(debates_table).where(columns.position > after, *_conditions(wanted))
+    if unfinished:
+        query = query.where(columns.ended_at.is_(None))
+    return query.order_by(columns.position).limit(limit)
 
 
 def latest(
@@ -93,8 +99,7 @@ def latest(
     """Lines of those that are wanted, the newest first, up to date."""
     view = _tail(connection, dialect)
     # A debate of the tail may not be wanted any more: with that many more lines, enough are left.
-    query = latest_query(wanted, limit=limit + len(view.debates), before=before)
-    found = {row["debate_id"]: dict(row) for row in connection.execute(query).mappings()}
+    found = _found(connection, latest_query(wanted, limit=limit + len(view.debates), before=before))
     for debate_id, row in view.debates.items():
         found.pop(debate_id, None)
         if (before is None or row["position"] < before) and wanted.admits(row):
@@ -121,7 +126,28 @@ def _conditions(wanted: DebateFilter) -> list[ColumnElement[bool]]:
     if wanted.search is not None:
         named = (column.icontains(wanted.search, autoescape=True) for column in (columns.debate_id, columns.case_id))
         conditions.append(or_(*named))
-    return conditions
+    return conditions + [_condition(one) for one in wanted.where]
+
+
+def _condition(condition: Condition) -> ColumnElement[bool]:
+    """What `Condition.admits` says, in SQL."""
+    if condition.field in _COLUMNS:
+        column = debates_table.c[condition.field]
+        holds = _holds(column, condition)
+        return or_(column.is_(None), not_(holds)) if condition.negative else holds
+    fields = _fields.c
+    matching = select(fields.position).where(fields.name == condition.field, _holds(fields.value, condition))
+    if condition.negative:
+        # By debate: PostgreSQL looks at the whole list again and again for a long NOT IN.
+        return not_(matching.where(fields.position == debates_table.c.position).exists())
+    return debates_table.c.position.in_(matching)
+
+
+def _holds(column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
+    """Whether this value is, or contains, that of the condition."""
+    if condition.operator in {"=", "!="}:
+        return column == condition.value
+    return column.icontains(condition.value, autoescape=True)
 
 
 def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
@@ -142,6 +168,17 @@ def cases_of_run(connection: Connection, dialect: Dialect, run_id: str) -> dict[
             row["case_id"], row["status"], row["case_part"], salts.get((debate_id, row["case_part"]))
         )
     return found
+
+
+def _found(connection: Connection, query: Select[Any]) -> dict[str, Row]:
+    return {row["debate_id"]: _row(row) for row in connection.execute(query).mappings()}
+
+
+def _row(stored: RowMapping) -> Row:
+    row = dict(stored)
+    if "tags" in row:
+        row["tags"] = tuple(row["tags"])
+    return row
 
 
 def _by_position(row: Row) -> int:
@@ -179,7 +216,7 @@ def _rows(connection: Connection, table: Table, key: str, ids: Iterable[str]) ->
     wanted = sorted(ids)
     for start in range(0, len(wanted), _CHUNK):
         for row in connection.execute(query, {"ids": wanted[start : start + _CHUNK]}).mappings():
-            found[row[key]] = dict(row)
+            found[row[key]] = _row(row)
     return found
 
 
@@ -191,6 +228,19 @@ def _save(connection: Connection, table: Table, key: str, rows: dict[str, Row], 
     if old:
         values: dict[str, Any] = {column.name: bindparam(column.name) for column in table.columns if column.name != key}
         connection.execute(table.update().where(table.c[key] == bindparam("row_key")).values(values), old)
+
+
+def _save_fields(connection: Connection, rows: Iterable[Row]) -> None:
+    """What a debate was opened with does not change: its fields are written once."""
+    values = [
+        {"position": row["position"], "name": name, "value": value}
+        for row in rows
+        for name, values in row_values(row).items()
+        if name not in _COLUMNS
+        for value in values
+    ]
+    if values:
+        connection.execute(_fields.insert(), values)
 
 
 def _salts(connection: Connection, rows: dict[str, Row]) -> dict[tuple[str, Digest], bytes]:

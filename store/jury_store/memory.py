@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Collection, Iterable, Sequence
 
+from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream, stream_debate
 from jury_events.parts import Digest, Part
@@ -159,8 +160,15 @@ class MemoryEventStore(EventStore):
             return DebateRow(**row) if row else None
 
     def debates(
-        self, *, run_id: str | None = None, unfinished: bool = False, limit: int = 1000, after: int = 0
+        self,
+        *,
+        run_id: str | None = None,
+        unfinished: bool = False,
+        where: tuple[Condition, ...] = (),
+        limit: int = 1000,
+        after: int = 0,
     ) -> list[DebateRow]:
+        wanted = DebateFilter(run_id, where=where)
         with self._lock:
             self.project()
             rows = sorted(
@@ -168,8 +176,8 @@ class MemoryEventStore(EventStore):
                     row
                     for row in self._view.debates.values()
                     if row["position"] > after
-                    and (run_id is None or row["run_id"] == run_id)
                     and not (unfinished and row["ended_at"] is not None)
+                    and wanted.admits(row)
                 ),
                 key=lambda row: row["position"],
             )

@@ -93,6 +93,12 @@ def _opened(debate_id: str, event: StoredEvent) -> Row:
         "method": body["panel"]["final"]["method"],
         "simulated": body["simulated"],
         "label": body["label"],
+        # Bodies are folded as they are stored: schema 1 had none of these.
+        "cluster": body.get("cluster"),
+        "tags": tuple(body.get("tags", ())),
+        "metadata": body.get("metadata", {}),
+        "agent_cost": body.get("agent_cost"),
+        "not_shown": sum(loss["count"] for loss in body.get("losses", ())),
         "case_part": decode_digest(body["case"]["part"]),
         "opened_at": event.recorded_at,
         "updated_at": event.recorded_at,

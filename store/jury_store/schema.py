@@ -3,6 +3,9 @@
 Bodies, texts and hashes are bytes, never a JSON column type: what is hashed is what is stored.
 """
 
+import json
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -15,11 +18,13 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     text,
 )
+from sqlalchemy.engine import Dialect
 
-REVISION = "0002"
+REVISION = "0003"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -30,6 +35,20 @@ metadata = MetaData()
 
 NAME = Text().with_variant(Text(collation="C"), "postgresql")
 """Ids and labels, compared by their bytes on both databases, so that both list and export in one order."""
+
+
+class JsonText(TypeDecorator[Any]):
+    """Decoded JSON, kept as text: of the lists alone, which are made anew at will."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else json.loads(value)
+
 
 # SQLite autoincrements only a column declared INTEGER; positions are given, never drawn, so BIGINT serves both.
 Table(
@@ -120,6 +139,11 @@ debates = Table(
     Column("method", NAME, nullable=False),
     Column("simulated", Boolean, nullable=False),
     Column("label", NAME),
+    Column("cluster", NAME),
+    Column("tags", JsonText, nullable=False),
+    Column("metadata", JsonText, nullable=False),
+    Column("agent_cost", Float),
+    Column("not_shown", Integer, nullable=False),
     Column("case_part", LargeBinary, nullable=False),
     Column("opened_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
@@ -140,6 +164,18 @@ debates = Table(
     Index("debates_position", "position", unique=True),
     Index("debates_run", "run_id", "position"),
     Index("debates_unfinished", "position", sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED),
+)
+
+# Made of the columns tags, metadata and cluster when a debate opens, so that conditions on them need no look at every
+# debate. By position, which is shorter than an id and in the order of the lists.
+debate_fields = Table(
+    "debate_fields",
+    metadata,
+    Column("position", BigInteger, nullable=False),
+    Column("name", NAME, nullable=False),
+    Column("value", NAME, nullable=False),
+    PrimaryKeyConstraint("position", "name", "value", name="debate_fields_pkey"),
+    Index("debate_fields_value", "name", "value", "position"),
 )
 
 runs = Table(

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
+from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
@@ -184,13 +185,18 @@ class SqlEventStore(EventStore):
             return listing.debate(connection, self._dialect, debate_id)
 
     def debates(
-        self, *, run_id: str | None = None, unfinished: bool = False, limit: int = 1000, after: int = 0
+        self,
+        *,
+        run_id: str | None = None,
+        unfinished: bool = False,
+        where: tuple[Condition, ...] = (),
+        limit: int = 1000,
+        after: int = 0,
     ) -> list[DebateRow]:
         self._catch_up()
         with self._reading() as connection:
-            return listing.debates(
-                connection, self._dialect, run_id=run_id, unfinished=unfinished, limit=limit, after=after
-            )
+            wanted = DebateFilter(run_id, where=where)
+            return listing.debates(connection, self._dialect, wanted, unfinished=unfinished, limit=limit, after=after)
 
     def latest(
         self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None

@@ -65,7 +65,8 @@ def test_parquet_holds_what_the_lines_say(judged, tmp_path):
     )  # fmt: skip
 
     assert (outcome.code, len(outcome.lines)) == (0, 6)
-    assert outcome.lines == pq.read_table(tmp_path / "rows.parquet").to_pylist()
+    rows = pq.read_table(tmp_path / "rows.parquet").to_pylist()
+    assert outcome.lines == [{**row, "metadata": json.loads(row["metadata"])} for row in rows]
 
 
 def test_nothing_is_written_to_the_store(copy):
@@ -95,7 +96,10 @@ def test_a_flip_may_fail_a_build(judged, setting, code):
     ("arguments", "said"),
     [
         (("--all",), "jury: no setting is given: write --set KEY=VALUE or --grid FILE; keys are threshold, "),
-        (("--set", "quorum=1"), "jury rescore: name debates, or a run with --run ID, or --all; "),
+        (
+            ("--set", "quorum=1"),
+            "jury rescore: name debates, or a run with --run ID, or --all, or choose with --where COND; ",
+        ),
         (("--all", "--json", "--jsonl", "--set", "quorum=1"), "jury rescore: --json and --jsonl exclude each other"),
         (("--all", "--set", "without=a"), "jury: without: no juror was asked so; only a recount, "),
         (("--all", "--recount", "--set", "order=parallel"), "jury: order: it changes what jurors are shown, "),

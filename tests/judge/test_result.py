@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from jury_events.case import Loss
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
 from jury_judge.views.answered import given
@@ -188,7 +189,34 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "panel": "three",
         "simulated": True,
         "model_mismatches": [],
+        "tags": [],
+        "metadata": {},
+        "cluster": None,
+        "agent_cost": None,
+        "losses": [],
     }
+
+
+def test_line_and_result_tell_what_is_known_of_the_case():
+    losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=96_000))
+    fields = {"tags": ("a", "b"), "metadata": {"level": 3, "known": True}, "cluster": "c", "agent_cost": 0.25}
+    debate = whole().opened_as(losses=losses, **fields)
+
+    line = result_line(debate.opened, given(debate.events), None, None)
+    result = collaborative_result(debate.events, debate.texts)
+
+    expected = {
+        "label": "unsafe_fail",
+        "tags": ["a", "b"],
+        "metadata": {"level": 3, "known": True},
+        "cluster": "c",
+        "agent_cost": 0.25,
+        "losses": [
+            {"what": "audio/wav", "count": 1, "size": None},
+            {"what": "image/png", "count": 2, "size": 96_000},
+        ],
+    }
+    assert expected == {name: line[name] for name in expected} == {name: result[name] for name in expected}
 
 
 @pytest.mark.parametrize(

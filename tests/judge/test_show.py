@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from jury_events.case import Loss
 from jury_events.debate_events import DebateCancelled, DebateFailed
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
@@ -72,6 +73,43 @@ def test_statements_of_two_rounds_are_one_stream():
 @pytest.mark.parametrize("heading", ["Phase 1: 独立評価", "陪審員A（juror-gpt）  [立場変更]", "Phase 3: 最終判定"])
 def test_a_japanese_panel_has_japanese_headings(heading):
     assert heading in shown(whole(language="ja")).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "en",
+            [
+                "Tags: refund, card",
+                "Cluster: 支払い",
+                "Metadata: level: 3, known: true, source: a",
+                "Cost of the judged agent: $0.2500",
+                "not shown to jurors: 2 image/png (96 KB), 1 audio/wav",
+            ],
+        ),
+        (
+            "ja",
+            [
+                "タグ: refund, card",
+                "クラスタ: 支払い",
+                "メタデータ: level: 3, known: true, source: a",
+                "評価対象エージェントの費用: $0.2500",
+                "陪審員に示されていないもの: image/png 2件（96 KB）、audio/wav 1件",
+            ],
+        ),
+    ],
+)
+def test_what_is_known_of_the_case_and_what_no_juror_was_shown_is_said(language, expected):
+    losses = (Loss(what="image/png", count=2, size=96_000), Loss(what="audio/wav", count=1))
+    metadata = {"level": 3, "known": True, "source": "a"}
+    debate = HandBuilt(language=language).opened_as(
+        tags=("refund", "card"), cluster="支払い", metadata=metadata, agent_cost=0.25, losses=losses
+    )
+
+    lines = shown(debate).splitlines()
+
+    assert expected == [line for line in lines if line in expected]
 
 
 def test_calls_are_counted_by_model_with_what_is_unknown():

@@ -330,7 +330,7 @@ async def test_debates_that_open_are_told_of(store: MemoryEventStore, feed: Feed
         writing.write(*writing.script.whole())
         await feed.caught_up()
 
-    assert [Opening("d", "run")] == opened
+    assert [Opening("d", "run", {"case_id": ("case-d",), "label": ("safe_pass",)})] == opened
 
 
 @pytest.fixture

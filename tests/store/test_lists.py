@@ -1,10 +1,15 @@
 """The lists of debates and runs: made from the log, never behind it, made anew at will."""
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from sqlalchemy import event as sa_event
 
+from jury_events.canonical import canonical_json
+from jury_events.case import Loss
+from jury_events.conditions import parse_conditions
 from jury_events.envelope import NewEvent
 from jury_store.debate_rows import DebateFilter, RunRow
 from jury_store.errors import ReadOnlyStore
@@ -347,3 +352,130 @@ def test_a_page_of_wanted_debates_is_full_though_some_ended_since_the_lists_were
 
     assert ["d3", "d2", "d1"] == [row.debate_id for row in store.latest(DebateFilter(status="evaluating"), limit=3)]
     assert ["d5", "d4"] == [row.debate_id for row in store.latest(DebateFilter(status="cancelled"))]
+
+
+OPENED_WITH: dict[str, dict[str, Any]] = {
+    "plain": {"label": None},
+    "tagged": {"tags": ("Refund", "card"), "cluster": "payments", "metadata": {"level": 3, "known": True}},
+    "odd": {"tags": ("100%", "a_b", "back\\slash", "/"), "metadata": {"level": 3.0, "a.b": "x=y"}},
+    "hostile": {"tags": ("'; DROP TABLE debates; --", '"'), "cluster": "%", "metadata": {"level": "3"}},
+    "unicode": {"tags": ("判定", "Straße", "É"), "cluster": "クラスタ", "metadata": {"水準": "高い"}},
+}
+
+CHOSEN = [
+    (("tags=card",), {"tagged"}),
+    (("tags=Card",), set()),
+    (("tags~REFUND",), {"tagged"}),
+    (("tags!=card",), {"plain", "odd", "hostile", "unicode"}),
+    (("tags!~a",), {"plain"}),
+    (("tags~",), {"tagged", "odd", "hostile", "unicode"}),
+    (("tags!~",), {"plain"}),
+    (("tags~%",), {"odd"}),
+    (("tags~_",), {"odd"}),
+    (("tags!~_",), {"plain", "tagged", "hostile", "unicode"}),
+    (("tags=back\\slash",), {"odd"}),
+    (("tags~\\",), {"odd"}),
+    (("tags~/",), {"odd"}),
+    (("tags='; DROP TABLE debates; --",), {"hostile"}),
+    (("tags~' OR '1'='1",), set()),
+    (('tags="',), {"hostile"}),
+    (("cluster=%",), {"hostile"}),
+    (("cluster~%",), {"hostile"}),
+    (("cluster!~",), {"plain", "odd"}),
+    (("cluster=クラスタ",), {"unicode"}),
+    (("tags~判",), {"unicode"}),
+    (("tags~STRA",), {"unicode"}),
+    (("tags~é",), set()),
+    (("metadata.level=3",), {"tagged", "hostile"}),
+    (("metadata.level=3.0",), {"odd"}),
+    (("metadata.level~3",), {"tagged", "odd", "hostile"}),
+    (("metadata.level!=3",), {"plain", "odd", "unicode"}),
+    (("metadata.known=true",), {"tagged"}),
+    (("metadata.a.b=x=y",), {"odd"}),
+    (("metadata.水準~高",), {"unicode"}),
+    (("metadata.%=3",), set()),
+    (("label=safe_pass",), {"tagged", "odd", "hostile", "unicode"}),
+    (("label!=safe_pass",), {"plain"}),
+    (("label~SAFE",), {"tagged", "odd", "hostile", "unicode"}),
+    (("label!~SAFE",), {"plain"}),
+    (("case_id=case-odd",), {"odd"}),
+    (("case_id!~case-",), set()),
+    (("metadata.level=3", "cluster~pay"), {"tagged"}),
+    (("tags~", "cluster~", "metadata.level!=3"), {"unicode"}),
+]
+
+
+@pytest.mark.parametrize("carried", ["nothing", "some", "everything", "anew"])
+def test_debates_are_chosen_by_conditions_on_their_cases(store: EventStore, carried: str) -> None:
+    for n, (name, fields) in enumerate(OPENED_WITH.items()):
+        script = DebateScript(name, seed=n)
+        _hold(store, script, script.opened(**fields))
+        if carried == "everything" or (carried == "some" and n == 2):
+            store.project()
+    if carried == "anew":
+        store.rebuild()
+
+    for texts, expected in CHOSEN:
+        where = parse_conditions(texts)
+        newest_first = [row.debate_id for row in store.latest(DebateFilter(where=where))]
+        as_opened = [row.debate_id for row in store.debates(where=where)]
+
+        assert expected == set(as_opened), texts
+        assert as_opened == newest_first[::-1]
+
+
+def test_conditions_and_filters_hold_together(store: EventStore) -> None:
+    for n in range(12):
+        script = DebateScript(f"d{n}", run_id=f"run-{n % 2}", seed=n)
+        opened = script.opened(tags=("a",) if n % 3 else ())
+        _hold(store, script, opened, *((script.cancelled(),) if n > 8 else ()))
+        if n == 6:
+            store.project()
+    where = parse_conditions(["tags=a"])
+
+    page = store.debates(run_id="run-1", unfinished=True, where=where, limit=2)
+    rest = store.debates(run_id="run-1", unfinished=True, where=where, after=page[-1].position)
+    newest = store.latest(DebateFilter(run_id="run-1", status="cancelled", where=where))
+
+    assert (["d1", "d5"], ["d7"]) == ([row.debate_id for row in page], [row.debate_id for row in rest])
+    assert ["d11"] == [row.debate_id for row in newest]
+
+
+@pytest.mark.parametrize("carried", [True, False])
+def test_a_listed_debate_shows_what_is_known_of_its_case(store: EventStore, carried: bool) -> None:
+    script = DebateScript("d")
+    metadata = {"level": 3, "share": 0.5, "whole": 3.0, "known": True, "said": '"3" — 三'}
+    losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=98_304))
+    fields: dict[str, Any] = {
+        "tags": ("b", "a", "b"),
+        "cluster": "c",
+        "metadata": metadata,
+        "agent_cost": 0.25,
+        "losses": losses,
+    }
+    _hold(store, script, script.opened(**fields))
+    if carried:
+        store.project()
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert (("b", "a", "b"), "c", 0.25, 3) == (row.tags, row.cluster, row.agent_cost, row.not_shown)
+    assert metadata == row.metadata
+    assert [type(value) for value in metadata.values()] == [type(row.metadata[name]) for name in metadata]
+
+
+def test_a_debate_of_the_first_schema_has_no_fields_but_label_and_case_id(store: EventStore) -> None:
+    script = DebateScript("d")
+    opened = script.opened()
+    body = json.loads(opened.body)
+    for name in ("metadata", "tags", "cluster", "agent_cost", "losses", "images"):
+        del body[name]
+    _hold(store, script, opened._replace(schema=1, body=canonical_json(body)))
+    store.project()
+
+    row = store.debate("d")
+
+    assert row is not None
+    assert ((), None, {}, None, 0) == (row.tags, row.cluster, row.metadata, row.agent_cost, row.not_shown)
+    assert [row] == store.debates(where=parse_conditions(["tags!~", "cluster!~", "label=safe_pass", "case_id=case-d"]))

@@ -1,5 +1,6 @@
 """Rescoring reads every kind of store alike, in one process or several, and writes to none."""
 
+import json
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -134,7 +135,8 @@ def test_a_row_file_holds_the_rows_typed_in_groups(recorded, tmp_path, small_gro
             file.take(rows[start : start + 4])
     table = pq.read_table(tmp_path / "rows.parquet")
 
-    assert [row._asdict() for row in rows] == table.to_pylist()
+    plain = [{**row._asdict(), "tags": list(row.tags), "metadata": json.dumps(row.metadata)} for row in rows]
+    assert plain == table.to_pylist()
     assert SCHEMA == table.schema
     assert (pa.int8(), pa.bool_()) == (table.schema.field("new_score").type, table.schema.field("flipped").type)
     assert pq.ParquetFile(tmp_path / "rows.parquet").num_row_groups >= len(rows) // 60

@@ -1,5 +1,6 @@
 """A store that an older version made, brought forward with everything in it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from alembic.config import Config
 from sqlalchemy import create_engine
 
 import jury_migrations
+from jury_events.conditions import parse_conditions
 from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
@@ -80,4 +82,23 @@ def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_ur
     assert store.keep_seal(Seal(1, bytes(32), bytes(32), b"note", 1))
     store.append([Append(script.stream, (), 0, store.next_epoch())], together=True, origin=b"seal")
     assert store.origin("d") == b"seal"
+    store.close()
+
+
+def test_a_store_of_the_second_schema_has_its_lists_made_anew(empty_url: str, sql: Callable[[str, str], None]) -> None:
+    script, log = DebateScript("d"), MemoryEventStore()
+    first, *rest = script.whole()
+    opened = script.opened(tags=("a",), cluster="c", metadata={"level": 3})
+    log.append([Append(script.stream, (opened._replace(recorded_at=first.recorded_at), *rest), 0, 1)])
+    _at_revision(empty_url, "0002")
+    _write(empty_url, log, "d")
+    sql(empty_url, f"UPDATE projections SET position = {log.last_position()}")
+    where = parse_conditions(["tags=a", "cluster=c", "metadata.level=3"])
+
+    upgrade(empty_url)
+
+    store = open_store(empty_url, write=True)
+    assert store.project() == 0
+    assert log.debates() == store.debates(where=where)
+    assert log.runs() == store.runs()
     store.close()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from jury_events.case import Loss
 from jury_events.debate_events import JudgmentRendered
 from support.hand_built import HandBuilt
 from support.pages import Site, stored
@@ -69,6 +70,90 @@ def test_the_list_is_searched_and_filtered(site, query, found):
     shown = site.get(f"/?{query}")
 
     assert found == shown.all(".list tbody .sub")
+
+
+@pytest.fixture(scope="module")
+def known() -> Site:
+    """Three debates of run-1 of whose cases something is known, and one of which nothing is."""
+    paid = {"tags": ("refund", "a&b"), "cluster": "支払い", "metadata": {"level": 3}}
+    lost = (Loss(what="image/png", count=2, size=96_000), Loss(what="audio/wav", count=1))
+    return Site(
+        stored(
+            debate("one").opened_as(**paid),
+            debate("two").opened_as(tags=("refund",), metadata={"level": 10}, losses=lost),
+            debate("three", whole=False).opened_as(tags=("other",), metadata={"level": 3}, label=None),
+            debate("four").opened_as(label=None),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("where=tags=refund", ["run-1~two", "run-1~one"]),
+        ("where=tags=refund&where=metadata.level!=3", ["run-1~two"]),
+        ("where=cluster~支&where=", ["run-1~one"]),
+        ("where=tags%3Da%26b&verdict=unsafe_fail", ["run-1~one"]),
+        ("where=tags!~&q=four", ["run-1~four"]),
+    ],
+)
+def test_the_list_is_filtered_by_conditions_on_cases(known, query, found):
+    shown = known.get(f"/?{query}")
+
+    assert found == shown.all(".list tbody .sub")
+
+
+def test_conditions_show_in_the_form_and_stay_in_every_link(known):
+    shown = known.get("/?where=tags~REF&where=metadata.level=3&lang=en")
+
+    assert ["tags~REF", "metadata.level=3", ""] == shown.attributes("input[name=where]", "value")
+    assert "/?where=tags~REF&where=metadata.level%3D3&check=1" == shown.node("#check").attributes["href"]
+    assert "/?where=tags~REF&where=metadata.level%3D3&lang=ja" in shown.attributes("header a", "href")
+
+
+def test_a_tag_in_the_list_leads_to_the_debates_that_have_it(known):
+    shown = known.get("/?where=tags=a%26b")
+
+    (refund,) = [one for one in shown.attributes(".known a", "href") if one and "refund" in one]
+    assert ["run-1~one"] == known.get(refund).all(".list tbody .sub")
+    assert ["支払い", "refund", "a&b"] == shown.all(".known a")
+
+
+@pytest.mark.parametrize("query", ["where=tag=x", "where=tags", f"where=tags~{'x' * 1001}", "where=tags~x&" * 21])
+def test_what_is_no_condition_is_refused(known, query):
+    shown = known.get(f"/?{query}")
+
+    assert 404 == shown.status
+
+
+def test_a_run_is_grouped_by_a_field_of_its_cases(known):
+    shown = known.get("/runs/run-1?group_by=metadata.level")
+
+    assert ["", "cluster", "label", "metadata.level", "tags"] == shown.attributes(
+        "select[name=group_by] option", "value"
+    )
+    assert [
+        ["3", "2", "1", "0%", "0%", "100%", "50", "1 / 1"],
+        ["10", "1", "1", "0%", "0%", "100%", "50", "1 / 1"],
+        ["(none)", "1", "1", "0%", "0%", "100%", "50", "–"],
+    ] == shown.table(".groups")
+    assert not known.get("/runs/run-1").tree.css(".groups")
+    assert 404 == known.get("/runs/run-1?group_by=level").status
+
+
+@pytest.mark.parametrize(
+    ("lang", "losses", "facts"),
+    [
+        ("en", "not shown to jurors: 2 image/png (96 KB), 1 audio/wav", ["Tags", "Metadata"]),
+        ("ja", "陪審員に示されていないもの: image/png 2件（96 KB）、audio/wav 1件", ["タグ", "メタデータ"]),
+    ],
+)
+def test_a_debates_page_says_what_no_juror_was_shown(known, lang, losses, facts):
+    shown = known.get(f"/debates/run-1~two?lang={lang}")
+
+    assert losses == shown.one(".losses")
+    assert facts == [one for one in shown.all(".facts dt") if one in facts]
+    assert not known.get("/debates/run-1~one").tree.css(".losses")
 
 
 def test_a_filter_that_is_set_shows_in_the_form(site):

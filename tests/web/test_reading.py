@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
+from jury_events.case import Loss
 from jury_events.ids import debate_stream
 from jury_judge.debates import read_debate
 from jury_judge.views.result import collaborative_result
@@ -71,6 +72,36 @@ def test_debates_are_searched_and_filtered(query: str, expected: list[str]) -> N
     assert expected == [row["debateId"] for row in rows(client, f"/api/debates?{query}")]
 
 
+def test_debates_are_chosen_by_conditions_and_show_what_is_known_of_their_cases() -> None:
+    store = MemoryEventStore()
+    for number in range(4):
+        script = DebateScript(f"d{number}", seed=number)
+        metadata = {"level": number, "some_share": 0.5, "known": True}
+        losses = (Loss(what="image/png", count=2, size=96_000),)
+        opened = script.opened(tags=("a&b", f"t{number}"), metadata=metadata, cluster="c", losses=losses)
+        store.append([Append(script.stream, (opened,), 0, 1)])
+    client = client_of(store)
+
+    page = client.get("/api/debates?where=tags=a%26b&where=metadata.level!=3&limit=1").json()
+    then = client.get(page["next"]).json()
+
+    (row,) = page["rows"]
+    assert ("d2", "d1") == (row["debateId"], then["rows"][0]["debateId"])
+    assert (["a&b", "t2"], "c", None, 2) == (row["tags"], row["cluster"], row["agentCost"], row["notShown"])
+    assert {"level": 2, "some_share": 0.5, "known": True} == row["metadata"]
+    whole = client.get("/api/debates/d2").json()
+    assert (row["tags"], row["metadata"], "c") == (whole["tags"], whole["metadata"], whole["cluster"])
+    assert [{"what": "image/png", "count": 2, "size": 96_000}] == whole["losses"]
+
+
+def test_a_condition_that_is_none_is_refused_as_every_mistake_is() -> None:
+    answer = client_of(MemoryEventStore()).get("/api/debates?where=tag=x")
+
+    assert 422 == answer.status_code
+    assert "there is no field 'tag' (did you mean tags?)" == answer.json()["error"]
+    assert "fields are tags, cluster, label, case_id, metadata.NAME" == answer.json()["remedy"]
+
+
 def test_the_filters_go_on_to_the_next_page() -> None:
     client = client_of(many("r", "r", "r", None))
 
@@ -119,7 +150,7 @@ def test_events_are_shown_as_the_log_keeps_them(reading: TestClient, recorded: s
     assert [event.position for event in stored] == [event["position"] for event in seen]
     first = seen[0]
     assert (stored[0].hash.hex(), json.loads(stored[0].body)) == (first["hash"], first["body"])
-    assert ("debate_opened", "opened", 1) == (first["type"], first["eventId"], first["schema"])
+    assert ("debate_opened", "opened", 2) == (first["type"], first["eventId"], first["schema"])
 
 
 def test_exchanges_are_listed_read_whole_and_raw(reading: TestClient) -> None:

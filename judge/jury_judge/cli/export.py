@@ -11,6 +11,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, selected, selection_options, store_option
 
 if TYPE_CHECKING:
+    from jury_events.conditions import Condition
     from jury_replay.selection import Selection
     from jury_store.event_store import EventStore
     from jury_store.inventory import DebateRecord
@@ -33,6 +34,7 @@ def command(
     *,
     run_id: str | None,
     everything: bool,
+    where: "tuple[Condition, ...]",
     output: str,
     html: bool,
     store_url: str | None,
@@ -48,7 +50,7 @@ def command(
     """
     from jury_store.opening import open_store
 
-    selection = selected(debate_ids, run_id, everything=everything)
+    selection = selected(debate_ids, run_id, everything=everything, where=where)
     one = len(selection.debate_ids or ()) == 1
     if output == "-" and (not one or as_json):
         raise click.UsageError("stdout takes one debate, without --json; name a folder with -o")

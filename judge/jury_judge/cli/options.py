@@ -12,10 +12,12 @@ import click
 from jury_debate.presets import PRESETS
 from jury_judge.errors import SettingError
 from jury_judge.settings import load_settings
+from jury_judge.views.visible_text import visible_line
 
 if TYPE_CHECKING:
     from jury_actors.prices import Prices
     from jury_actors.providers.simulated.script import Script
+    from jury_events.conditions import Condition
     from jury_replay.selection import Selection
 
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -204,9 +206,53 @@ def panel_options(command: F) -> F:
     return command
 
 
+def _conditions(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> "tuple[Condition, ...]":
+    from jury_events.conditions import parse_conditions
+    from jury_events.errors import BadCondition
+
+    try:
+        return parse_conditions(texts)
+    except BadCondition as error:
+        raise click.BadParameter(visible_line(str(error), 1000), param=parameter) from None
+
+
+def _field(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    from jury_events.conditions import parse_field
+    from jury_events.errors import BadCondition
+
+    try:
+        return None if text is None else parse_field(text)
+    except BadCondition as error:
+        raise click.BadParameter(visible_line(str(error), 1000), param=parameter) from None
+
+
+def where_option(command: F) -> F:
+    """`--where COND`, repeatable, as parsed conditions."""
+    return click.option(
+        "--where",
+        metavar="COND",
+        multiple=True,
+        callback=_conditions,
+        help="Only where this holds of the case: FIELD=VALUE, !=, ~ (contains) or !~, as tags~refund or "
+        "metadata.level=3 (docs/filtering.md). Repeatable: all must hold.",
+    )(command)
+
+
+def group_option(command: F) -> F:
+    """`--group-by FIELD`."""
+    return click.option(
+        "--group-by",
+        metavar="FIELD",
+        callback=_field,
+        help="Count by tags, cluster, label, case_id or metadata.NAME instead: verdicts, mean score, agreement with "
+        "labels. A debate with several tags counts in each.",
+    )(command)
+
+
 def selection_options(command: F) -> F:
-    """Which debates: `[DEBATE]...`, `--run ID` or `--all`; `selected` reads them."""
+    """Which debates: `[DEBATE]...`, `--run ID` or `--all`, and `--where COND`; `selected` reads them."""
     for option in (
+        where_option,
         click.option("--all", "everything", is_flag=True, help="Every debate of the store."),
         click.option("--run", "run_id", metavar="ID", callback=run_id, help="The debates of this run."),
         click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids),
@@ -215,13 +261,18 @@ def selection_options(command: F) -> F:
     return command
 
 
-def selected(ids: tuple[str, ...], run_id: str | None, *, everything: bool) -> "Selection":
-    """What `selection_options` name: exactly one of debates, a run, or all."""
+def selected(
+    ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
+) -> "Selection":
+    """What `selection_options` name: debates, a run, or all; conditions choose among those of a run, or all."""
     from jury_replay.selection import Selection
 
-    if [bool(ids), run_id is not None, everything].count(True) != 1:
-        raise click.UsageError("name debates, or a run with --run ID, or --all")
-    return Selection(tuple(dict.fromkeys(ids)) or None, run_id)
+    if ids and where:
+        raise click.UsageError("--where chooses among the debates of a run, or all: name no debates with it")
+    named = [bool(ids), run_id is not None, everything].count(True)
+    if named > 1 or not (named or where):
+        raise click.UsageError("name debates, or a run with --run ID, or --all, or choose with --where COND")
+    return Selection(tuple(dict.fromkeys(ids)) or None, run_id, where)
 
 
 def processes_option(command: F) -> F:

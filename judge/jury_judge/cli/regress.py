@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_judge.cli.exits import Exit
+from jury_judge.cli.options import where_option
 
 if TYPE_CHECKING:
+    from jury_events.conditions import Condition
     from jury_replay.regression import Regressed
 
 
 @click.command("regress")
 @click.argument("paths", metavar="DIR|CASSETTE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@where_option
 @click.option("--rules", type=int, metavar="N", help="Under this version of the rules instead of today's.")
 @click.option("--accept", is_flag=True, help="Expect from now on what comes out: written beside the cassettes.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON object a cassette, with every difference.")
-def command(paths: tuple[Path, ...], *, rules: int | None, accept: bool, as_jsonl: bool) -> int:
+def command(
+    paths: tuple[Path, ...], *, where: "tuple[Condition, ...]", rules: int | None, accept: bool, as_jsonl: bool
+) -> int:
     """Tell recorded debates again under today's rules and prompts, from their recorded answers; no model is asked.
 
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
@@ -27,14 +32,18 @@ def command(paths: tuple[Path, ...], *, rules: int | None, accept: bool, as_json
     from jury_debate.rules import rules_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.views.regression_view import regression_lines
+    from jury_replay.cassettes.choosing import is_chosen
     from jury_replay.cassettes.shelf import cassettes_in
+    from jury_replay.errors import CassetteError
     from jury_replay.offline import no_network
     from jury_replay.regression import TODAY, Status, regress
     from jury_replay.regression import accept as take_over
 
     version = TODAY if rules is None else rules
     rules_of(version)
-    cassettes = sorted({*cassettes_in(paths)})
+    cassettes = [path for path in sorted({*cassettes_in(paths)}) if is_chosen(path, where)]
+    if not cassettes:
+        raise CassetteError(f"no cassette has {' and '.join(map(str, where))}; choose otherwise")
     counting = Counting("cassettes told")
     counts: Counter[str] = Counter()
     try:

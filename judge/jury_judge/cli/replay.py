@@ -12,6 +12,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import processes_option, resolved_store, selected, selection_options, store_option
 
 if TYPE_CHECKING:
+    from jury_events.conditions import Condition
     from jury_replay.difference import Difference
     from jury_replay.replay import Replayed
 
@@ -30,6 +31,7 @@ def command(
     *,
     run_id: str | None,
     everything: bool,
+    where: "tuple[Condition, ...]",
     store_url: str | None,
     processes: int | None,
     as_json: bool,
@@ -50,7 +52,7 @@ def command(
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
     url = resolved_store(store_url)
-    selection = selected(debate_ids, run_id, everything=everything)
+    selection = selected(debate_ids, run_id, everything=everything, where=where)
     store = open_store(url, write=False)
     counting = Counting("debates replayed")
     counts: Counter[str] = Counter()

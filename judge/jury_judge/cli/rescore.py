@@ -11,6 +11,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import processes_option, resolved_store, selected, selection_options, store_option
 
 if TYPE_CHECKING:
+    from jury_events.conditions import Condition
     from jury_replay.rescoring.rows import Problem, Row
     from jury_replay.rescoring.settings import Grid, Mode
     from jury_replay.selection import Selection
@@ -41,6 +42,7 @@ def command(
     *,
     run_id: str | None,
     everything: bool,
+    where: "tuple[Condition, ...]",
     sets: tuple[str, ...],
     grid_file: str | None,
     recount: bool,
@@ -61,7 +63,7 @@ def command(
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
-    selection = selected(debate_ids, run_id, everything=everything)
+    selection = selected(debate_ids, run_id, everything=everything, where=where)
     grid = load_grid(sets, grid_file)
     mode: Mode = "recount" if recount else "strict"
     grid.check(mode)

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import debate_ids, processes_option, public_key_option, resolved_store, store_option
+from jury_judge.cli.options import (
+    debate_ids,
+    processes_option,
+    public_key_option,
+    resolved_store,
+    store_option,
+    where_option,
+)
 
 if TYPE_CHECKING:
+    from jury_events.conditions import Condition
     from jury_replay.integrity import Failure
     from jury_replay.verify import Report
 
@@ -23,6 +31,7 @@ _WORTH_IT = 5000
 @click.command("verify")
 @click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids)
 @click.option("--all", "everything", is_flag=True, help="Check the whole store, its positions and seals too.")
+@where_option
 @public_key_option
 @click.option(
     "--checkpoint",
@@ -37,6 +46,7 @@ def command(
     debate_ids: tuple[str, ...],
     *,
     everything: bool,
+    where: "tuple[Condition, ...]",
     key_files: tuple[Path, ...],
     checkpoint: Path | None,
     store_url: str | None,
@@ -49,13 +59,14 @@ def command(
     """
     from jury_judge.cli.seal_files import read_keys, read_note
     from jury_judge.cli.terminal import Counting, note
+    from jury_judge.debates import must_exist
     from jury_replay.selection import Selection, processes_for
     from jury_replay.verify import verify
     from jury_store.opening import open_store
 
     everything = everything or checkpoint is not None
-    if bool(debate_ids) == everything:
-        raise click.UsageError("name the debates to check, or --all")
+    if [bool(debate_ids), everything, bool(where)].count(True) != 1:
+        raise click.UsageError("name the debates to check, or --all, or choose with --where COND")
     if key_files and not everything:
         raise click.UsageError("--key is for the seals, which are over the whole log: add --all")
     keys = read_keys(key_files)
@@ -71,10 +82,11 @@ def command(
 
     store = open_store(url, write=False)
     try:
-        at_once = processes_for(store, Selection(debate_ids or None), processes, worth_it=_WORTH_IT)
-        report = verify(
-            store, list(debate_ids) or None, progress, keys=keys, checkpoint=kept, url=url, processes=at_once
-        )
+        selection = Selection(debate_ids or None, where=where)
+        must_exist(store, selection._replace(debate_ids=None))
+        at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
+        ids = None if everything else [one for chunk in selection.chunks(store) for one in chunk]
+        report = verify(store, ids, progress, keys=keys, checkpoint=kept, url=url, processes=at_once)
     finally:
         counting.close()
         store.close()

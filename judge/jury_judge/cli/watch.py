@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, selection_options, store_option
 
 if TYPE_CHECKING:
+    from jury_events.conditions import Condition
     from jury_judge.live.feed import Feed, Opening
     from jury_store.event_store import EventStore
 
@@ -23,19 +25,25 @@ _MOST = 1_000_000
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a live event, as docs/live-events.md has.")
 def command(
-    debate_ids: tuple[str, ...], *, run_id: str | None, everything: bool, store_url: str | None, as_json: bool
+    debate_ids: tuple[str, ...],
+    *,
+    run_id: str | None,
+    everything: bool,
+    where: "tuple[Condition, ...]",
+    store_url: str | None,
+    as_json: bool,
 ) -> int:
     """Follow debates live, whoever holds them, from the same feed as the pages.
 
-    Debates that are named are told from their beginning to their end. With --run and --all, those that are not over
-    are told, and those that open later, until Ctrl-C.
+    Debates that are named are told from their beginning to their end. With --run, --all and --where, those that are not
+    over are told, and those that open later, until Ctrl-C.
     """
     from jury_judge.cli.options import selected
     from jury_judge.cli.terminal import note
     from jury_judge.live.feed import Feed
     from jury_store.opening import open_store
 
-    selection = selected(debate_ids, run_id, everything=everything)
+    selection = selected(debate_ids, run_id, everything=everything, where=where)
     store = open_store(resolved_store(store_url), write=False)
     try:
         if selection.debate_ids is not None:
@@ -49,7 +57,7 @@ def command(
             if selection.debate_ids is not None:
                 await watching.follow_all(selection.debate_ids)
             else:
-                await watching.follow_open(store, selection.run_id)
+                await watching.follow_open(store, selection.run_id, where)
             return watching.damaged
 
         return Exit.INTEGRITY if asyncio.run(follow()) else Exit.DONE
@@ -79,8 +87,10 @@ class _Watching:
         """To the end of each."""
         await asyncio.gather(*map(self._follow, debate_ids))
 
-    async def follow_open(self, store: "EventStore", run_id: str | None) -> None:
+    async def follow_open(self, store: "EventStore", run_id: str | None, where: "tuple[Condition, ...]") -> None:
         """Those that are not over, and every one that opens, for ever."""
+        from jury_events.conditions import admitted
+
         tasks: dict[str, asyncio.Task[None]] = {}
         broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -95,12 +105,13 @@ class _Watching:
                 tasks[debate_id].add_done_callback(ended)
 
         def opens(opening: "Opening") -> None:
-            if run_id in {None, opening.run_id}:
+            if run_id in {None, opening.run_id} and admitted(where, opening.values):
                 begin(opening.debate_id)
 
         async with self._feed.openings(opens):
             after = 0
-            while rows := await asyncio.to_thread(store.debates, run_id=run_id, unfinished=True, after=after):
+            open_ones = partial(store.debates, run_id=run_id, unfinished=True, where=where)
+            while rows := await asyncio.to_thread(open_ones, after=after):
                 for row in rows:
                     begin(row.debate_id)
                 after = rows[-1].position

@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 from jury_events.codec import decode
+from jury_events.conditions import Values, fields_of
 from jury_events.debate_events import DebateOpened, StatementMade, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
@@ -39,10 +40,11 @@ _log = logging.getLogger(__name__)
 
 
 class Opening(NamedTuple):
-    """A debate that was opened while somebody listened."""
+    """A debate that was opened while somebody listened; `values` are what conditions on its case are asked of."""
 
     debate_id: str
     run_id: str | None
+    values: Values
 
 
 class Feed:
@@ -228,7 +230,7 @@ class Feed:
         for stored in batch if self._openings else ():
             if stored.type == _OPENED and isinstance(opened := decode(stored), DebateOpened):
                 for tell in self._openings:
-                    tell(Opening(opened.debate_id, opened.run_id))
+                    tell(Opening(opened.debate_id, opened.run_id, fields_of(opened)))
 
 
 _ERASED = TextsErased.model_fields["type"].default

@@ -15,6 +15,7 @@ from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
 from jury_judge.views.answered import given, is_simulated, is_stand_in, other_model
 from jury_judge.views.calls_view import add_calls
+from jury_judge.views.case_facts import case_facts, losses_line
 from jury_judge.views.case_view import add_case
 from jury_judge.views.debate_record import DebateRecord, Texts, read_record, role_of, text_in
 from jury_judge.views.page import Page, Span
@@ -81,6 +82,8 @@ class _DebateView:
             page.line(f"{words.origin}: {self._record.forked.origin} @ {self._record.forked.version}")
         if opened.label is not None:
             page.line(f"{words.label}: ", _verdict(opened.label))
+        for heading, fact in case_facts(opened, words):
+            page.line(f"{heading}: {fact}")
         page.line(f"{words.status}: {self._record.status}")
         if self._simulated:
             said = words.simulated if opened.simulated else words.partly_simulated
@@ -97,6 +100,8 @@ class _DebateView:
         gate, card = opened.security_gate_records, opened.agent_card_records
         if gate or card:
             page.line(Span(self._words.records.format(gate=gate, card=card), "dim"))
+        if (losses := losses_line(opened, self._words)) is not None:
+            page.line(Span(losses, "yellow"))
 
     def _phase_1(self) -> None:
         self._page.heading(self._words.phase_1)

@@ -38,6 +38,8 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     `final_verdict`, `final_score`, `early_termination` and `end_reason`; `total_rounds` counts the completed rounds.
     `simulated` says that the panel, or whoever gave an evaluation, is no model; `model_mismatches` where another model
     answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
+    `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `losses` says what of it no juror was
+    shown: `what`, `count`, and `size` in bytes, null where it is not known.
 
     Raises:
         JudgeError: the events do not begin with the opening event.
@@ -57,6 +59,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
         "method": opened.panel.final.method,
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
+        **_of_case(opened),
         "status": record.status,
         "phase1_evaluations": [
             _juror_evaluation(opened.panel.seat(said.juror_id), said.evaluation, 0, texts)
@@ -80,8 +83,8 @@ def result_line(
 ) -> dict[str, Any]:
     """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
 
-    The same keys always; what has not happened is null. `label` is the human verdict, where the case has one;
-    `simulated` and `model_mismatches` as in `collaborative_result`.
+    The same keys always; what has not happened is null. `label` is the human verdict, where the case has one; it,
+    `simulated`, `model_mismatches` and what else is known of the case are as in `collaborative_result`.
     """
     completed = ending if isinstance(ending, DebateCompleted) else None
     judgment = rendered.judgment if rendered else None
@@ -101,10 +104,22 @@ def result_line(
         "votes": {vote.juror_id: vote.position.value if vote.position else None for vote in judgment.votes}
         if judgment
         else None,
-        "label": opened.label.value if opened.label else None,
         "panel": opened.panel.name,
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
+        **_of_case(opened),
+    }
+
+
+def _of_case(opened: DebateOpened) -> dict[str, Any]:
+    """What no juror was told of the case, or shown."""
+    return {
+        "label": opened.label.value if opened.label else None,
+        "tags": list(opened.tags),
+        "metadata": dict(opened.metadata),
+        "cluster": opened.cluster,
+        "agent_cost": opened.agent_cost,
+        "losses": [loss.model_dump() for loss in opened.losses],
     }
 
 

@@ -29,6 +29,13 @@ class Words(NamedTuple):
     error: str
     scenario: str
     records: str
+    not_shown: str
+    loss: str
+    loss_sized: str
+    tags: str
+    cluster: str
+    metadata: str
+    agent_cost: str
     phase_1: str
     phase_2: str
     phase_3: str
@@ -97,6 +104,13 @@ _EN = Words(
     error="Error",
     scenario="Scenario",
     records="{gate} security-gate and {card} agent-card records",
+    not_shown="not shown to jurors",
+    loss="{count} {what}",
+    loss_sized="{count} {what} ({size})",
+    tags="Tags",
+    cluster="Cluster",
+    metadata="Metadata",
+    agent_cost="Cost of the judged agent",
     phase_1="Phase 1: independent evaluation",
     phase_2="Phase 2: discussion",
     phase_3="Phase 3: final judgment",
@@ -165,6 +179,13 @@ _JA = Words(
     error="エラー",
     scenario="シナリオ",
     records="Security Gate記録 {gate}件、Agent Card記録 {card}件",
+    not_shown="陪審員に示されていないもの",
+    loss="{what} {count}件",
+    loss_sized="{what} {count}件（{size}）",
+    tags="タグ",
+    cluster="クラスタ",
+    metadata="メタデータ",
+    agent_cost="評価対象エージェントの費用",
     phase_1="Phase 1: 独立評価",
     phase_2="Phase 2: ディスカッション",
     phase_3="Phase 3: 最終判定",

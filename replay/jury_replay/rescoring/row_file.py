@@ -1,5 +1,6 @@
 """Rows in a Parquet file, which is there whole or not at all."""
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -40,8 +41,13 @@ _TYPES: dict[str, Any] = {
     "old_decided_by": _WORD,
     "new_decided_by": _WORD,
     "beyond_record": pa.bool_(),
+    "cluster": _WORD,
+    "tags": pa.list_(pa.string()),
+    # As JSON text: names and types of values differ from case to case.
+    "metadata": pa.string(),
+    "not_shown": pa.int32(),
 }
-_REQUIRED = frozenset({"setting", "mode", "debate_id", "case_id", "status", "reason"})
+_REQUIRED = frozenset({"setting", "mode", "debate_id", "case_id", "status", "reason", "tags", "metadata", "not_shown"})
 SCHEMA = pa.schema([pa.field(name, _TYPES[name], nullable=name not in _REQUIRED) for name in Row._fields])
 
 
@@ -71,7 +77,7 @@ class RowFile:
 
     def _write(self) -> None:
         columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(SCHEMA)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+        arrays = [_array(column, field) for column, field in zip(columns, SCHEMA, strict=True)]
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=SCHEMA))
         self._rows = []
 
@@ -84,3 +90,9 @@ class RowFile:
                 self._part.replace(self._path)
         finally:
             self._part.unlink(missing_ok=True)
+
+
+def _array(column: Iterable[Any], field: Any) -> Any:
+    if field.name == "metadata":
+        column = [json.dumps(one, ensure_ascii=False) for one in column]
+    return pa.array(column, field.type)

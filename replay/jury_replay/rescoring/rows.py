@@ -1,7 +1,9 @@
 """What a rescoring says of one debate under one setting, and why it says so."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from jury_events.case import MetadataValue
 from jury_events.debate_events import DebateOpened, EndReason
 from jury_replay.rescoring.reasons import reason
 from jury_replay.rescoring.results import Result, RowStatus
@@ -13,7 +15,8 @@ class Row(NamedTuple):
 
     `reason` tells what of the setting changed the result ("" where nothing did), or why there is no new one.
     `undetermined_step` is the first step that would have been asked otherwise. `new_end_reason` is None too where
-    `beyond_record`: the rules would go on, and the record ends.
+    `beyond_record`: the rules would go on, and the record ends. `label`, `cluster`, `tags` and `metadata` are those of
+    the case; `not_shown` counts what of it no juror was shown.
     """
 
     setting: str
@@ -22,6 +25,10 @@ class Row(NamedTuple):
     run_id: str | None
     case_id: str
     label: str | None
+    cluster: str | None
+    tags: tuple[str, ...]
+    metadata: Mapping[str, MetadataValue]
+    not_shown: int
     status: RowStatus
     reason: str
     undetermined_step: str | None = None
@@ -89,6 +96,10 @@ class RowMaker(NamedTuple):
             run_id=opened.run_id,
             case_id=opened.case_id,
             label=opened.label.value if opened.label else None,
+            cluster=opened.cluster,
+            tags=opened.tags,
+            metadata=opened.metadata,
+            not_shown=sum(loss.count for loss in opened.losses),
             status=status,
             reason=why,
             **told,  # type: ignore[arg-type]

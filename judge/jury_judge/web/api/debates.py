@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
+from jury_events.conditions import parse_conditions
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.verdict import Verdict
@@ -28,6 +29,7 @@ from jury_judge.web.api.problems import Refused, described
 from jury_judge.web.api.serving import AT_MOST, DebateName, Limit, Serving, must_exist, row_table
 from jury_judge.web.api.spelling import camel
 from jury_judge.web.api.strict_body import StrictRoute
+from jury_judge.web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
 from jury_replay.replay import replay_chunk
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem as RowProblem
@@ -49,18 +51,26 @@ def listed(
     status: DebateStatus | None = None,
     run: Annotated[str | None, Query(pattern=r"^[A-Za-z0-9._-]{1,100}$")] = None,
     simulated: bool | None = None,
+    where: Annotated[
+        list[Annotated[str, Query(max_length=MOST_CONDITION)]],
+        Query(
+            max_length=MOST_CONDITIONS, description="Conditions on the cases (docs/filtering.md), all of which hold."
+        ),
+    ] = [],  # noqa: B006  (FastAPI copies it)
     before: Annotated[int | None, Query(ge=1, le=AT_MOST)] = None,
     limit: Limit = MOST_ROWS,
 ) -> Rows[DebateLine]:
     """Debates, the newest first, page by page."""
-    wanted = DebateFilter(run, status, verdict, simulated, search)
+    conditions = parse_conditions(where)
+    wanted = DebateFilter(run, status, verdict, simulated, search, conditions)
     rows = service.store.latest(wanted, limit=limit, before=before)
     following = None
     if len(rows) == limit:
-        asked = {"search": search, "verdict": verdict, "status": status, "run": run}
+        asked: dict[str, Any] = {"search": search, "verdict": verdict, "status": status, "run": run}
         asked |= {"simulated": None if simulated is None else str(simulated).lower()}
-        asked |= {"before": str(rows[-1].position), "limit": str(limit)}
-        following = "/api/debates?" + urlencode({name: value for name, value in asked.items() if value is not None})
+        asked |= {"where": conditions, "before": rows[-1].position, "limit": limit}
+        given = {name: value for name, value in asked.items() if value is not None}
+        following = "/api/debates?" + urlencode(given, doseq=True)
     return Rows[DebateLine](rows=[DebateLine.model_validate(row_table(row)) for row in rows], next=following)
 
 

@@ -22,6 +22,7 @@ MOST_CASES = 10_000
 Moment = Annotated[str, Field(description="ISO 8601, UTC.", examples=["2026-01-31T09:00:00.000000Z"])]
 PanelName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Table = dict[str, Any]
+Metadata = Annotated[dict[str, str | bool | int | float], Field(description="By the names of the case file.")]
 Score = Annotated[int, Field(ge=0, le=100)]
 
 
@@ -95,7 +96,10 @@ class Under(Camel):
 
 
 class DebateLine(Camel):
-    """One debate at a glance. Cost in US dollars, null where it is not known."""
+    """One debate at a glance. Cost in US dollars, null where it is not known.
+
+    Label, cluster, tags, metadata and the judged agent's cost are those of the case.
+    """
 
     debate_id: str
     position: Annotated[int, Field(ge=1, description="Of its opening in the log; `before=` it lists the older ones.")]
@@ -106,6 +110,11 @@ class DebateLine(Camel):
     method: str
     simulated: bool
     label: Verdict | None
+    cluster: str | None
+    tags: list[str]
+    metadata: Metadata
+    agent_cost: float | None
+    not_shown: Annotated[int, Field(description="How many things of the case no juror is shown.")]
     opened_at: Moment
     updated_at: Moment
     ended_at: Moment | None
@@ -232,6 +241,14 @@ class Origin(Camel):
     version: int
 
 
+class NotShown(Camel):
+    """How often something of one kind is not shown to any juror; `size` in bytes, null where it is not known."""
+
+    what: str
+    count: int
+    size: int | None
+
+
 class DebateResult(Camel):
     """Everything that a debate came to: document 004's `CollaborativeJuryResult`. What has not happened is null.
 
@@ -248,6 +265,12 @@ class DebateResult(Camel):
     method: str
     simulated: bool
     model_mismatches: list[Table]
+    label: Verdict | None
+    tags: list[str]
+    metadata: Metadata
+    cluster: str | None
+    agent_cost: Annotated[float | None, Field(description="What the judged agent cost, US dollars.")]
+    losses: Annotated[list[NotShown], Field(description="What of the case no juror was shown, by kind.")]
     status: Status
     phase1_evaluations: list[Table]
     phase1_consensus: Consensus | None

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-_NAMED_BY_DATA = frozenset({"scores", "ended_as"})
-"""Tables whose keys are data: rubric dimensions, verdicts."""
+_NAMED_BY_DATA = frozenset({"scores", "ended_as", "metadata"})
+"""Tables whose keys are data: rubric dimensions, verdicts, what a case file names."""
 
 
 def camel(value: Any) -> Any:

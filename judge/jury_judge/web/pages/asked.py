@@ -25,11 +25,15 @@ class NoSuchPage(JudgeError):
 
 
 class Asked(NamedTuple):
-    """`path` are the variable pieces of the path, `query` what follows it; `chose`: the reader chose the language."""
+    """`path` are the variable pieces of the path, `query` what follows it, of several fields of one name the last.
+
+    `said` is all that follows it, in order. `chose`: the reader chose the language.
+    """
 
     address: str
     path: Mapping[str, str]
     query: Mapping[str, str]
+    said: tuple[tuple[str, str], ...]
     lang: Language
     chose: bool
 
@@ -38,16 +42,23 @@ class Asked(NamedTuple):
         """The request of a client."""
         lang = chosen_language(request.query_params, request.cookies, request.headers.get("accept-language", ""))
         chose = request.query_params.get("lang") == lang
-        return cls(request.url.path, dict(request.path_params), dict(request.query_params), lang, chose)
+        query = request.query_params
+        said = tuple(query.multi_items())
+        return cls(request.url.path, dict(request.path_params), dict(query), said, lang, chose)
+
+    def every(self, name: str) -> tuple[str, ...]:
+        """All fields of that name, in order, but for empty ones."""
+        return tuple(value for one, value in self.said if one == name and value.strip())
 
     def html(self, template: str, here: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A page in the reader's language; a language that was chosen is kept in a cookie."""
         other = _OTHER[self.lang]
+        query = [*((name, value) for name, value in self.said if name != "lang"), ("lang", other)]
         text = rendered(
             template,
             lang=self.lang,
             other_lang=other,
-            other_language_url=f"{self.address}?{urlencode({**self.query, 'lang': other})}",
+            other_language_url=f"{self.address}?{urlencode(query)}",
             w=PAGE_WORDS[self.lang],
             words=WORDS[self.lang],
             here=here,

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from starlette.responses import Response, StreamingResponse
 
+from jury_events.conditions import parse_field
+from jury_judge.groups import fields_there, grouped
 from jury_judge.kinds import KINDS
 from jury_judge.web.pages.asked import Asked, NoSuchPage, number
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
@@ -26,6 +28,7 @@ _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _CHUNK = 64 * 1024
 _RUNS = 100
+_GROUPS = 200
 
 
 class Pages:
@@ -36,7 +39,7 @@ class Pages:
 
     def debates(self, asked: Asked) -> Response:
         """`/`: the list."""
-        query = list_query(asked.query)
+        query = list_query(asked.query, asked.every("where"))
         found = self._store.latest(query.wanted, limit=PAGE + 1, before=query.before)
         page = list_page(self._store, found, check=query.check)
         return asked.html("list.html", "debates", page=page, query=query, statuses=STATUSES)
@@ -55,7 +58,7 @@ class Pages:
         )
 
     def run(self, asked: Asked) -> Response:
-        """`/runs/{run_id}`."""
+        """`/runs/{run_id}`, `?group_by=` a field of the cases."""
         run_id = asked.path["run_id"]
         found = None
         if _RUN_ID.fullmatch(run_id):
@@ -63,7 +66,18 @@ class Pages:
         if found is None:
             raise NoSuchPage("there is no run of that id in this store; the page of runs shows those that there are")
         latest = self._store.latest(DebateFilter(run_id=run_id), limit=LATEST)
-        return asked.html("run.html", "runs", page=run_page(self._store, found, latest))
+        by = asked.query.get("group_by", "").strip()
+        field = parse_field(by) if by else None
+        groups = grouped(latest, field) if field else []
+        return asked.html(
+            "run.html",
+            "runs",
+            page=run_page(self._store, found, latest),
+            group_by=field,
+            groups=groups[:_GROUPS],
+            more_groups=max(0, len(groups) - _GROUPS),
+            fields=fields_there(latest),
+        )
 
     def compare(self, asked: Asked) -> Response:
         """`/compare?a=&b=`."""

@@ -49,6 +49,12 @@ class PageWords(NamedTuple):
     ends: EndWords
     search: str
     search_hint: str
+    where: str
+    where_hint: str
+    groups: str
+    mean_score: str
+    as_labelled: str
+    no_value: str
     filters: str
     verdict: str
     any: str

@@ -1,0 +1,212 @@
+"""Conditions on what is known of a case besides what is judged: the same for case files and for recorded debates.
+
+`FIELD OP VALUE`, for example `tags~refund`, `metadata.level=3`, `label!=unsafe_fail`. A field has any number of values:
+`tags` has one a tag, every other field one or none. Numbers and booleans are written as in JSON (`3`, `0.5`, `true`).
+
+| OP | admits, when |
+| --- | --- |
+| `=` | some value is VALUE |
+| `!=` | no value is VALUE |
+| `~` | some value contains VALUE, ASCII letters of either case alike |
+| `!~` | no value contains VALUE |
+
+So `cluster~`, with nothing after it, admits whatever has a cluster, and `cluster!~` whatever has none.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Literal, NamedTuple, Protocol, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from jury_events.case import MetadataValue
+from jury_events.errors import BadCondition
+from jury_events.value import CaseId, Label
+from jury_events.verdict import Verdict
+
+Operator = Literal["=", "!=", "~", "!~"]
+Values = Mapping[str, tuple[str, ...]]
+"""By field its values; a field that has none may be left out."""
+
+METADATA = "metadata."
+"""What the fields of metadata begin with; the rest is the name, which may hold dots."""
+
+_PLAIN = ("tags", "cluster", "label", "case_id")
+FIELDS = (*_PLAIN, f"{METADATA}NAME")
+
+# The first operator ends the field: of a name that holds one, nothing can be asked.
+_CONDITION = re.compile(r"(?P<field>.*?)(?P<operator>!=|!~|=|~)(?P<value>.*)", re.DOTALL)
+_SHOWN = 100
+_NAME: TypeAdapter[str] = TypeAdapter(Label)
+_VALUE: TypeAdapter[str] = TypeAdapter(CaseId)
+"""A case's id may be longer than any other value."""
+
+
+class Condition(NamedTuple):
+    """One condition, as `parse_condition` makes it; `str` gives the text back."""
+
+    field: str
+    operator: Operator
+    value: str
+
+    def admits(self, values: Values) -> bool:
+        """Whether it holds of something with these values."""
+        found = values.get(self.field, ())
+        match self.operator:
+            case "=":
+                return self.value in found
+            case "!=":
+                return self.value not in found
+            case "~":
+                return any(contains(one, self.value) for one in found)
+            case "!~":
+                return not any(contains(one, self.value) for one in found)
+
+    @property
+    def negative(self) -> bool:
+        """Whether it holds of what has no value at all."""
+        return self.operator.startswith("!")
+
+    def __str__(self) -> str:
+        return f"{self.field}{self.operator}{self.value}"
+
+
+def parse_condition(text: str) -> Condition:
+    """The condition that `text` writes; spaces around field and value are not part of them.
+
+    Raises:
+        BadCondition: it has no operator, an unknown field, or a value that nothing can have.
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise BadCondition(
+            f"{_quoted(text)} is no condition: it has no operator; write FIELD OP VALUE with one of "
+            f"{', '.join(get_args(Operator))}, for example tags~refund"
+        )
+    field, operator, value = parse_field(found["field"]), _operator(found["operator"]), found["value"].strip()
+    if not value and operator in {"=", "!="}:
+        raise BadCondition(
+            f"{_quoted(text)} names no value; write {field}{operator}VALUE, or {field}~ for any value and {field}!~ "
+            "for none"
+        )
+    try:
+        if value:
+            _VALUE.validate_python(value)
+    except ValidationError as error:
+        message = error.errors(include_url=False, include_input=False)[0]["msg"].removeprefix("Value error, ")
+        raise BadCondition(f"the value of {_quoted(text)}: {message}; no field has such a value") from None
+    return Condition(field, operator, value)
+
+
+def parse_conditions(texts: Iterable[str]) -> tuple[Condition, ...]:
+    """Several, all of which must hold; each once.
+
+    Raises:
+        BadCondition: one of them is none.
+    """
+    return tuple(dict.fromkeys(map(parse_condition, texts)))
+
+
+def parse_field(text: str) -> str:
+    """The field that `text` names; spaces around it are not part of it.
+
+    Raises:
+        BadCondition: there is no such field.
+    """
+    field = text.strip()
+    head, dot, name = field.partition(".")
+    if field in _PLAIN or (f"{head}{dot}" == METADATA and _is_label(name)):
+        return field
+    near = next(iter(get_close_matches(head, [*_PLAIN, "metadata"], n=1, cutoff=0.7)), None)
+    if near is None or near == "metadata":
+        # A name without its prefix is the likeliest slip where no field is near.
+        name = name or ("" if near else head)
+        near = f"{METADATA}{name if _is_label(name) else 'NAME'}"
+    raise BadCondition(
+        f"there is no field {_quoted(field)} (did you mean {_shortened(near)}?); fields are {', '.join(FIELDS)}"
+    )
+
+
+class Described(Protocol):
+    """What has the fields of a case: a `Case`, its `DebateOpened`, its debate's row."""
+
+    @property
+    def case_id(self) -> str: ...
+    @property
+    def label(self) -> Verdict | str | None: ...
+    @property
+    def cluster(self) -> str | None: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def metadata(self) -> Mapping[str, MetadataValue]: ...
+
+
+def fields_of(described: Described) -> Values:
+    """The values of every field that has any."""
+    return field_values(
+        case_id=described.case_id,
+        label=described.label,
+        cluster=described.cluster,
+        tags=described.tags,
+        metadata=described.metadata,
+    )
+
+
+def field_values(
+    *,
+    case_id: str,
+    label: str | None,
+    cluster: str | None,
+    tags: Iterable[str],
+    metadata: Mapping[str, MetadataValue],
+) -> Values:
+    """As `fields_of`, from the values themselves."""
+    found: dict[str, tuple[str, ...]] = {
+        "tags": tuple(dict.fromkeys(tags)),
+        "cluster": () if cluster is None else (cluster,),
+        "label": () if label is None else (str(label),),
+        "case_id": (case_id,),
+    }
+    found |= {f"{METADATA}{name}": (_written(value),) for name, value in metadata.items()}
+    return {field: values for field, values in found.items() if values}
+
+
+def admitted(conditions: Iterable[Condition], values: Values) -> bool:
+    """Whether all conditions hold."""
+    return all(condition.admits(values) for condition in conditions)
+
+
+def contains(text: str, sought: str) -> bool:
+    """Whether `sought` is in `text`, as both databases compare: without a locale, ASCII letters alone have cases."""
+    return _lower(sought) in _lower(text)
+
+
+def _lower(text: str) -> str:
+    return text.encode().lower().decode()
+
+
+def _written(value: MetadataValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _operator(text: str) -> Operator:
+    return next(one for one in get_args(Operator) if one == text)
+
+
+def _is_label(name: str) -> bool:
+    try:
+        _NAME.validate_python(name)
+    except ValidationError:
+        return False
+    return True
+
+
+def _quoted(text: str) -> str:
+    return repr(_shortened(text))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

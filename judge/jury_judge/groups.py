@@ -1,0 +1,76 @@
+"""Debates grouped by a field of their cases: how many, which verdicts, how often as labelled."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from jury_events.conditions import fields_of
+from jury_events.verdict import Verdict
+from jury_store.debate_rows import DebateRow
+
+
+@dataclass(slots=True)
+class Group:
+    """The debates whose cases have one value of the field; None: those that have none.
+
+    `verdicts` and `scores` (their sum, 0-100 each) are of completed debates, as are `labelled`, which counts those that
+    have a human label, and `as_labelled`, which counts those whose verdict is it.
+    """
+
+    value: str | None
+    debates: int = 0
+    completed: int = 0
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    scores: int = 0
+    labelled: int = 0
+    as_labelled: int = 0
+
+    @property
+    def mean_score(self) -> float | None:
+        """Of the completed debates, 0-100; None where there is none."""
+        return self.scores / self.completed if self.completed else None
+
+    def share(self, verdict: Verdict) -> float | None:
+        """How large a part of the completed debates has it, 0-1; None where none is completed."""
+        return self.verdicts[verdict] / self.completed if self.completed else None
+
+    def take(self, row: DebateRow) -> None:
+        """One more debate."""
+        self.debates += 1
+        if row.status != "completed" or row.final_verdict is None or row.final_score is None:
+            return
+        self.completed += 1
+        self.verdicts[Verdict(row.final_verdict)] += 1
+        self.scores += row.final_score
+        if row.label is not None:
+            self.labelled += 1
+            self.as_labelled += row.label == row.final_verdict
+
+
+def grouped(rows: Iterable[DebateRow], by: str) -> list[Group]:
+    """The groups by the field `by`: numbers by size, then texts, then the debates that have no value.
+
+    A debate with several tags is in the group of each.
+    """
+    groups: dict[str | None, Group] = {}
+    for row in rows:
+        for value in fields_of(row).get(by, (None,)):
+            groups.setdefault(value, Group(value)).take(row)
+    return sorted(groups.values(), key=_place)
+
+
+def fields_there(rows: Iterable[DebateRow]) -> list[str]:
+    """The fields by which these debates can be grouped: those of which any has a value, but for the case's id."""
+    found = {name for row in rows for name in fields_of(row)}
+    return sorted(found - {"case_id"})
+
+
+def _place(group: Group) -> tuple[int, float, str]:
+    if group.value is None:
+        return 2, 0.0, ""
+    try:
+        number = float(group.value)
+    except ValueError:
+        return 1, 0.0, group.value
+    # "nan" is a text like any other: it has no place among numbers.
+    return (1, 0.0, group.value) if number != number else (0, number, group.value)  # noqa: PLR0124

@@ -1,0 +1,206 @@
+"""Debates chosen and counted by what is known of their cases: `--where` and `--group-by`."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jury_events.envelope import NewEvent
+from jury_events.verdict import Verdict
+from jury_migrations.upgrading import upgrade
+from jury_store.event_store import Append
+from jury_store.opening import open_store
+from support.command_line import CommandLine, Outcome
+from support.debates import DebateScript
+
+CASES: dict[str, dict[str, Any]] = {
+    "d0": {"tags": ("refund", "card"), "cluster": "payments", "metadata": {"level": 3, "source": "a"}},
+    "d1": {"tags": ("refund",), "cluster": "支払い", "metadata": {"level": 10}, "label": Verdict.UNSAFE_FAIL},
+    "d2": {"tags": (), "label": None, "metadata": {"level": 3}, "run_id": "other"},
+    "d3": {"tags": ("card",), "label": None},
+}
+
+
+def _events(script: DebateScript, name: str) -> tuple[NewEvent, ...]:
+    opened, *rest = script.opened(**CASES[name]), *script.whole()[1:]
+    return (opened,) if name == "d3" else (opened, *rest)
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    """Three debates that are completed with safe_pass 20, and d3, which is not over."""
+    folder: Path = tmp_path_factory.mktemp("listed")
+    url = f"sqlite:///{folder / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    for n, name in enumerate(CASES):
+        script = DebateScript(name, seed=n)
+        store.append([Append(script.stream, _events(script, name), 0, 1)])
+    store.close()
+    return CommandLine(folder)
+
+
+def _ids(outcome: Outcome) -> list[str]:
+    return [row["debate_id"] for row in outcome.json]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--where", "tags=refund"), ["d0", "d1"]),
+        (("--where", "tags=refund", "--where", "metadata.level=3"), ["d0"]),
+        (("--where", "tags=card", "--unfinished"), ["d3"]),
+        (("--where", "metadata.level=3", "--run", "other"), ["d2"]),
+        (("--where", "cluster~支払"), ["d1"]),
+        (("--where", "label!~"), ["d2", "d3"]),
+        (("--where", "tags=refund", "--limit", "1"), ["d0"]),
+        (("--where", "tags=nothing"), []),
+    ],
+)
+def test_a_list_holds_the_debates_whose_cases_meet_every_condition(
+    listed: CommandLine, arguments: tuple[str, ...], expected: list[str]
+) -> None:
+    outcome = listed("list", "--json", *arguments)
+
+    assert expected == _ids(outcome)
+
+
+def test_a_listed_debate_shows_tags_metadata_and_cluster(listed: CommandLine) -> None:
+    (row,) = listed("list", "--json", "--where", "case_id=case-d0").json
+
+    assert (["refund", "card"], {"level": 3, "source": "a"}, "payments", None, 0) == tuple(
+        row[name] for name in ("tags", "metadata", "cluster", "agent_cost", "not_shown")
+    )
+
+
+def test_conditions_that_no_debate_meets_are_said(listed: CommandLine) -> None:
+    outcome = listed("list", "--where", "tags=nothing", "--where", "cluster~x")
+
+    assert (0, "") == (outcome.code, outcome.out)
+    assert "no debates with tags=nothing and cluster~x in this store\n" == outcome.err
+
+
+@pytest.mark.parametrize("option", ["--where", "--group-by"])
+def test_an_unknown_field_is_refused_with_the_fields_that_there_are(listed: CommandLine, option: str) -> None:
+    outcome = listed("list", option, "tag=x" if option == "--where" else "tag")
+
+    assert (2, "") == (outcome.code, outcome.out)
+    assert "(did you mean tags?); fields are tags, cluster, label, case_id, metadata.NAME" in outcome.err
+
+
+def test_debates_are_counted_by_tag_in_a_table(listed: CommandLine) -> None:
+    outcome = listed("list", "--group-by", "tags")
+
+    expected = [
+        "tags    debates  completed  safe_pass  needs_review  unsafe_fail  mean score  as labelled",
+        "card    2        1          100.0%     0.0%          0.0%         20.0        1 of 1",
+        "refund  2        2          100.0%     0.0%          0.0%         20.0        1 of 2",
+        "(none)  1        1          100.0%     0.0%          0.0%         20.0        –",
+    ]
+
+    assert expected == outcome.out.splitlines()
+
+
+def test_numbers_are_in_order_and_a_group_without_a_completed_debate_has_no_shares(listed: CommandLine) -> None:
+    outcome = listed("list", "--group-by", "metadata.level", "--where", "cluster!=payments")
+
+    expected = [
+        "metadata.level  debates  completed  safe_pass  needs_review  unsafe_fail  mean score  as labelled",
+        "3               1        1          100.0%     0.0%          0.0%         20.0        –",
+        "10              1        1          100.0%     0.0%          0.0%         20.0        0 of 1",
+        "(none)          1        0          –          –             –            –           –",
+    ]
+
+    assert expected == outcome.out.splitlines()
+
+
+def test_without_labels_there_is_no_agreement_with_them(listed: CommandLine) -> None:
+    outcome = listed("list", "--group-by", "label", "--where", "label!~")
+
+    assert "as labelled" not in outcome.out
+    assert "(none)" == outcome.out.splitlines()[1].split()[0]
+
+
+def test_groups_are_data_too(listed: CommandLine) -> None:
+    outcome = listed("list", "--group-by", "cluster", "--run", "run", "--json")
+
+    assert "cluster" == outcome.json["group_by"]
+    payments, labelled, none = outcome.json["groups"]
+    assert {
+        "value": "payments",
+        "debates": 1,
+        "completed": 1,
+        "verdicts": {"safe_pass": 1, "needs_review": 0, "unsafe_fail": 0},
+        "shares": {"safe_pass": 1.0, "needs_review": 0.0, "unsafe_fail": 0.0},
+        "mean_score": 20.0,
+        "labelled": 1,
+        "as_labelled": 1,
+    } == payments
+    assert ("支払い", 1, 0) == tuple(labelled[name] for name in ("value", "labelled", "as_labelled"))
+    assert {
+        "value": None,
+        "debates": 1,
+        "completed": 0,
+        "verdicts": {"safe_pass": 0, "needs_review": 0, "unsafe_fail": 0},
+        "shares": {"safe_pass": None, "needs_review": None, "unsafe_fail": None},
+        "mean_score": None,
+        "labelled": 0,
+        "as_labelled": 0,
+    } == none
+
+
+def test_no_debates_are_no_groups(listed: CommandLine) -> None:
+    plain, as_json = (listed("list", "--group-by", "tags", "--run", "none", *more) for more in ((), ("--json",)))
+
+    assert ("", "no debates of a run none in this store\n") == (plain.out, plain.err)
+    assert {"group_by": "tags", "groups": []} == as_json.json
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--runs", "--where", "tags=a"), ("--runs", "--group-by", "tags"), ("--group-by", "tags", "--limit", "1")],
+)
+def test_what_excludes_each_other_is_refused(listed: CommandLine, arguments: tuple[str, ...]) -> None:
+    assert 2 == listed("list", *arguments).code
+
+
+def test_other_commands_choose_by_the_same_conditions(listed: CommandLine, tmp_path: Path) -> None:
+    where = ("--where", "tags=refund")
+
+    exported = listed("export", *where, "-o", str(tmp_path), "--json")
+    verified = listed("verify", *where, "--json")
+    replayed = listed("replay", *where, "--run", "run", "--json")
+    rescored = listed("rescore", "--where", "tags=card", "--recount", "--set", "threshold=1.0", "--json")
+
+    assert 2 == exported.json["written"]
+    assert {"d0.cassette.jsonl", "d1.cassette.jsonl"} == {path.name for path in tmp_path.iterdir()}
+    assert 2 == verified.json["debates"]
+    assert 2 == replayed.json["debates"]
+    assert 2 == rescored.json["debates"]
+
+
+def test_regress_chooses_among_cassettes(listed: CommandLine, tmp_path: Path) -> None:
+    listed("export", "--all", "-o", str(tmp_path))
+
+    told = listed("regress", str(tmp_path), "--where", "metadata.level=10", "--jsonl")
+    none = listed("regress", str(tmp_path), "--where", "metadata.level=11")
+
+    assert [str(tmp_path / "d1.cassette.jsonl")] == [line["cassette"] for line in told.lines]
+    assert 2 == none.code
+    assert "no cassette has metadata.level=11" in none.err
+
+
+@pytest.mark.parametrize("command", ["export", "replay"])
+def test_named_debates_are_not_chosen_among(listed: CommandLine, command: str) -> None:
+    outcome = listed(command, "d0", "--where", "tags=refund")
+
+    assert 2 == outcome.code
+    assert "name no debates with it" in outcome.err
+
+
+def test_conditions_that_find_nothing_do_not_pass_for_a_success(listed: CommandLine) -> None:
+    outcomes = [
+        listed(*command, "--where", "tags=refnd") for command in (("replay", "--all"), ("verify",), ("export",))
+    ]
+
+    assert [2, 2, 2] == [outcome.code for outcome in outcomes]
