@@ -24,7 +24,6 @@ from jury_events.transcript import (
     Transcript,
 )
 
-
 Mark = Callable[[str], str]
 """Makes judged text look other than the headings, on every line."""
 

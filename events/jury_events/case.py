@@ -115,7 +115,7 @@ class Case(Value):
     artifact_summary: Text | None = None
     images: Annotated[tuple[Image, ...], Field(max_length=MAX_IMAGES)] = ()
     label: Verdict | None = None
-    metadata: dict[Label, MetadataValue] = {}
+    metadata: dict[Label, MetadataValue] = Field(default_factory=dict)
     tags: Annotated[tuple[Label, ...], Field(max_length=1000)] = ()
     cluster: Label | None = None
     agent_cost: Annotated[float, Field(ge=0)] | None = None
