@@ -133,7 +133,10 @@ class Origin:
         Raises:
             ForkRefused: it was erased, or a picture of it was.
         """
-        return recorded_case(self.opened, lambda ref: self.needed(ref, "its case, or a picture of it,"))
+        return recorded_case(self.opened, self._judged)
+
+    def _judged(self, ref: PartRef) -> bytes:
+        return self.needed(ref, "its case" if ref == self.opened.case else "a picture of its case")
 
     def needed(self, ref: PartRef, what: str) -> bytes:
         """A text without which nothing can be branched.
