@@ -1,19 +1,26 @@
 """A debate over pictures before a seat that is sent them and one that is not: recorded, told again, erased."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from jury_actors.juror import Juror
+from jury_actors.messages import Ask
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import spec_of
-from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES
+from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, Message
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened, JurorEvaluated
-from jury_events.exchange import ExchangeRecorded
+from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.ids import calls_stream, debate_stream
+from jury_events.parts import ImageRef
 from jury_events.verdict import Verdict
 from jury_replay.cassettes.intake import take_in
 from jury_replay.cassettes.reading import read_cassette
+from jury_replay.difference import request_changes
 from jury_replay.erasure import Order, erase
 from jury_replay.regression import Status as Regression
 from jury_replay.regression import regress_record
@@ -24,6 +31,7 @@ from jury_store.memory import MemoryEventStore
 from support.branches import a_branch, origin_in, stored
 from support.branches import hold as hold_branch
 from support.cassettes import exported
+from support.courtroom import FixedPen
 from support.courts import KeptStore, Run, completed
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
 
@@ -94,7 +102,11 @@ async def test_only_who_sees_pictures_is_sent_them_and_the_others_are_told_of_wh
             text, pictures = log.shown(exchange)
 
             assert [("image/png", PNG), ("image/png", OTHER_PNG)] == pictures
-            assert ("picture 1 of 2" in text, "picture 2 of 2" in text, "not shown" in text) == (True, True, False)
+            assert ("picture 1 of 2" in text, "picture 2 of 2" in text, "not shown: image" in text) == (
+                True,
+                True,
+                False,
+            )
     for exchange in log.exchanges(BLIND):
         text, pictures = log.shown(exchange)
 
@@ -205,3 +217,46 @@ async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store:
     sighted, blind = spec_of(origin_in(store).panel()).seats
 
     assert (True, None) == (sighted.images, blind.images)
+
+
+def a_request(pen: FixedPen, *pictures: bytes) -> tuple[Message, ...]:
+    images = tuple(ImageRef(media_type="image/png", content=pen.make(content)) for content in pictures)
+    return (Message("user", (pen.make("Look."),), images=images),)
+
+
+@pytest.mark.parametrize(
+    ("sent", "now", "path"),
+    [
+        ((PNG, OTHER_PNG), (PNG, OTHER_PNG), []),
+        ((PNG,), (), ["request.0.images"]),
+        ((), (PNG,), ["request.0.images"]),
+        ((PNG, OTHER_PNG), (OTHER_PNG, PNG), ["request.0.images.0", "request.0.images.1"]),
+    ],
+    ids=["the same", "gone", "new", "in another order"],
+)
+def test_a_request_with_other_pictures_is_another_request(
+    sent: tuple[bytes, ...], now: tuple[bytes, ...], path: list[str]
+) -> None:
+    pen = FixedPen()
+    (message,) = a_request(pen, *sent)
+    recorded = (RequestMessage(role="user", parts=message.parts, images=message.images),)
+
+    changes = request_changes(recorded, a_request(pen, *now), lambda ref: pen.texts[ref.part])
+
+    assert path == [change.path for change in changes]
+    assert all("PNG" not in str(change) for change in changes), "a picture is told by its digest"
+
+
+async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: KeptStore) -> None:
+    sent: Counter[tuple[int, bytes]] = Counter()
+    submit = Juror.submit
+
+    async def counted(juror: Juror, asks: Sequence[Ask], release: Sequence[str]) -> None:
+        sent.update((id(juror), text) for ask in asks for text in ask.texts.values() if text in {PNG, OTHER_PNG})
+        await submit(juror, asks, release)
+
+    with patch.object(Juror, "submit", counted):
+        await held(store)
+
+    assert {1} == set(sent.values())
+    assert 4 == len(sent), "two pictures to the sighted seat and to the judge, none to the blind seat"
