@@ -152,9 +152,12 @@ class Case(Value):
             raise EventError(
                 f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
             )
-        try:
-            if schema == 1:
+        if schema == 1:
+            try:
                 body = case_2(body)
+            except (AttributeError, KeyError, TypeError) as error:
+                raise EventError("the stored text is no case") from error
+        try:
             return cls.model_validate_json(json.dumps(body))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]

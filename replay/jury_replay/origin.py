@@ -15,6 +15,7 @@ from jury_events.ids import Step, calls_stream, debate_stream
 from jury_events.parts import PartRef, decode_digest, encode_digest, refs_in
 from jury_replay.errors import ForkRefused, OriginAltered
 from jury_replay.integrity import check_debate
+from jury_replay.recorded_case import recorded_case
 from jury_store.inventory import DebateRecord
 
 _BOOKKEEPING = frozenset({"debate_forked", "coordinator_resumed", "texts_erased", "debate_cancelled", "debate_failed"})
@@ -127,12 +128,15 @@ class Origin:
         )
 
     def case(self) -> Case:
-        """What it judges, with its label.
+        """What it judges, with its pictures and with what no juror saw of it.
 
         Raises:
-            ForkRefused: it was erased.
+            ForkRefused: it was erased, or a picture of it was.
         """
-        return Case.from_part(self.needed(self.opened.case, "its case")).changed(label=self.opened.label)
+        return recorded_case(self.opened, self._judged)
+
+    def _judged(self, ref: PartRef) -> bytes:
+        return self.needed(ref, "its case" if ref == self.opened.case else "a picture of its case")
 
     def needed(self, ref: PartRef, what: str) -> bytes:
         """A text without which nothing can be branched.

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jury_debate.rules import Rules
-from jury_events.case import Case
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
 from jury_events.exchange import ExchangeRecorded
@@ -13,6 +12,7 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import PartPen, encode_digest
 from jury_replay.errors import DebateMissing, RecordDamaged
+from jury_replay.recorded_case import recorded_case
 from jury_store.inventory import DebateRecord
 
 _ENDINGS = (DebateCompleted, DebateFailed, DebateCancelled)
@@ -103,6 +103,8 @@ def opened_again(
 ) -> DebateOpened:
     """The opening event as `rules` make it of the recorded case, panel, prompts of one's own and secret.
 
+    The case keeps the reference that it has on record: an earlier version may have written it in another form.
+
     Args:
         recorded: the debate.
         rules: of any version.
@@ -121,9 +123,8 @@ def opened_again(
         if piece.name.startswith(_CHARGE)
     }
     judge_charge = charges.pop(_JUDGE, None)
-    case = Case.from_part(pen.text(opened.case))
-    return rules.open_debate(
-        case if opened.label is None else case.changed(label=opened.label),
+    again = rules.open_debate(
+        recorded_case(opened, pen.text),
         panel or opened.panel,
         debate_id=opened.debate_id,
         run_id=opened.run_id,
@@ -134,6 +135,7 @@ def opened_again(
         submission_id=opened.submission_id,
         prompts_version=opened.prompts if prompts is None else prompts,
     )
+    return again.changed(case=opened.case)
 
 
 def broken(debate_id: str, error: Exception) -> str:

@@ -22,6 +22,11 @@ class Message(NamedTuple):
     call_id: str | None = None
     images: tuple[ImageRef, ...] = ()
 
+    @property
+    def texts(self) -> tuple[PartRef, ...]:
+        """All that it refers to, its pictures last."""
+        return (*self.parts, *(image.content for image in self.images))
+
 
 class Opinion(NamedTuple):
     """A peer's evaluation that this step may show, as the other-opinions tool returns it."""

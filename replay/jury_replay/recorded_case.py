@@ -1,0 +1,32 @@
+"""The case of a recorded debate, with its pictures and with what no juror saw of it."""
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from jury_events.case import Case, Image
+from jury_events.debate_events import DebateOpened
+from jury_events.parts import PartRef
+
+
+def recorded_case(opened: DebateOpened, text: Callable[[PartRef], bytes]) -> Case:
+    """The case that a debate was opened with; pictures are there only where a seat or the final judge was sent them.
+
+    Args:
+        opened: its opening event.
+        text: the content of a part; what it raises for a missing one is passed on.
+
+    Raises:
+        EventError: the recorded text is no case.
+    """
+    pictures = [(image.media_type, text(image.content)) for image in opened.images]
+    return Case.from_part(text(opened.case)).changed(
+        images=tuple(
+            Image.model_validate({"media_type": media_type, "digest": sha256(content).hexdigest(), "content": content})
+            for media_type, content in pictures
+        ),
+        label=opened.label,
+        metadata=opened.metadata,
+        tags=opened.tags,
+        cluster=opened.cluster,
+        agent_cost=opened.agent_cost,
+    )
