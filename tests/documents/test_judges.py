@@ -57,7 +57,6 @@ def test_an_argument_wins_over_a_variable_and_a_variable_over_the_default() -> N
         "JURY_MAX_DISCUSSION_ROUNDS": "1",
         "JURY_CONSENSUS_THRESHOLD": "1.0",
         "JURY_FINAL_JUDGE_MODEL": "gpt-5.5",
-        "JURY_USE_COLLABORATIVE": "false",
     }
     said = ADKCollaborativeJuryJudge(max_discussion_rounds=2, environ=environ)
 
@@ -126,11 +125,6 @@ async def test_scenarios_may_have_ids_of_their_own(store: str) -> None:
     result = await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch(scenarios)
 
     assert ["first", "second"] == [row.scenario_id for row in result.scenarios]
-
-
-async def test_without_a_scenario_nothing_is_judged(store: str) -> None:
-    with pytest.raises(SettingError, match=r"^scenarios: there is none"):
-        await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([])
 
 
 async def test_calls_at_once_share_a_jury_and_the_store_is_let_go_after_the_last(store: str, tmp_path: Path) -> None:
