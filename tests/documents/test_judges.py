@@ -13,6 +13,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_judge import ADKCollaborativeJuryJudge, ArtifactContext, CollaborativeJuryJudge, RetiredModelWarning, Scenario
 from jury_judge.errors import PanelFileError, SettingError
 from jury_judge.records import Records
+from jury_store.errors import StoreError
 from jury_store.sqlite_lock import SqliteLock
 
 SIMULATED: dict[str, Any] = {
@@ -135,6 +136,14 @@ async def test_calls_at_once_share_a_jury_and_the_store_is_let_go_after_the_last
 
     assert 10 == len({result.debate_id for result in results})
     SqliteLock.acquire(tmp_path / "jury.db", run="", wait=0).release()
+
+
+async def test_a_store_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "jury.db").mkdir()
+    judge = CollaborativeJuryJudge(**SIMULATED, store=f"sqlite:///{tmp_path / 'jury.db'}")
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"jury\.db"):
+            await judge.evaluate_collaborative(QUESTION, ANSWER)
 
 
 async def test_one_that_is_cancelled_harms_no_other(store: str) -> None:
