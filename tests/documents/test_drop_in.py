@@ -405,11 +405,11 @@ def test_a_limit_that_cannot_be_is_refused(arguments: Any, said: str) -> None:
         CollaborativeJuryJudge(environ={}, **SIMULATED, **arguments)
 
 
-async def test_a_discussion_that_moves_nobody_ends_at_the_stagnation_threshold(store: str) -> None:
-    judge = CollaborativeJuryJudge(stagnation_threshold=2, **SIMULATED)
+def test_a_stagnation_threshold_is_the_rule_of_rounds_in_which_nobody_moves() -> None:
+    judge = CollaborativeJuryJudge(stagnation_threshold=2, environ={}, **SIMULATED)
 
     assert 2 == judge.panel.discussion.stagnation_rounds
-    assert CollaborativeJuryJudge(**SIMULATED).panel.discussion.stagnation_rounds is None
+    assert CollaborativeJuryJudge(environ={}, **SIMULATED).panel.discussion.stagnation_rounds is None
 
 
 @RETIRED
