@@ -198,9 +198,50 @@ def test_what_is_not_json_is_refused(value) -> None:
         canonical_json(value)
 
 
-def test_a_record_without_a_verdict_is_no_pass() -> None:
-    assert ArtifactRecord.from_json({"id": 1}).verdict == ""
-    assert ArtifactRecord.from_json({"verdict": " PASS "}).verdict == "pass"
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"verdict": " PASS "}, "pass"),
+        ({"evaluation": {"verdict": "pass"}}, "pass"),
+        ({"verdict": None, "evaluation": {"verdict": "Fail"}}, "fail"),
+        ({"verdict": " ", "evaluation": {"verdict": "needs_review"}}, "needs_review"),
+        ({"verdict": "fail", "evaluation": {"verdict": "fail"}}, "fail"),
+        ({"verdict": "pass", "evaluation": {"verdict": "passed"}}, "pass"),
+        ({"verdict": "fail", "evaluation": "good"}, "fail"),
+        ({"verdict": "safe_pass"}, "pass"),
+        ({"verdict": "failed"}, "fail"),
+        ({"verdict": "partial"}, "partial"),
+    ],
+)
+def test_the_verdict_of_a_record_is_read_at_the_top_level_or_in_its_evaluation(record, expected) -> None:
+    assert expected == ArtifactRecord.from_json(record).verdict
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"id": 1, "prompt": "q"}, '^no verdict; write "verdict" or "evaluation": .*; the record has id, prompt$'),
+        ({}, "the record has nothing$"),
+        ({str(n): n for n in range(12)}, "the record has 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more$"),
+        ({"evaluation": {"evaluation": {"verdict": "pass"}}}, "^no verdict"),
+        ({"evaluation": {"verdict": None}, "a\nb": 1}, r"the record has evaluation, a\\nb$"),
+        (
+            {"verdict": "fail", "evaluation": {"verdict": "pass"}},
+            "^verdict is 'fail', but evaluation.verdict is 'pass'",
+        ),
+        ({"verdict": True}, "^verdict: must be text, as pass or fail, not bool$"),
+        ({"evaluation": {"verdict": 1}}, "^evaluation.verdict: must be text"),
+    ],
+)
+def test_a_record_without_one_verdict_is_refused_by_what_it_has(record, said) -> None:
+    with pytest.raises(EventError, match=said):
+        ArtifactRecord.from_json(record)
+
+
+def test_a_kept_case_whose_record_has_no_verdict_is_still_read() -> None:
+    case = a_case(agent_card_records=(ArtifactRecord(verdict="", content="{}"),))
+
+    assert case == Case.from_part(case.to_part())
 
 
 def test_a_case_is_kept_without_its_label_and_without_defaults() -> None:

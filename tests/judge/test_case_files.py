@@ -219,6 +219,10 @@ def test_a_case_id_in_two_files_names_both(tmp_path):
         ({"scenarios": [{"question": "q", "response": "r"}]}, "question: the row has scenarios"),
         ({"security_gate_records": {}}, "security_gate_records: must be a list of objects, not an object"),
         ({"agent_card_records": [1]}, "agent_card_records.0: must be an object, not a number"),
+        (
+            {"agent_card_records": [{"verdict": "pass"}, {"id": 2, "prompt": "q"}]},
+            "agent_card_records.1: no verdict; write",
+        ),
         ({"agent_card_records": [{"verdict": "x" * 101}]}, "agent_card_records.0.verdict: String should have"),
         ({"agent_card_records": [], "agent_card_uri": "x"}, "agent_card_uri: the row has agent_card_records too"),
         ({"security_gate_uri": 1}, "security_gate_uri: must be text, not a number"),
@@ -256,7 +260,7 @@ def test_a_native_case_is_read_whole():
                 execution={"response": "r", "messages": [{"role": "user", "content": "q"}], "error": "late"},
                 response=None,
                 security_gate_records=[{"verdict": "Blocked", "id": 1}],
-                agent_card_records=[{"id": 2}],
+                agent_card_records=[{"id": 2, "evaluation": {"verdict": "pass"}}],
                 label="reject",
             )
         )
@@ -270,7 +274,7 @@ def test_a_native_case_is_read_whole():
         len(scenario.execution.transcript),
     ) == ("r", "late", 1)
     assert [record.verdict for record in case.security_gate_records] == ["blocked"]
-    assert [record.verdict for record in case.agent_card_records] == [""]
+    assert [record.verdict for record in case.agent_card_records] == ["pass"]
     assert Verdict.UNSAFE_FAIL is case.label
 
 

@@ -254,10 +254,11 @@ def _records(draft: Draft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
 
 
 def artifact_record(item: Any, field: str) -> ArtifactRecord:
-    """A decoded record.
+    """A decoded record, its verdict at the top level or in `evaluation.verdict`.
 
     Raises:
-        CaseFileError: it is not an object, or its verdict is far too long.
+        CaseFileError: it is not an object, has no verdict, two different ones, or one that is no text or far too long.
+            The message begins with `field`.
     """
     if not isinstance(item, dict):
         raise CaseFileError(f"{field}: must be an object, not {json_kind(item)}")
