@@ -237,3 +237,15 @@ def test_csv_from_standard_input_is_recognised():
     rows = read_rows(["-"], stdin=io.BytesIO(b"question,response\nq,r\n"))
 
     assert [("stdin:2", {"question": "q", "response": "r"})] == [(row.place, row.data) for row in rows]
+
+
+def test_a_value_that_is_written_once_and_repeated_is_not_copied_for_all_rows_at_once(tmp_path):
+    path = write(tmp_path / "repeated.parquet", pa.table({"text": ["x" * 4_000_000] * 300}), "parquet")
+    before = pa.total_allocated_bytes()
+    allocated = 0
+    for row in read_rows([path]):
+        assert isinstance(row.data, dict)
+        assert len(row.data["text"]) == 4_000_000
+        allocated = max(allocated, pa.total_allocated_bytes() - before)
+
+    assert allocated < 200 << 20

@@ -73,7 +73,13 @@ class ArtifactSources:
         if not content.strip():
             return ()
         try:
-            return tuple(artifact_record(row.data, row.place) for row in read_rows(BytesIO(content), Origin(name)))
+            rows = read_rows(BytesIO(content), Origin(name))
+            # Records that look like chat messages come as one list of them.
+            return tuple(
+                artifact_record(record, row.place)
+                for row in rows
+                for record in (row.data if isinstance(row.data, list) else [row.data])
+            )
         except CaseFileError as error:
             raise ArtifactSourceError(str(error)) from error
 

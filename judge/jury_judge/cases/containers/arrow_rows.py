@@ -19,6 +19,8 @@ MAX_COLUMNS = 10_000
 _BATCH_BYTES = 4 << 20
 """What a batch of Parquet is to have, as far as the file's footer tells; and what becomes Python values at once."""
 _BATCH_ROWS = 256
+_REPEATED_BYTES = 64 << 20
+"""What a batch may have if each of its rows has the longest value of every column's dictionary."""
 _READ_BYTES = 1 << 18
 _MAPPED_BYTES = 32 << 20
 _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSError)
@@ -40,7 +42,7 @@ def parquet_rows(path: str | Path, origin: Origin) -> Iterator[Row]:
         _check_columns(schema, origin)
         begin = 0
         for index, group in enumerate(groups):
-            size = _batch_size(group.total_byte_size, group.num_rows)
+            size = _batch_size(group)
             batches = file.iter_batches(batch_size=size, row_groups=[index], use_threads=False)
             yield from _rows(batches, origin, "Parquet file", begin)
             begin += group.num_rows
@@ -66,9 +68,25 @@ def arrow_rows(path: str | Path, origin: Origin, *, is_stream: bool) -> Iterator
     yield from _rows(_checked(batches, mapped), origin, kind, 0)
 
 
-def _batch_size(group_bytes: int, group_rows: int) -> int:
-    row_bytes = max(1, group_bytes // max(1, group_rows))
-    return max(1, min(_BATCH_ROWS, _BATCH_BYTES // row_bytes))
+def _batch_size(group: Any) -> int:
+    """Rows of a row group to read at once: few where they are long, or where each may repeat a long value.
+
+    A value that is written once, in a column's dictionary, is copied for every row that has it: a file of kilobytes
+    may hold gigabytes.
+    """
+    row_bytes = max(1, group.total_byte_size // max(1, group.num_rows))
+    repeated = max(1, sum(_dictionary_bytes(group.column(index)) for index in range(group.num_columns)))
+    rows: int = min(_BATCH_ROWS, _BATCH_BYTES // row_bytes, _REPEATED_BYTES // repeated)
+    return max(1, rows)
+
+
+def _dictionary_bytes(column: Any) -> int:
+    """About how many bytes the dictionary of a column has, and so how many a value of it may have."""
+    begin = column.dictionary_page_offset
+    if begin is None or column.total_compressed_size <= 0:
+        return 0
+    ratio = column.total_uncompressed_size / column.total_compressed_size
+    return int(min(column.total_uncompressed_size, max(0, column.data_page_offset - begin) * ratio))
 
 
 def _checked(batches: Iterator[Any], mapped: mmap.mmap) -> Iterator[Any]:
