@@ -15,6 +15,7 @@ from jury_events.ids import Step, calls_stream, debate_stream
 from jury_events.parts import PartRef, decode_digest, encode_digest, refs_in
 from jury_replay.errors import ForkRefused, OriginAltered
 from jury_replay.integrity import check_debate
+from jury_replay.recorded_case import recorded_case
 from jury_store.inventory import DebateRecord
 
 _BOOKKEEPING = frozenset({"debate_forked", "coordinator_resumed", "texts_erased", "debate_cancelled", "debate_failed"})
@@ -127,12 +128,12 @@ class Origin:
         )
 
     def case(self) -> Case:
-        """What it judges, with its label.
+        """What it judges, with what is known of it and its pictures.
 
         Raises:
             ForkRefused: it was erased.
         """
-        return Case.from_part(self.needed(self.opened.case, "its case")).changed(label=self.opened.label)
+        return recorded_case(self.opened, lambda ref: self.needed(ref, "its case"))
 
     def needed(self, ref: PartRef, what: str) -> bytes:
         """A text without which nothing can be branched.

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jury_debate.rules import Rules
-from jury_events.case import Case
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
 from jury_events.exchange import ExchangeRecorded
@@ -13,6 +12,7 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import PartPen, encode_digest
 from jury_replay.errors import DebateMissing, RecordDamaged
+from jury_replay.recorded_case import recorded_case
 from jury_store.inventory import DebateRecord
 
 _ENDINGS = (DebateCompleted, DebateFailed, DebateCancelled)
@@ -121,9 +121,8 @@ def opened_again(
         if piece.name.startswith(_CHARGE)
     }
     judge_charge = charges.pop(_JUDGE, None)
-    case = Case.from_part(pen.text(opened.case))
     return rules.open_debate(
-        case if opened.label is None else case.changed(label=opened.label),
+        recorded_case(opened, pen.text),
         panel or opened.panel,
         debate_id=opened.debate_id,
         run_id=opened.run_id,
