@@ -224,7 +224,7 @@ class Jury(Records):
             concurrency=concurrency or self._concurrency,
         )
         surveyed = await self._read(partial(survey, run))
-        if surveyed.ended < surveyed.total:
+        if surveyed.left:
             self._check_keys()
         problems: list[Finished] = []
         lines = carry_out(
@@ -334,10 +334,11 @@ def _check_bounds(**bounds: tuple[Any, int]) -> None:
             raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
 
 
-def _unfinished(run_id: str, total: int, problems: list[Finished]) -> RunUnfinished:
+def _unfinished(run_id: str, total: int | None, problems: list[Finished]) -> RunUnfinished:
     first = visible_line(str(problems[0].problem), 300)
+    of_all = counted(len(problems), "debate") if total is None else f"{len(problems)} of the {counted(total, 'debate')}"
     return RunUnfinished(
-        f"{len(problems)} of the {counted(total, 'debate')} of run {run_id} could not go on (the first: {first}); "
+        f"{of_all} of run {run_id} could not go on (the first: {first}); "
         f"mend the cause and call it again with run_id={run_id!r}: it goes on from where it stands",
         {one.debate_id: one.problem for one in problems if one.problem is not None},
     )
@@ -355,7 +356,10 @@ def _today() -> date:
 class _Silent:
     """Nobody is told how a run goes but by its results."""
 
-    def begin(self, total: int, stored: int) -> None:
+    def begin(self, total: int | None, stored: int) -> None:
+        """Nothing to say."""
+
+    def counted(self, total: int) -> None:
         """Nothing to say."""
 
     def ended(self, finished: Finished) -> None:

@@ -1,6 +1,7 @@
 """A run: many cases before one panel. The same run again goes on where it stopped and asks nothing twice."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -17,13 +18,18 @@ from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
+from jury_events.panel import Panel
 from jury_events.parts import part_digest
+from jury_judge.cases.losses import LossReport
 from jury_judge.debates import events_gone, panel_changes
 from jury_judge.errors import CaseFileError, RunRefused
 from jury_judge.views.result import line_of_stream
 from jury_store.debate_rows import CaseRow
 from jury_store.errors import AppendRefused, Fenced, StoreError
 from jury_store.event_store import EventStore
+
+SURVEY_SECONDS = 3.0
+"""How long cases are read before the first of them is judged."""
 
 _LINES_AT_ONCE = 200
 _ENDED = ("completed", "failed", "cancelled")
@@ -51,8 +57,12 @@ def _fresh(kind: str) -> str:
 class Progress(Protocol):
     """Told how a run goes."""
 
-    def begin(self, total: int, stored: int) -> None:
-        """`total` cases, `stored` of them judged before."""
+    def begin(self, total: int | None, stored: int) -> None:
+        """`total` cases (None: not known yet), `stored` of them judged before."""
+        ...
+
+    def counted(self, total: int) -> None:
+        """The last case was read: there are so many."""
         ...
 
     def ended(self, finished: Finished) -> None:
@@ -86,15 +96,29 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """A run as the store knows it, checked against what it is to be now: `stored` by debate id."""
+    """A run as the store knows it, checked against what it is to be now.
 
-    total: int
+    Attributes:
+        read: how many cases were read and checked, from the first on.
+        total: how many cases there are; None where reading them all would take too long before anything is done.
+        stored: what the store has of them, by debate id; of all debates of the run where `total` is None.
+        losses: what of the cases that were read no juror is shown.
+    """
+
+    read: int
+    total: int | None
     stored: dict[str, CaseRow]
+    losses: LossReport
 
     @property
     def ended(self) -> int:
         """How many of the debates are over."""
         return sum(row.status in _ENDED for row in self.stored.values())
+
+    @property
+    def left(self) -> bool:
+        """Whether a debate may be left to hold."""
+        return self.total is None or self.ended < self.total
 
     def is_over(self, debate: str) -> bool:
         """Whether nothing is left to do in a debate."""
@@ -102,8 +126,13 @@ class Survey:
         return row is not None and row.status in _ENDED
 
 
-def survey(run: Run, store: EventStore) -> Survey:
-    """Read every case once and compare the run with what the store holds of it.
+def survey(run: Run, store: EventStore, *, seconds: float | None = SURVEY_SECONDS) -> Survey:
+    """Read the cases once and compare the run with what the store holds of it.
+
+    Args:
+        run: what is to be held.
+        store: open for reading.
+        seconds: how long reading may take; the rest is read and compared while the run lasts. None: all are read.
 
     Raises:
         RunRefused: the run was begun with another panel, or a case's content changed; the message says what differs.
@@ -112,21 +141,32 @@ def survey(run: Run, store: EventStore) -> Survey:
     recorded = store.cases_of_run(run.run_id)
     if recorded:
         _compare_panels(run, store, next(iter(recorded)))
-    total = 0
+    losses = LossReport(images_seen=sees_images(run.resolved.panel))
     ours: dict[str, CaseRow] = {}
+    end = None if seconds is None else time.monotonic() + seconds
     for case in run.cases(lambda _case: False):
-        total += 1
+        losses.add(case)
         debate = run.debate_id(case)
         row = recorded.get(debate)
-        if row is None:
-            continue
-        ours[debate] = row
-        if row.salt is not None and not _same_case(case, debate, row, row.salt, store):
-            raise RunRefused(
-                f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
-                "(or what the panel file redacts of it); give the run another --run id, or the case its old content"
-            )
-    return Survey(total=total, stored=ours)
+        if row is not None:
+            ours[debate] = row
+            _check_case(run, case, row, store)
+        if end is not None and time.monotonic() > end:
+            return Survey(read=losses.cases, total=None, stored=recorded, losses=losses)
+    return Survey(read=losses.cases, total=losses.cases, stored=ours, losses=losses)
+
+
+def sees_images(panel: Panel) -> bool:
+    """Whether any juror, or the final judge, is sent pictures."""
+    return any(place.images for place in panel.places)
+
+
+def _check_case(run: Run, case: Case, row: CaseRow, store: EventStore) -> None:
+    if row.salt is not None and not _same_case(case, run.debate_id(case), row, row.salt, store):
+        raise RunRefused(
+            f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
+            "(or what the panel file redacts of it); give the run another --run id, or the case its old content"
+        )
 
 
 def is_over(debate_id: str, case: Case, resolved: ResolvedPanel, store: EventStore) -> bool | None:
@@ -171,12 +211,12 @@ def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventS
 
 @dataclass(kw_only=True)
 class Docketed:
-    """How far a run has come; `failed` are the debates that could not go on."""
+    """How far a run has come; `failed` are the debates that could not go on, `unreadable` why no more cases came."""
 
     order: deque[str] = field(default_factory=deque)
     over: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    unreadable: CaseFileError | None = None
+    unreadable: CaseFileError | RunRefused | None = None
 
 
 async def carry_out(
@@ -204,12 +244,23 @@ async def carry_out(
 
     Raises:
         CaseFileError: a case, or what its URI leads to, could not be read any more; what ran was finished first.
+        RunRefused: a case that the survey had not read is not the one that was judged before; likewise.
     """
     docketed = Docketed()
     progress.begin(surveyed.total, surveyed.ended)
     docket = Docket(run.run_id, run.resolved, watched=heard is not None)
-    jobs = _jobs(run, docket, surveyed, docketed, stopping)
-    if surveyed.ended < surveyed.total:
+    jobs = iter(
+        _Jobs(
+            run=run,
+            docket=docket,
+            surveyed=surveyed,
+            docketed=docketed,
+            stopping=stopping,
+            store=store,
+            progress=progress,
+        )
+    )
+    if surveyed.left:
         async with court() as port:
             async for finished in hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody):
                 progress.ended(finished)
@@ -239,27 +290,49 @@ def _nobody(_chunk: Chunk) -> None:
     """Nobody watches."""
 
 
-def _jobs(run: Run, docket: Docket, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event) -> Iterator[Job]:
-    """A case that cannot be read ends the series: what runs is finished before that is told."""
-    try:
-        yield from _readable_jobs(run, docket, surveyed, docketed, stopping)
-    except CaseFileError as error:
-        docketed.unreadable = error
+@dataclass(frozen=True, kw_only=True)
+class _Jobs:
+    """The debates that are left to hold, and on the way the order of all lines."""
 
+    run: Run
+    docket: Docket
+    surveyed: Survey
+    docketed: Docketed
+    stopping: asyncio.Event
+    store: EventStore
+    progress: Progress
 
-def _readable_jobs(
-    run: Run, docket: Docket, surveyed: Survey, docketed: Docketed, stopping: asyncio.Event
-) -> Iterator[Job]:
-    for case in run.cases(lambda case: not stopping.is_set() and run.debate_id(case) not in surveyed.stored):
-        debate = run.debate_id(case)
-        if surveyed.is_over(debate):
-            docketed.order.append(debate)
-            docketed.over.add(debate)
-            continue
-        if stopping.is_set():
-            continue
-        docketed.order.append(debate)
-        yield Job(debate, case.model_dump_json().encode(), docket, run.submission_id(case))
+    def __iter__(self) -> Iterator[Job]:
+        """A case that cannot be read ends the series: what runs is finished before that is told."""
+        try:
+            yield from self._readable()
+        except (CaseFileError, RunRefused) as error:
+            self.docketed.unreadable = error
+
+    def _readable(self) -> Iterator[Job]:
+        run, surveyed, docketed = self.run, self.surveyed, self.docketed
+        ended = surveyed.ended
+        number = 0
+        for number, case in enumerate(run.cases(self._is_wanted), start=1):
+            debate = run.debate_id(case)
+            row = surveyed.stored.get(debate)
+            if row is not None and number > surveyed.read:
+                _check_case(run, case, row, self.store)
+            if surveyed.is_over(debate):
+                docketed.order.append(debate)
+                docketed.over.add(debate)
+                ended -= 1
+            elif not self.stopping.is_set():
+                docketed.order.append(debate)
+                yield Job(debate, case.model_dump_json().encode(), self.docket, run.submission_id(case))
+            elif not ended and surveyed.total is None:
+                return  # every line that can be given is; the rest of a long file is for the next time
+        if surveyed.total is None:
+            self.progress.counted(number)
+
+    def _is_wanted(self, case: Case) -> bool:
+        """Whether the records that its URIs lead to are needed."""
+        return not self.stopping.is_set() and self.run.debate_id(case) not in self.surveyed.stored
 
 
 async def _lines(docketed: Docketed, store: EventStore) -> AsyncIterator[Line]:

@@ -2,11 +2,12 @@
 
 import fnmatch
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from jury_events.case import Case
+from jury_events.conditions import Condition, admitted, fields_of
 from jury_judge.cases.columns import check_targets
 from jury_judge.cases.formats.registry import FORMATS
 from jury_judge.cases.labels import Labels
@@ -26,7 +27,7 @@ class CaseOptions:
         policy: of every case that has none of its own.
         rows: the dotted path from each object of a file to the list that holds its rows.
         split: the split of a folder that has several.
-        where: whether a case is taken.
+        where: conditions, all of which a case must meet.
         case_ids: patterns (`refund-*`), one of which the id must match; none: any id.
         sample: so many cases, drawn at random by `seed`, in their order; None: all.
         seed: of the sample.
@@ -42,7 +43,7 @@ class CaseOptions:
     policy: str | None = None
     rows: str | None = None
     split: str | None = None
-    where: Callable[[Case], bool] | None = None
+    where: tuple[Condition, ...] = ()
     case_ids: tuple[str, ...] = ()
     sample: int | None = None
     seed: int = 0
@@ -68,7 +69,7 @@ class CaseOptions:
         """Whether a case is one of those that are meant, sample and limit apart."""
         if self.case_ids and self._ids.fullmatch(case.case_id) is None:
             return False
-        return self.where is None or self.where(case)
+        return not self.where or admitted(self.where, fields_of(case))
 
     @cached_property
     def _ids(self) -> re.Pattern[str]:

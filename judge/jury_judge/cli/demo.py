@@ -129,7 +129,10 @@ def _demo(
 class _Silent:
     """The debate is told event by event; a bar would say nothing more."""
 
-    def begin(self, total: int, stored: int) -> None:
+    def begin(self, total: int | None, stored: int) -> None:
+        """Nothing to say."""
+
+    def counted(self, total: int) -> None:
         """Nothing to say."""
 
     def ended(self, finished: object) -> None:

@@ -28,7 +28,7 @@ def tell(run: Run, plan: CourtPlan, *, on_cluster: bool, as_json: bool) -> None:
     """Print what the debates that are not over yet would take. Nothing is written, started or called."""
     check_models(plan.panel, plan.endpoints)
     surveyed = _survey(run, plan.store_url)
-    left = surveyed.total - surveyed.ended
+    left = surveyed.read - surveyed.ended
     sample = _sample(run, surveyed, left)
     today = datetime.now(UTC).date()
     found = estimate(run.resolved, sample, debates=left, prices=plan.prices, endpoints=plan.endpoints, on=today)
@@ -44,9 +44,9 @@ def _survey(run: Run, store_url: str) -> Survey:
     try:
         store = open_store(store_url, write=False)
     except StoreMissing:
-        return survey(run, MemoryEventStore())
+        return survey(run, MemoryEventStore(), seconds=None)
     try:
-        return survey(run, store)
+        return survey(run, store, seconds=None)
     finally:
         store.close()
 
@@ -79,8 +79,9 @@ def _missing_keys(plan: CourtPlan) -> dict[str, tuple[str, ...]]:
 def _data(run: Run, surveyed: Survey, found: Estimate, keys: dict[str, tuple[str, ...]]) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
-        "cases": surveyed.total,
+        "cases": surveyed.read,
         "judged_before": surveyed.ended,
+        "not_shown": surveyed.losses.data(),
         "debates": found.debates,
         "sample": found.sample,
         "calls": _whole(found.calls),
@@ -109,7 +110,7 @@ def _whole(amounts: Range) -> dict[str, int]:
 def _lines(
     run: Run, surveyed: Survey, found: Estimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
 ) -> Iterator[str]:
-    before = f", {surveyed.ended} of {surveyed.total} judged before" if surveyed.ended else ""
+    before = f", {surveyed.ended} of {surveyed.read} judged before" if surveyed.ended else ""
     yield f"run {run.run_id}: {counted(found.debates, 'debate')} to hold{before}; least - likely - most:"
     yield f"  calls     {_row(found.calls, _number)}"
     for one in found.models:
@@ -124,6 +125,8 @@ def _lines(
         yield f"  time      at least {found.minutes:,.1f} min by the limits of the panel file, for what is likely"
     whole = "every case" if found.sample == found.debates else f"{found.sample} cases spread over the files"
     yield f"From the prompts of {whole}. {_KEPT_APART}"
+    if (losses := surveyed.losses.line()) is not None:
+        yield f"{losses[0].upper()}{losses[1:]}; jury cases shows where."
     if on_cluster:
         yield "Keys are on the nodes of the cluster, and were not looked for."
     for name, variables in keys.items():

@@ -17,7 +17,7 @@ from jury_actors.sources import Sources
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.runs import Line, Progress, Run, Survey, carry_out, survey
+from jury_judge.runs import SURVEY_SECONDS, Line, Progress, Run, Survey, carry_out, survey
 from jury_migrations.upgrading import upgrade
 from jury_store.errors import StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
@@ -35,10 +35,11 @@ Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
 
 
 class Held(NamedTuple):
-    """How a run ended."""
+    """How a run ended; `total` cases it has, None where they were not all read."""
 
     interrupted: bool
     problems: list[Finished]
+    total: int | None
 
 
 def seal_with(key_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
@@ -63,25 +64,30 @@ def warn_of_models(loaded: LoadedPanel) -> None:
 
 
 def open_surveyed(
-    run: Run, store_url: str, endpoints: Endpoints, environ: Mapping[str, str] | None
+    run: Run,
+    store_url: str,
+    endpoints: Endpoints,
+    environ: Mapping[str, str] | None,
+    *,
+    seconds: float | None = SURVEY_SECONDS,
 ) -> tuple[EventStore, Survey]:
     """The store, open for reading, and the run compared with it.
 
     Where there is no store yet, it is created once every case could be read: a mistake leaves no empty one behind. Keys
-    are looked for in `environ` where a debate is left to be held (None: they are elsewhere).
+    are looked for in `environ` where a debate is left to be held (None: they are elsewhere). `seconds` as in `survey`.
     """
     panel = run.resolved.panel
     check_models(panel, endpoints)
     try:
         store: EventStore = open_store(store_url, write=False)
     except StoreMissing:
-        surveyed = survey(run, MemoryEventStore())
+        surveyed = survey(run, MemoryEventStore(), seconds=seconds)
         check_models(panel, endpoints, environ)
         upgrade(store_url)
         return open_store(store_url, write=False), surveyed
     try:
-        surveyed = survey(run, store)
-        check_models(panel, endpoints, environ if surveyed.ended < surveyed.total else None)
+        surveyed = survey(run, store, seconds=seconds)
+        check_models(panel, endpoints, environ if surveyed.left else None)
     except BaseException:
         store.close()
         raise
@@ -105,6 +111,7 @@ def hold_run(
 ) -> Held:
     """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
     problems: list[Finished] = []
+    counting = _Counting(progress, surveyed.total)
 
     async def give(lines: AsyncGenerator[Line, None]) -> None:
         # Closed before the loop is: where `take` fails, the actors must still be let go in order.
@@ -114,7 +121,7 @@ def hold_run(
 
     async def work(court: Court, stopping: asyncio.Event) -> None:
         lines = carry_out(
-            run, surveyed, store, court, progress=progress, stopping=stopping, problems=problems, heard=heard
+            run, surveyed, store, court, progress=counting, stopping=stopping, problems=problems, heard=heard
         )
         if beside is None:
             await give(lines)
@@ -127,11 +134,29 @@ def hold_run(
         work,
         in_process=in_process,
         ray_address=ray_address,
-        idle=surveyed.ended >= surveyed.total,
+        idle=not surveyed.left,
         again=goes_on or f"the same command with --run {run.run_id} goes on from here",
         sealing=sealing,
     )
-    return Held(interrupted, problems)
+    return Held(interrupted, problems, counting.total)
+
+
+class _Counting:
+    """Progress that remembers how many cases there are."""
+
+    def __init__(self, progress: Progress, total: int | None) -> None:
+        self._progress = progress
+        self.total = total
+
+    def begin(self, total: int | None, stored: int) -> None:
+        self._progress.begin(total, stored)
+
+    def counted(self, total: int) -> None:
+        self.total = total
+        self._progress.counted(total)
+
+    def ended(self, finished: Finished) -> None:
+        self._progress.ended(finished)
 
 
 def in_court(

@@ -49,13 +49,15 @@ class Results:
         """Whether a debate ended with one of these."""
         return any(self._ended_as[verdict] for verdict in verdicts)
 
-    def tally(self, total: int) -> str:
-        """How many ended with what, of `total` cases."""
+    def tally(self, total: int | None) -> str:
+        """How many ended with what, of `total` cases (None: it is not known how many there are)."""
         names = [*Verdict, *sorted(set(self._ended_as) - set(Verdict))]
         counts = ", ".join(f"{self._ended_as[name]} {name}" for name in names if self._ended_as[name])
         taken = self._ended_as.total()
         if taken == total:
             return counts or "no debates"
+        if total is None:
+            return f"{counted(taken, 'result')} so far" + (f": {counts}" if counts else "")
         return f"{taken} of {counted(total, 'result')}" + (f": {counts}" if counts else "")
 
     def remarks(self) -> list[str]:

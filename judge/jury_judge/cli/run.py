@@ -1,24 +1,20 @@
 """`jury run`: judge the cases of files."""
 
 import os
-import shutil
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_events.case import Case
 from jury_events.verdict import Verdict
+from jury_judge.cli.case_options import artifact_hosts, case_files, case_options
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import (
     budget_options,
     court_options,
-    pairs,
     panel_options,
     price_list,
     seal_options,
@@ -29,13 +25,14 @@ from jury_judge.cli.options import run_id as run_id_form
 from jury_judge.errors import OutputClosed
 
 if TYPE_CHECKING:
+    from jury_judge.cases.files import CaseFiles
     from jury_judge.cli.holding import Held
     from jury_judge.cli.results import Results
-    from jury_judge.runs import CaseSource
+    from jury_judge.runs import CaseSource, Survey
 
 
 @click.command("run")
-@click.argument("cases", nargs=-1, required=True, type=click.Path(path_type=str))
+@case_options
 @click.option(
     "--run",
     "run_id",
@@ -43,18 +40,11 @@ if TYPE_CHECKING:
     callback=run_id_form,
     help="Names the run; given again, it goes on where it stopped.",
 )
-@click.option(
-    "--field",
-    "fields",
-    metavar="PART=COLUMN",
-    multiple=True,
-    callback=pairs,
-    help="Where foreign files hold a part of a case, as in response=completion. Repeatable.",
-)
+@click.option("--strict", is_flag=True, help="Refuse cases of which jurors would not be shown all.")
+@click.option("--verbose", is_flag=True, help="Say of each case what of it jurors are not shown.")
 @panel_options
 @store_option
 @click.option("--concurrency", type=click.IntRange(1, 100_000), default=64, show_default=True, help="Debates at once.")
-@click.option("--limit", type=click.IntRange(min=0), help="Judge the first N cases only.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list of results.")
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print one JSON result a line, in the order of the cases.")
 @click.option(
@@ -74,19 +64,21 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Tell what the run would take, and hold nothing.")
 @court_options
 def command(**options: Any) -> int:
-    """Judge the cases of files (JSON, JSONL; - is standard input).
+    """Judge the cases of files and folders (JSON, JSONL, CSV, Parquet, Arrow, Inspect logs; - is standard input).
 
-    A case has a question and a response or a transcript; transcripts as lists of messages are understood as they are.
-    Everything is recorded; the same --run again prints what is done and goes on with the rest.
+    A case has a question and a response or a transcript. Transcripts are understood as OpenAI, Anthropic, Gemini,
+    ShareGPT, Inspect, OpenTelemetry, Langfuse and promptfoo write them; `jury cases FILE` shows what jurors would be
+    shown. Everything is recorded; the same --run again prints what is done and goes on with the rest.
     """
-    return _run(**options)
+    return _run(case_files(options, artifact_hosts()), **options)
 
 
 def _run(
+    files: "CaseFiles",
     *,
-    cases: tuple[str, ...],
     run_id: str | None,
-    fields: dict[str, str],
+    strict: bool,
+    verbose: bool,
     panel_name: str | None,
     preset: str | None,
     language: str | None,
@@ -96,7 +88,6 @@ def _run(
     judge_model: str | None,
     store_url: str | None,
     concurrency: int,
-    limit: int | None,
     as_json: bool,
     as_jsonl: bool,
     fail_on: tuple[str, ...],
@@ -120,7 +111,7 @@ def _run(
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import Run, fresh_run_id
+    from jury_judge.runs import SURVEY_SECONDS, Run, fresh_run_id, sees_images
     from jury_judge.settings import load_settings
 
     _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
@@ -131,10 +122,11 @@ def _run(
     )
     script = simulated(simulate, loaded.panel.models)
     settings = load_settings(os.environ, store_url=store_url)
+    seen = sees_images(loaded.panel)
     run = Run(
         run_id=run_id or fresh_run_id(),
         resolved=loaded.resolved,
-        cases=loaded.redaction.cases(_case_source(cases, fields, limit, settings.artifact_hosts)),
+        cases=loaded.redaction.cases(_strictly(files, images_seen=seen) if strict else files),
         concurrency=concurrency,
     )
     plan = CourtPlan(
@@ -147,7 +139,9 @@ def _run(
     if max_cost is not None:
         check_priced(loaded.panel.models, plan.prices, today)
     keys = None if ray_address else os.environ
-    store, surveyed = open_surveyed(run, settings.store_url, loaded.endpoints, keys)
+    store, surveyed = open_surveyed(
+        run, settings.store_url, loaded.endpoints, keys, seconds=None if strict else SURVEY_SECONDS
+    )
     progress = RunProgress(run.run_id, display)
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
     try:
@@ -157,6 +151,7 @@ def _run(
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
         if run_id is None:
             note(f"run {run.run_id}")
+        _tell_losses(surveyed, files if verbose else ())
         bounds = ceiling(store, run.run_id, plan.prices, today, max_calls=max_calls, max_cost=max_cost)
         held = hold_run(
             run,
@@ -176,7 +171,7 @@ def _run(
     finally:
         progress.close()
         store.close()
-    return _close(results, held, run.run_id, surveyed.total, fail_on)
+    return _close(results, held, run.run_id, held.total, fail_on)
 
 
 def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
@@ -186,7 +181,7 @@ def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
         raise click.UsageError("--dry-run tells of the run as a whole: --json gives that as data, --jsonl nothing")
 
 
-def _close(results: "Results", held: "Held", run_id: str, total: int, fail_on: tuple[str, ...]) -> Exit:
+def _close(results: "Results", held: "Held", run_id: str, total: int | None, fail_on: tuple[str, ...]) -> Exit:
     """Say what the run came to, and give its code."""
     from jury_judge.cli.terminal import note
 
@@ -202,21 +197,23 @@ def _close(results: "Results", held: "Held", run_id: str, total: int, fail_on: t
     return Exit.FAILED_ON if results.any_of(fail_on) else Exit.DONE
 
 
-def _case_source(
-    paths: tuple[str, ...], fields: dict[str, str], limit: int | None, hosts: frozenset[str]
-) -> "CaseSource":
-    """Cases are read once to check the run and once to hold it: standard input is kept in a file for that."""
-    from jury_judge.cases.files import STDIN, read_cases
+def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
+    from jury_judge.cases.losses import shown_whole
 
-    read = partial(read_cases, paths, fields, limit, allowed_hosts=hosts)
-    if STDIN not in paths:
-        return lambda fetch: read(fetch=fetch)
-    copy = TemporaryFile(prefix="jury-stdin-")  # noqa: SIM115  (closed with the command)
-    click.get_current_context().call_on_close(copy.close)
-    shutil.copyfileobj(sys.stdin.buffer, copy)
+    return lambda fetch: shown_whole(files(fetch), images_seen=images_seen)
 
-    def again(fetch: Callable[[Case], bool]) -> Iterator[Case]:
-        copy.seek(0)
-        return read(stdin=copy, fetch=fetch)
 
-    return again
+def _tell_losses(surveyed: "Survey", cases: Iterable[Case]) -> None:
+    """What jurors are not shown of the cases that were read; `cases` are told of one by one."""
+    from jury_judge.cases.losses import told
+    from jury_judge.cli.terminal import note
+
+    line = surveyed.losses.line()
+    if line is None:
+        return
+    if surveyed.total is None:
+        line += f" (of the first {surveyed.read} cases; jury cases reads them all)"
+    note(f"jury: {line}")
+    for case, _ in zip(cases, range(surveyed.read), strict=False):
+        if losses := surveyed.losses.of(case):
+            note(f"case {case.case_id}: not shown: {told(losses)}")

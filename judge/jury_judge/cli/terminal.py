@@ -130,11 +130,12 @@ class RunProgress:
                 console=Console(stderr=True, soft_wrap=True),
                 redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
             )
-        self._total = self._done = self._new = 0
+        self._total: int | None = None
+        self._done = self._new = 0
         self._told: set[str] = set()
         self._started = self._said = time.monotonic()
 
-    def begin(self, total: int, stored: int) -> None:
+    def begin(self, total: int | None, stored: int) -> None:
         """See `runs.Progress`."""
         self._total, self._done = total, stored
         self._started = self._said = time.monotonic()
@@ -142,7 +143,14 @@ class RunProgress:
             self._task = self._bar.add_task(f"run {self._run_id}", total=total, completed=stored, rate="")
             self._bar.start()
         elif not self._quiet and stored:
-            note(f"run {self._run_id}: {stored} of {counted(total, 'debate')} judged before")
+            of_all = "" if total is None else f" of {total}"
+            note(f"run {self._run_id}: {stored}{of_all} {'debate' if stored == 1 else 'debates'} judged before")
+
+    def counted(self, total: int) -> None:
+        """See `runs.Progress`."""
+        self._total = total
+        if self._bar is not None:
+            self._bar.update(self._task, total=total)
 
     def ended(self, finished: Finished) -> None:
         """See `runs.Progress`."""
@@ -162,6 +170,9 @@ class RunProgress:
         elif not self._quiet and (now - self._said >= _PLAIN_EVERY or self._done == self._total):
             self._said = now
             left = f", {rate:.1f}/s" if rate else ""
+            if self._total is None:
+                note(f"run {self._run_id}: {counted(self._done, 'debate')}{left}")
+                return
             if rate and self._done < self._total:
                 left += f", about {(self._total - self._done) / rate:.0f} s left"
             note(f"run {self._run_id}: {self._done} of {counted(self._total, 'debate')}{left}")

@@ -1,0 +1,102 @@
+"""What of the cases no juror is shown: counted by kind over all of them, and told of case by case."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from jury_debate.case_text import shown_size
+from jury_events.case import Case, Loss
+from jury_judge.errors import CaseFileError
+from jury_judge.views.counted import counted
+from jury_judge.views.visible_text import visible_line
+
+_NAMED = 8
+"""Kinds that a line names."""
+
+
+class LossCount(NamedTuple):
+    """One kind: in how many cases, how often, and the bytes as far as they are known (`whole`: all of them)."""
+
+    cases: int
+    count: int
+    size: int
+    whole: bool
+
+    def with_loss(self, loss: Loss) -> "LossCount":
+        """One more case with it."""
+        size = self.size + (loss.size or 0)
+        return LossCount(self.cases + 1, self.count + loss.count, size, self.whole and loss.size is not None)
+
+
+class LossReport:
+    """Adds up what is not shown.
+
+    Args:
+        images_seen: whether any juror sees pictures.
+    """
+
+    def __init__(self, *, images_seen: bool) -> None:
+        self._images_seen = images_seen
+        self._kinds: dict[str, LossCount] = {}
+        self.cases = 0
+        self.with_losses = 0
+
+    def add(self, case: Case) -> tuple[Loss, ...]:
+        """One more case; gives what of it is not shown."""
+        losses = self.of(case)
+        self.cases += 1
+        self.with_losses += bool(losses)
+        for loss in losses:
+            self._kinds[loss.what] = self._kinds.get(loss.what, LossCount(0, 0, 0, whole=True)).with_loss(loss)
+        return losses
+
+    def of(self, case: Case) -> tuple[Loss, ...]:
+        """What of a case is not shown."""
+        return case.losses(images_seen=self._images_seen)
+
+    @property
+    def kinds(self) -> dict[str, LossCount]:
+        """By kind, the most frequent first."""
+        return dict(sorted(self._kinds.items(), key=lambda kind: (-kind[1].count, kind[0])))
+
+    def line(self) -> str | None:
+        """All of it in one line; None where everything is shown."""
+        if not self._kinds:
+            return None
+        named = [_counted(what, found.count, found.size if found.whole else None) for what, found in self.kinds.items()]
+        more = f" and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
+        of_cases = f"{self.with_losses} of {counted(self.cases, 'case')}"
+        return f"not shown to jurors, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
+
+    def data(self) -> dict[str, Any]:
+        """The same for programs; `size` is null where it is not known of all."""
+        return {
+            "cases": self.with_losses,
+            "kinds": [
+                {"what": what, "cases": one.cases, "count": one.count, "size": one.size if one.whole else None}
+                for what, one in self.kinds.items()
+            ],
+        }
+
+
+def told(losses: Iterable[Loss]) -> str:
+    """What of one case is not shown, in one line."""
+    return ", ".join(_counted(loss.what, loss.count, loss.size) for loss in losses)
+
+
+def shown_whole(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
+    """The cases, as long as jurors are shown all of each (`--strict`).
+
+    Raises:
+        CaseFileError: something of a case is not shown.
+    """
+    for case in cases:
+        if losses := case.losses(images_seen=images_seen):
+            raise CaseFileError(
+                f"case {visible_line(case.case_id, 120)!r}: jurors would not be shown {told(losses)}; "
+                "leave the case out, or run without --strict"
+            )
+        yield case
+
+
+def _counted(what: str, count: int, size: int | None) -> str:
+    return f"{count} {what}" + ("" if size is None else f" ({shown_size(size)})")

@@ -1,0 +1,138 @@
+"""Options of the commands that read case files: `run` and `cases`."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jury_events.errors import BadCondition
+from jury_judge.cli.options import pairs
+
+if TYPE_CHECKING:
+    from jury_events.conditions import Condition
+    from jury_judge.cases.files import CaseFiles
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NAMES = (
+    *("fields", "case_format", "mappings", "policy_file", "rows", "split"),
+    *("where", "case_ids", "sample", "seed", "limit"),
+)
+
+
+def case_options(command: F) -> F:
+    """`[FILE]...`, how files are read, and which of their cases are taken; `case_files` reads them."""
+    for option in (
+        click.option("--limit", type=click.IntRange(min=0), help="The first N cases only, after all other choices."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of --sample."),
+        click.option(
+            "--sample", type=click.IntRange(min=0), metavar="N", help="N cases drawn at random, in their order."
+        ),
+        click.option(
+            "--case-id",
+            "case_ids",
+            metavar="GLOB",
+            multiple=True,
+            help="Cases of such ids, as in refund-*. Repeatable.",
+        ),
+        click.option(
+            "--where",
+            metavar="CONDITION",
+            multiple=True,
+            callback=_conditions,
+            help="Cases that meet a condition, as in tags~refund or metadata.level=3. Repeatable: all must hold.",
+        ),
+        click.option("--split", metavar="NAME", help="The split of a folder that has several, as in test."),
+        click.option("--rows", metavar="PATH", help="Where the rows stand in a JSON document, as in results.results."),
+        click.option(
+            "--policy",
+            "policy_file",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="A text file: what the agents of all cases were told of their role and limits.",
+        ),
+        click.option(
+            "--map",
+            "mappings",
+            metavar="label:WORD=VERDICT",
+            multiple=True,
+            help="What a label means, as in label:fail=unsafe_fail,pass=safe_pass; none for no label. Repeatable.",
+        ),
+        click.option(
+            "--format",
+            "case_format",
+            metavar="NAME",
+            help="The form of the rows, as in inspect or anthropic. [default: as each is recognised]",
+        ),
+        click.option(
+            "--field",
+            "fields",
+            metavar="PART=COLUMN",
+            multiple=True,
+            callback=pairs,
+            help="Where a part of a case stands, as in response=completion, metadata.level=info.level; nothing after = "
+            "leaves the part out. Repeatable.",
+        ),
+        click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=str)),
+    ):
+        command = option(command)
+    return command
+
+
+def case_files(options: dict[str, Any], hosts: frozenset[str]) -> "CaseFiles":
+    """The files that the options name; they are taken out of `options`.
+
+    Raises:
+        CaseFileError: an option cannot be used.
+    """
+    from jury_judge.cases.files import STDIN, CaseFiles
+    from jury_judge.cases.labels import parse_map
+    from jury_judge.cases.options import CaseOptions
+    from jury_judge.cases.policy_files import read_policy
+
+    paths: tuple[str, ...] = options.pop("paths")
+    given = {name: options.pop(name) for name in _NAMES}
+    policy_file: Path | None = given["policy_file"]
+    chosen = CaseOptions(
+        format=given["case_format"],
+        fields=given["fields"],
+        labels=parse_map(given["mappings"]),
+        policy=None if policy_file is None else read_policy(policy_file),
+        rows=given["rows"],
+        split=given["split"],
+        where=given["where"],
+        case_ids=given["case_ids"],
+        sample=given["sample"],
+        seed=given["seed"],
+        limit=given["limit"],
+    )
+    if STDIN not in paths:
+        return CaseFiles(paths, chosen, allowed_hosts=hosts)
+    # Cases are read once to check a run and once to hold it: standard input is kept in a file for that.
+    copy = TemporaryFile(prefix="jury-stdin-")  # noqa: SIM115  (closed with the command)
+    click.get_current_context().call_on_close(copy.close)
+    shutil.copyfileobj(sys.stdin.buffer, copy)
+    return CaseFiles(paths, chosen, allowed_hosts=hosts, stdin=copy)
+
+
+def artifact_hosts() -> frozenset[str]:
+    """Where `http(s):` records may come from, as the environment says."""
+    from jury_judge.settings import load_settings
+
+    return load_settings(os.environ).artifact_hosts
+
+
+def _conditions(
+    _context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> "tuple[Condition, ...]":
+    from jury_events.conditions import parse_conditions
+
+    try:
+        return parse_conditions(values)
+    except BadCondition as error:
+        raise click.BadParameter(str(error), param=parameter) from error
