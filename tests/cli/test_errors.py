@@ -39,12 +39,17 @@ def test_a_bad_case_file_is_refused_by_line(jury, rows, message):
     assert not list(jury.folder.glob("jury.db*"))
 
 
+def test_a_folder_without_a_case_file_is_refused(jury):
+    (jury.folder / "empty").mkdir()
+
+    refused(jury.run("empty"), "empty: this is a directory without a case file")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("none.jsonl",), "none.jsonl: there is no such file"),
         (("none\udcff\x1b.jsonl",), "none<U+DCFF>␛.jsonl: there is no such file"),
-        ((".",), ".: this is a directory"),
         (("good.jsonl", "good.jsonl"), "good.jsonl:1: the file is named twice"),
         (("-", "-"), "stdin: - is named twice"),
         ((), "Missing argument 'CASES...'; see jury run --help"),
