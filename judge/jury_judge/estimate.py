@@ -11,17 +11,14 @@ from jury_actors.prices import Prices
 from jury_actors.providers.endpoints import Endpoint, Endpoints
 from jury_actors.tokens import LIKELY_PICTURE_TOKENS, most_picture_tokens
 from jury_debate.artifact_tools import tool_definitions
-from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
 from jury_debate.rules import LATEST
 from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
-from jury_debate.rules_v1.opening import SECRET_BYTES
 from jury_events.case import Case
 from jury_events.exchange import Usage
-from jury_events.ids import Step
 from jury_events.panel import FinalJudge, Panel, Seat
-from jury_events.parts import SALT_BYTES, PartPen
+from jury_judge.rehearsal import Rehearsal
 
 _HEADING = 300
 """Bytes of what stands around a peer's words."""
@@ -228,24 +225,13 @@ def _askings(panel: Panel, rounds: int) -> Iterator[_Asking]:
 def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
     """From the opening of the debate: its texts, and the prompts of phase 1 as they would be sent."""
     panel = resolved.panel
-    pen = PartPen(lambda: bytes(SALT_BYTES))
-    secret = bytes(SECRET_BYTES)
-    opened = LATEST.open_debate(
-        case,
-        panel,
-        debate_id="dry-run",
-        run_id=None,
-        secret=secret,
-        parts=pen,
-        charges=resolved.charges,
-        judge_charge=resolved.judge_charge,
-    )
-    debate = Debate(opened, secret, pen)
-    pieces = {piece.name: len(pen.text(piece.text)) for piece in opened.pieces}
-    prompts: dict[str | None, int] = {}
-    for seat in panel.seats:
-        assignment = debate.assign(Step(0, seat.juror_id))
-        prompts[seat.juror_id] = sum(len(pen.text(ref)) for message in assignment.messages for ref in message.parts)
+    rehearsal = Rehearsal(case, resolved)
+    opened = rehearsal.opened
+    pieces = {name: len(text) for name, text in rehearsal.pieces.items()}
+    prompts: dict[str | None, int] = {
+        seat.juror_id: sum(len(message.text.encode()) for message in rehearsal.first_prompt(seat.juror_id))
+        for seat in panel.seats
+    }
     if panel.final.judge is not None:
         shown = CASE_WITH_IMAGES if panel.final.judge.images and opened.images else "case"
         prompts[None] = sum(pieces[name] for name in ("system/final", shown, "instruction/final"))
@@ -256,7 +242,7 @@ def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
         form=_form(panel, opened.prompts, case, tools=tools),
         records=sum(len(record.content.encode()) for record in records) if tools else 0,
         pictures=len(opened.images),
-        picture_bytes=sum(len(pen.text(image.content)) for image in opened.images),
+        picture_bytes=sum(map(len, rehearsal.pictures())),
         kept=sum(pieces.values()) + len(case.to_part()) + len(opened.model_dump_json()),
         tools=tools,
     )

@@ -2,16 +2,18 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any, BinaryIO
 
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
+from jury_judge.cases.columns import AUTOMATIC
 from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import STDIN, read_rows
+from jury_judge.cases.formats.own_rows import OWN_ROWS
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions
@@ -31,6 +33,29 @@ def _always(_case: Case) -> bool:
     return True
 
 
+@dataclass(kw_only=True)
+class ReadingNotes:
+    """What was seen in files: rows by format, labels by word, and columns that nothing was read from by name."""
+
+    formats: Counter[str] = field(default_factory=Counter)
+    labels: Counter[str] = field(default_factory=Counter)
+    unread: Counter[str] = field(default_factory=Counter)
+
+    def note(self, row: Any, format_name: str, fields: Mapping[str, str]) -> None:
+        """One more row. Of other formats than our own rows, the columns that are read are not known by name."""
+        self.formats[format_name] += 1
+        if format_name != OWN_ROWS.name or not isinstance(row, dict):
+            return
+        named = {source if source in row else source.partition(".")[0] for source in fields.values()}
+        for column in row:
+            if column not in _READ_UNASKED and column not in named and len(self.unread) < _COLUMNS:
+                self.unread[column] += 1
+
+
+_READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in columns)
+_COLUMNS = 1000
+
+
 class CaseFiles:
     """The cases of files, in order; read from the start each time that they are asked for.
 
@@ -39,6 +64,9 @@ class CaseFiles:
         options: which cases, and how they are read.
         allowed_hosts: where `http(s):` records may come from.
         stdin: what `-` reads, rewound each time where it can be; None is the process's.
+
+    Attributes:
+        notes: what was seen in the latest reading.
 
     Raises:
         CaseFileError: standard input is named twice.
@@ -59,6 +87,12 @@ class CaseFiles:
         self._hosts = allowed_hosts
         self._stdin = stdin
         self._sampled: frozenset[int] | None = None
+        self.notes = ReadingNotes()
+
+    @property
+    def labels(self) -> Labels:
+        """What the words of labels mean."""
+        return self._options.labels
 
     def __iter__(self) -> Iterator[Case]:
         return self.read()
@@ -90,12 +124,14 @@ class CaseFiles:
         sources = ArtifactSources(Path(), self._hosts)
         folder = Path()
         labels = options.labels.counting()
+        notes = self.notes = ReadingNotes(labels=labels.seen)
         reading = replace(options.reading, labels=labels)
         with SeenIds() as ids:
             rows = self._rows()
             for row, suffix, data in rows:
                 if row.folder != folder:
                     folder, sources = row.folder, ArtifactSources(row.folder, self._hosts)
+                notes.note(data, format_of(data, options.format).name, options.fields)
                 try:
                     case = read_case(data, reading, default_id=f"{row.file}-{row.number}{suffix}")
                     ids.add(case.case_id, row)

@@ -29,18 +29,28 @@ class Labels:
 
     Args:
         words: verdicts by word as the file writes it; None: no label.
+        refuse: whether a word that is not understood is refused; else it is no label.
 
     Attributes:
         seen: how often each word was read, of the first thousand words.
     """
 
-    def __init__(self, words: Mapping[str, Verdict | None] | None = None) -> None:
+    def __init__(self, words: Mapping[str, Verdict | None] | None = None, *, refuse: bool = True) -> None:
         self._words = dict(words or {})
+        self._refuse = refuse
         self.seen: Counter[str] = Counter()
 
-    def counting(self) -> "Labels":
+    def counting(self, *, refuse: bool | None = None) -> "Labels":
         """The same, counting from nothing."""
-        return Labels(self._words)
+        return Labels(self._words, refuse=self._refuse if refuse is None else refuse)
+
+    def meaning(self, word: str) -> Verdict | None:
+        """The verdict of a word; None where it means that there is no label.
+
+        Raises:
+            ValueError: it is not understood.
+        """
+        return self._words[word] if word in self._words else Verdict.from_label(word)
 
     def verdict(self, written: Any) -> Verdict | None:
         """The verdict of a label; null and blank text are none.
@@ -53,11 +63,11 @@ class Labels:
             return None
         if word in self.seen or len(self.seen) < _COUNTED:
             self.seen[word] += 1
-        if word in self._words:
-            return self._words[word]
         try:
-            return Verdict.from_label(word)
+            return self.meaning(word)
         except ValueError as error:
+            if not self._refuse:
+                return None
             shown = visible_line(word, 60)
             raise UnknownLabel(
                 f"label: {shown!r} is not understood; say what it means with --map label:{shown}=VERDICT "

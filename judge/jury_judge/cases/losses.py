@@ -17,14 +17,14 @@ class LossCount(NamedTuple):
     """One kind: in how many cases, how often, and the bytes as far as they are known (`whole`: all of them)."""
 
     cases: int
-    count: int
+    times: int
     size: int
     whole: bool
 
     def with_loss(self, loss: Loss) -> "LossCount":
         """One more case with it."""
         size = self.size + (loss.size or 0)
-        return LossCount(self.cases + 1, self.count + loss.count, size, self.whole and loss.size is not None)
+        return LossCount(self.cases + 1, self.times + loss.count, size, self.whole and loss.size is not None)
 
 
 class LossReport:
@@ -56,13 +56,13 @@ class LossReport:
     @property
     def kinds(self) -> dict[str, LossCount]:
         """By kind, the most frequent first."""
-        return dict(sorted(self._kinds.items(), key=lambda kind: (-kind[1].count, kind[0])))
+        return dict(sorted(self._kinds.items(), key=lambda kind: (-kind[1].times, kind[0])))
 
     def line(self) -> str | None:
         """All of it in one line; None where everything is shown."""
         if not self._kinds:
             return None
-        named = [_counted(what, found.count, found.size if found.whole else None) for what, found in self.kinds.items()]
+        named = [_counted(what, found.times, found.size if found.whole else None) for what, found in self.kinds.items()]
         more = f" and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
         of_cases = f"{self.with_losses} of {counted(self.cases, 'case')}"
         return f"not shown to jurors, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
@@ -72,7 +72,7 @@ class LossReport:
         return {
             "cases": self.with_losses,
             "kinds": [
-                {"what": what, "cases": one.cases, "count": one.count, "size": one.size if one.whole else None}
+                {"what": what, "cases": one.cases, "count": one.times, "size": one.size if one.whole else None}
                 for what, one in self.kinds.items()
             ],
         }

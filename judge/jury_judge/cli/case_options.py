@@ -84,8 +84,13 @@ def case_options(command: F) -> F:
     return command
 
 
-def case_files(options: dict[str, Any], hosts: frozenset[str]) -> "CaseFiles":
+def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels: bool = True) -> "CaseFiles":
     """The files that the options name; they are taken out of `options`.
+
+    Args:
+        options: of the command.
+        hosts: where `http(s):` records may come from.
+        refuse_labels: whether labels that are not understood are refused; else they are none.
 
     Raises:
         CaseFileError: an option cannot be used.
@@ -101,7 +106,7 @@ def case_files(options: dict[str, Any], hosts: frozenset[str]) -> "CaseFiles":
     chosen = CaseOptions(
         format=given["case_format"],
         fields=given["fields"],
-        labels=parse_map(given["mappings"]),
+        labels=parse_map(given["mappings"]).counting(refuse=refuse_labels),
         policy=None if policy_file is None else read_policy(policy_file),
         rows=given["rows"],
         split=given["split"],

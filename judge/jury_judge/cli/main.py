@@ -19,6 +19,7 @@ _MESSAGE = 4000
 COMMANDS = {
     "demo": "Hold one debate over a bundled case, with simulated jurors.",
     "run": "Judge the cases of files.",
+    "cases": "Show what jurors would be shown of the cases of files.",
     "list": "List the debates of a store.",
     "show": "Show one debate, whole.",
     "watch": "Follow debates live in the terminal.",

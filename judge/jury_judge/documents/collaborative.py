@@ -264,6 +264,7 @@ class _CollaborativeJudge:
             reported.artifacts,
             summary=reported.summary,
             case_id=case_id or submission_id,
+            images=[image for one in listed for image in one.images],
         )
         async with self._jury.use() as jury:
             result = await jury.evaluate(case, run_id=run_id, submission_id=submission_id, on_event=sse_callback)

@@ -1,14 +1,14 @@
 """Debates over evaluations that a caller brings along, and cases made of the texts that the documents' classes take."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Unpack
 
 from pydantic import ValidationError
 
 from jury_actors.juror import ProviderFactory
 from jury_debate.panel_spec import PanelSpec
-from jury_events.case import Case, Scenario
+from jury_events.case import Case, Image, Scenario
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.given_answers import Given, GivenAnswers
 from jury_judge.documents.scenarios import asked_of
@@ -62,6 +62,7 @@ def judged_case(
     *,
     summary: str | None = None,
     case_id: str | None = None,
+    images: Iterable[Image] = (),
 ) -> Case:
     """What the documents' classes judge.
 
@@ -70,6 +71,7 @@ def judged_case(
         artifacts: records, or where they are.
         summary: what jurors are told of the records, instead of a summary made of them.
         case_id: its name in lists.
+        images: the pictures of the scenarios' transcripts.
 
     Raises:
         SettingError: its id, or something else of it, is not what it must be.
@@ -86,6 +88,7 @@ def judged_case(
             security_gate_uri=_uri(artifacts.security_gate_uri) if gate is None else None,
             agent_card_uri=_uri(artifacts.agent_card_uri) if card is None else None,
             artifact_summary=summary or None,
+            images=tuple({image.digest: image for image in images}.values()),
         )
     except ValidationError as error:
         raise SettingError(condensed(error)) from error

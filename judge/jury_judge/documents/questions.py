@@ -9,7 +9,11 @@ from typing import Any
 from pydantic import model_validator
 
 from jury_events import case
+from jury_events.transcript import Text
 from jury_events.value import ScenarioId
+from jury_judge.cases.transcripts.builder import TranscriptBuilder
+from jury_judge.cases.transcripts.reading import last_answer, read_messages
+from jury_judge.errors import CaseFileError
 
 _SPELLINGS = ("expected_behavior", "expected_behaviour")
 
@@ -26,8 +30,8 @@ class QuestionSpec(case.QuestionSpec):
     """
 
     question_id: ScenarioId | None = None
-    expected_behaviour: case.Text | None = None
-    use_case: case.Text | None = None
+    expected_behaviour: Text | None = None
+    use_case: Text | None = None
     perspective: Any = None
     source: Any = None
 
@@ -45,14 +49,17 @@ class QuestionSpec(case.QuestionSpec):
 class ExecutionResult(case.ExecutionResult):
     """What the agent did: its answer, its transcript, or both.
 
-    `response` None is no response, and judged as that. `question_id` is that of the question. The other fields mean
-    nothing here: only `response`, `messages` and `error` are judged.
+    `messages` is a list of messages as OpenAI, Anthropic or Gemini write them; `transcript` and `images` are made of
+    it. `response` None is the last answer of the messages, else no response, and judged as that. `question_id` is that
+    of the question. The other fields mean nothing here: only `response`, `messages` and `error` are judged.
 
     Raises:
         pydantic.ValidationError: a field is not what it must be.
     """
 
     question_id: ScenarioId | None = None
+    messages: Any = None
+    images: tuple[case.Image, ...] = ()
     prompt: Any = None
     latency_ms: Any = None
     relay_endpoint: Any = None
@@ -70,8 +77,17 @@ class ExecutionResult(case.ExecutionResult):
     def _without_response(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        nothing = {"response": ""} if given.get("response", "") is None else {}
-        return {**_with_text_id(given), **nothing}
+        fields = _with_text_id(given)
+        if (messages := given.get("messages")) is not None:
+            builder = TranscriptBuilder()
+            try:
+                read_messages(list(messages) if isinstance(messages, tuple) else messages, builder)
+            except CaseFileError as error:
+                raise ValueError(str(error)) from error
+            fields |= {"transcript": builder.transcript(), "images": builder.images}
+            if given.get("response") is None:
+                fields["response"] = last_answer(builder.transcript())
+        return {**fields, "response": ""} if fields.get("response", "") is None else fields
 
 
 def _with_text_id(given: dict[str, Any]) -> dict[str, Any]:

@@ -24,13 +24,14 @@ C = TypeVar("C", bound=Value)
 class Asked(NamedTuple):
     """A scenario as it is judged, and what the caller said of it besides.
 
-    `untold` names what was given and jurors are not told of.
+    `untold` names what was given and jurors are not told of; `images` are the pictures of its transcript.
     """
 
     scenario: Scenario
     question_id: str
     use_case: str | None
     untold: tuple[str, ...]
+    images: tuple[case.Image, ...] = ()
 
 
 def scenarios_of(given: Sequence[Any]) -> list[Asked]:
@@ -105,14 +106,14 @@ def fill_in(result: CollaborativeJuryResult, listed: Sequence[Asked]) -> Collabo
 
 
 def _asked(question: Any, execution: Any, default_id: str, place: str) -> Asked:
-    read = _read(QuestionSpec, case.QuestionSpec, "prompt", question, f"{place}question")
-    done = _read(ExecutionResult, case.ExecutionResult, "response", execution, f"{place}execution")
+    read = _read(QuestionSpec, _OF_A_QUESTION, question, f"{place}question")
+    done = _read(ExecutionResult, _OF_AN_EXECUTION, execution, f"{place}execution")
     if read.question_id and done.question_id and read.question_id != done.question_id:
         shown = [visible_line(repr(one), 80) for one in (done.question_id, read.question_id)]
         raise SettingError(
             f"{place}execution.question_id: is {shown[0]}, but the question's is {shown[1]}; give what belongs together"
         )
-    if not (read.prompt.strip() or done.response.strip() or done.messages or done.error):
+    if not (read.prompt.strip() or done.response.strip() or len(done.transcript) or done.error):
         raise SettingError(
             f"{place}question: it is empty, and so is the execution; give a prompt, or a response, messages or an error"
         )
@@ -121,18 +122,23 @@ def _asked(question: Any, execution: Any, default_id: str, place: str) -> Asked:
         scenario_id=question_id, question=_core(case.QuestionSpec, read), execution=_core(case.ExecutionResult, done)
     )
     untold = (*_untold(read, case.QuestionSpec), *_untold(done, case.ExecutionResult))
-    return Asked(scenario, question_id, read.use_case, untold)
+    return Asked(scenario, question_id, read.use_case, untold, done.images)
 
 
-def _read(model: type[V], core: type[Value], text: str, given: Any, place: str) -> V:
+_OF_A_QUESTION = ("prompt", "policy", "expected_behavior")
+_OF_AN_EXECUTION = ("response", "messages", "error")
+
+
+def _read(model: type[V], names: tuple[str, ...], given: Any, place: str) -> V:
+    """`names`: what jurors are told of; a text alone is the first of them."""
     if isinstance(given, model):
         return given
     if isinstance(given, Mapping | str):
-        fields = {text: given} if isinstance(given, str) else dict(given)
-    elif any(hasattr(given, name) for name in core.model_fields):
+        fields = {names[0]: given} if isinstance(given, str) else dict(given)
+    elif any(hasattr(given, name) for name in (*names, "transcript")):
         fields = {name: getattr(given, name) for name in model.model_fields if hasattr(given, name)}
     else:
-        raise SettingError(f"{place}: must be text, or hold {', '.join(core.model_fields)}; it is {_shape(given)}")
+        raise SettingError(f"{place}: must be text, or hold {', '.join(names)}; it is {_shape(given)}")
     try:
         return model.model_validate(fields, strict=False, from_attributes=True)
     except ValidationError as error:
@@ -143,7 +149,7 @@ def _core(model: type[C], read: Value) -> C:
     return model.model_validate({name: getattr(read, name) for name in model.model_fields})
 
 
-_TOLD_OTHERWISE = {"question_id", "expected_behaviour", "use_case"}
+_TOLD_OTHERWISE = {"question_id", "expected_behaviour", "use_case", "messages", "images"}
 
 
 def _untold(read: Value, core: type[Value]) -> list[str]:
