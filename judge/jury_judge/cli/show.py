@@ -9,6 +9,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids, resolved_store, store_option
 
 if TYPE_CHECKING:
+    from jury_judge.debates import DebateReading
     from jury_store.event_store import EventStore
 
 
@@ -17,8 +18,21 @@ if TYPE_CHECKING:
 @store_option
 @click.option("--full", is_flag=True, help="Do not shorten the case.")
 @click.option("--events", "as_events", is_flag=True, help="One line an event, with its number and id, instead.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result model, or the events, as JSON.")
-def command(debate_id: str, store_url: str | None, *, full: bool, as_events: bool, as_json: bool) -> int:
+@click.option("--prompts", "as_prompts", is_flag=True, help="What models were sent, call by call, instead.")
+@click.option("--step", metavar="STEP", help="With --prompts: of this step only, as in initial/gpt or final.")
+@click.option("--marked", is_flag=True, help="With --prompts: texts exactly as sent, with their marks.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result model, the events or the prompts as JSON.")
+def command(
+    debate_id: str,
+    store_url: str | None,
+    *,
+    full: bool,
+    as_events: bool,
+    as_prompts: bool,
+    step: str | None,
+    marked: bool,
+    as_json: bool,
+) -> int:
     """Show one debate: the case, every evaluation and statement, the checks, the votes and the judgment."""
     from jury_judge.cli.terminal import page_console
     from jury_judge.debates import read_debate
@@ -28,6 +42,10 @@ def command(debate_id: str, store_url: str | None, *, full: bool, as_events: boo
 
     if as_events and full:
         raise click.UsageError("--events shows no case; --full goes without it")
+    if as_prompts and (as_events or full):
+        raise click.UsageError("--prompts shows what was sent; --events and --full go without it")
+    if (step is not None or marked) and not as_prompts:
+        raise click.UsageError("--step and --marked go with --prompts")
     store = open_store(resolved_store(store_url), write=False)
     try:
         if as_events:
@@ -35,10 +53,29 @@ def command(debate_id: str, store_url: str | None, *, full: bool, as_events: boo
         reading = read_debate(store, debate_id)
     finally:
         store.close()
+    if as_prompts:
+        return _show_prompts(reading, step, marked=marked, as_json=as_json)
     if as_json:
         print(json.dumps(collaborative_result(reading.events, reading.texts), ensure_ascii=False, indent=2))
     else:
         render_debate(reading.events, reading.exchanges, reading.texts, page_console(), full=full)
+    return Exit.DONE
+
+
+def _show_prompts(reading: "DebateReading", step: str | None, *, marked: bool, as_json: bool) -> Exit:
+    from jury_judge.cli.terminal import page_console
+    from jury_judge.views.prompts_view import prompts_data, prompts_page
+
+    calls = [call for call in reading.exchanges if step in {None, call.step}]
+    if not calls:
+        steps = ", ".join(dict.fromkeys(call.step for call in reading.exchanges)) or "none"
+        raise click.UsageError(
+            f"no model was asked in {step!r}; the steps are {steps}" if step else "no model was asked"
+        )
+    if as_json:
+        print(json.dumps(prompts_data(calls, reading.texts, marked=marked), ensure_ascii=False, indent=2))
+    else:
+        prompts_page(calls, reading.texts, marked=marked).print(page_console())
     return Exit.DONE
 
 
