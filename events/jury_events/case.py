@@ -168,15 +168,16 @@ class Case(Value):
         """What of it no juror is shown, by kind, in the order of the kinds' names.
 
         Args:
-            images_seen: whether any juror sees pictures.
+            images_seen: whether any juror sees pictures; an attached one of which the case has no bytes is lost anyway.
         """
+        seen = {image.digest for image in self.images} if images_seen else set()
         counts: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
         unknown: set[str] = set()
         for item in (item for scenario in self.scenarios for item in scenario.execution.transcript.items):
             if isinstance(item, NotShown):
                 what, size = item.what, item.size
-            elif isinstance(item, Attachment) and item.text is None and not images_seen:
+            elif isinstance(item, Attachment) and item.text is None and item.digest not in seen:
                 what, size = item.media_type, item.size
             else:
                 continue

@@ -196,6 +196,19 @@ async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_cas
     assert Status.EQUAL is replay_record(store.records([branch.debate_id])[0]).status
 
 
+async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_says_so(store: KeptStore) -> None:
+    run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
+    await run.hold()
+    origin = origin_in(store)
+    branch = stored(store, a_branch(origin, 1, with_images(origin.panel(), images=True)))
+    await hold_branch(store, branch)
+    opened = Log(store, branch.debate_id).opened
+
+    assert () == opened.images
+    assert [("image/png", 2)] == [(loss.what, loss.count) for loss in opened.losses]
+    assert Status.EQUAL is replay_record(store.records([branch.debate_id])[0]).status
+
+
 def with_images(resolved: ResolvedPanel, *, images: bool) -> ResolvedPanel:
     seats = tuple(seat.changed(images=images) for seat in resolved.panel.seats)
     return resolved._replace(panel=resolved.panel.changed(seats=seats))
