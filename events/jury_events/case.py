@@ -23,8 +23,11 @@ MAX_IMAGES = 20
 MAX_IMAGE_BYTES = 3_750_000
 """Of one picture: Anthropic takes 5 MB of base64, the least of the three providers."""
 
-IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What the models of all three providers read."""
+MAX_IMAGES_BYTES = 20_000_000
+"""Of all pictures of a case: Anthropic and Google take requests of some 30 MB of base64, with everything else."""
+
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp")
+"""What the models of all three providers read; Gemini takes no GIF."""
 
 MetadataValue = Label | bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float
 
@@ -128,7 +131,7 @@ class Image(Value):
     `content` are its bytes, base64 where the case is written as JSON.
     """
 
-    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    media_type: Literal["image/png", "image/jpeg", "image/webp"]
     digest: Sha256
     content: Annotated[bytes, Field(min_length=1, max_length=MAX_IMAGE_BYTES)]
 
@@ -212,7 +215,7 @@ class Case(Value):
         """What of it no juror is shown, by kind, in the order of the kinds' names.
 
         Args:
-            images_seen: whether any juror sees pictures.
+            images_seen: whether any juror sees pictures; an attached one of which the case has no bytes is lost anyway.
         """
         counts: Counter[str] = Counter()
         sizes: Counter[str] = Counter()

@@ -9,13 +9,21 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from jury_actors.providers.endpoints import Connection
+from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.holding import hold
+from jury_actors.messages import Docket, Job
+from jury_actors.providers.endpoints import Connection, Endpoint
 from jury_actors.providers.provider import ModelMessage, ModelReply, Picture
 from jury_actors.providers.simulated.http.server import Simulation, simulation_server
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_actors.tokens import LIKELY_PICTURE_TOKENS
+from jury_events.codec import decode
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
+from jury_replay.replay import Status, replay_record
 from support.canned_server import Canned, canned_server
+from support.courts import KeptStore, a_resolved
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
 from support.model_requests import requests_of_a_debate
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
@@ -266,3 +274,23 @@ async def test_what_is_no_picture_in_the_protocols_form_is_refused(server: Simul
 
     assert 400 == response.status_code
     assert response.json()["error"]["message"]
+
+
+async def test_a_picture_that_a_provider_refuses_leads_to_the_fallback_and_nothing_is_lost(
+    server: Simulation, store: KeptStore
+) -> None:
+    seat = {"model": "local/m", "juror_id": "one", "fallbacks": ["simulated/juror"], "images": True}
+    resolved = a_resolved(preset="independent", seats=[seat])
+    case = a_case_with_pictures(JPEG)  # said to be a PNG
+    job = Job("d0", case.model_dump_json().encode(), Docket("run", resolved))
+    local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
+    plan = CourtPlan(resolved.panel, "", "run", endpoints={"local": local})
+    async with in_process_court(plan, lambda: store) as port:
+        finished = [one async for one in hold(port, iter([job]), concurrency=1)]
+
+    calls = [decode(stored) for stored in store.read_stream(calls_stream("d0"))]
+    assert ["completed"] == [one.status for one in finished]
+    assert [("local/m", CallOutcome.BAD_REQUEST, 1), ("simulated/juror", CallOutcome.ANSWERED, 1)] == [
+        (call.model, call.outcome, len(call.request[1].images)) for call in calls if isinstance(call, ExchangeRecorded)
+    ]
+    assert Status.EQUAL is replay_record(store.records(["d0"])[0]).status

@@ -11,12 +11,15 @@ from jury_actors.tokens import LIKELY_PICTURE_TOKENS, MOST_PICTURE_TOKENS, most_
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules import LATEST
 from jury_events.codec import decode, encode
+from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import PartPen
+from jury_events.parts import Part, PartPen, refs_in
 from jury_judge.debates import panel_changes
+from jury_judge.errors import RunRefused
 from jury_judge.estimate import estimate
 from jury_judge.panels.files import load_panel
+from jury_judge.runs import is_over
 from jury_store.event_store import Append, Appended
 from support.courts import KeptStore, Run, a_resolved, completed
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
@@ -92,13 +95,15 @@ def test_an_estimate_counts_the_bytes_of_pictures_that_are_kept() -> None:
     assert disk(large, images=False) - disk(small, images=False) < 1000
 
 
-def open_as_before_pictures(run: Run) -> None:
+def open_as_before_pictures(run: Run, case_schema: int = 2) -> None:
     """The opening of `d0` as a version wrote it that knew of no pictures."""
     pen = PartPen(lambda: bytes(16))
     panel = run.resolved.panel
     blind = panel.changed(seats=tuple(seat.changed(images=False) for seat in panel.seats))
     opened = LATEST.open_debate(run.cases["d0"], blind, debate_id="d0", run_id="run", secret=bytes(32), parts=pen)
-    now = encode(opened, recorded_at=1, parts=pen.take())
+    part = json.loads(pen.text(opened.case)) | {"schema": case_schema}
+    opened = opened.changed(case=pen.make(json.dumps(part)))
+    now = encode(opened, recorded_at=1, parts=_named(opened, pen.take()))
     body = json.loads(now.body)
     for name in LATER_FIELDS:
         del body[name]
@@ -107,6 +112,12 @@ def open_as_before_pictures(run: Run) -> None:
     older = now._replace(schema=1, body=json.dumps(body, sort_keys=True, separators=(",", ":")).encode())
     (answer,) = run.store.append([Append(debate_stream("d0"), (older,), 0, run.store.next_epoch())])
     assert isinstance(answer, Appended)
+
+
+def _named(opened: DebateOpened, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Those that the event refers to."""
+    named = set(refs_in(json.loads(opened.model_dump_json())))
+    return tuple(part for part in parts if part.ref.part in named)
 
 
 async def test_a_debate_begun_before_there_were_pictures_goes_on_with_its_panel_file_and_without_them() -> None:
@@ -131,3 +142,15 @@ async def test_a_debate_of_today_does_not_go_on_when_other_seats_are_to_be_sent_
     now = a_resolved(preset="independent", seats=[seat])
 
     assert ["seats.0.images was True, is False"] == [str(one) for one in panel_changes(store, "d0", now)]
+
+
+def test_a_case_that_an_earlier_version_wrote_is_the_same_case() -> None:
+    run = Run(KeptStore(), preset="independent")
+    open_as_before_pictures(run, case_schema=1)
+    case = run.cases["d0"]
+    (changed,) = case.scenarios
+    changed = changed.changed(execution=changed.execution.changed(response="Another answer."))
+
+    assert is_over("d0", case, run.resolved, run.store) is False
+    with pytest.raises(RunRefused, match="its content has changed"):
+        is_over("d0", case.changed(scenarios=(changed,)), run.resolved, run.store)

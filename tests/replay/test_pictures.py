@@ -1,7 +1,9 @@
 """A debate over pictures before a seat that is sent them and one that is not: recorded, told again, erased."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from unittest.mock import patch
 
@@ -12,16 +14,19 @@ from jury_actors.messages import Ask
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import spec_of
 from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, Message
+from jury_events.canonical import canonical_json
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened, JurorEvaluated
 from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.ids import calls_stream, debate_stream
+from jury_events.panel import FinalJudge
 from jury_events.parts import ImageRef
 from jury_events.verdict import Verdict
 from jury_replay.cassettes.intake import take_in
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.difference import request_changes
 from jury_replay.erasure import Order, erase
+from jury_replay.fork import branch_id
 from jury_replay.regression import Status as Regression
 from jury_replay.regression import regress_record
 from jury_replay.replay import Status, replay_record
@@ -196,6 +201,19 @@ async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_cas
     assert Status.EQUAL is replay_record(store.records([branch.debate_id])[0]).status
 
 
+async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_says_so(store: KeptStore) -> None:
+    run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
+    await run.hold()
+    origin = origin_in(store)
+    branch = stored(store, a_branch(origin, 1, with_images(origin.panel(), images=True)))
+    await hold_branch(store, branch)
+    opened = Log(store, branch.debate_id).opened
+
+    assert () == opened.images
+    assert [("image/png", 2)] == [(loss.what, loss.count) for loss in opened.losses]
+    assert Status.EQUAL is replay_record(store.records([branch.debate_id])[0]).status
+
+
 def with_images(resolved: ResolvedPanel, *, images: bool) -> ResolvedPanel:
     seats = tuple(seat.changed(images=images) for seat in resolved.panel.seats)
     return resolved._replace(panel=resolved.panel.changed(seats=seats))
@@ -210,6 +228,24 @@ async def test_a_branch_may_send_them_to_others(store: KeptStore, *, images: boo
     log = Log(store, branch.debate_id)
 
     assert {sent} == {len(log.shown(one)[1]) for juror in (SIGHTED, BLIND) for one in log.exchanges(juror)}
+
+
+async def test_a_branch_that_sends_none_has_the_id_that_it_had_before_there_were_pictures(store: KeptStore) -> None:
+    await held(store)
+    blind = with_images(origin_in(store).panel(), images=False)
+    panel = blind.panel.changed(final=blind.panel.final.changed(judge=a_judge(images=False)))
+    blind = blind._replace(panel=panel)
+    written = json.loads(panel.model_dump_json())
+    for place in (*written["seats"], written["final"]["judge"]):
+        del place["images"]
+    before = {"origin": "d0", "version": 1, "panel": written, "charges": {}, "judge_charge": None}
+
+    assert branch_id("d0", 1, blind).endswith(sha256(canonical_json(before)).hexdigest()[:8])
+    assert branch_id("d0", 1, blind) != branch_id("d0", 1, with_images(blind, images=True))
+
+
+def a_judge(*, images: bool) -> FinalJudge:
+    return FinalJudge(model="simulated/judge", images=images)
 
 
 async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store: KeptStore) -> None:

@@ -15,7 +15,7 @@ from jury_judge.cases.facts import as_label, cost_of, metadata_of, tags_of
 from jury_judge.cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
 from jury_judge.cases.formats.registry import format_of
 from jury_judge.cases.labels import Labels
-from jury_judge.cases.transcripts.builder import TranscriptBuilder
+from jury_judge.cases.transcripts.builder import TranscriptBuilder, images_within_limits
 from jury_judge.cases.transcripts.chat import read_message
 from jury_judge.cases.transcripts.json_values import json_kind
 from jury_judge.cases.transcripts.reading import first_prompt, last_answer, split_system
@@ -150,8 +150,9 @@ def _has(draft: Draft, part: str) -> bool:
 
 
 def _images(drafts: list[Draft]) -> tuple[Image, ...]:
+    """The pictures of all scenarios as far as a request can hold them; the others stay attachments, not shown."""
     found = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
-    return tuple(found.values())
+    return images_within_limits(found.values())
 
 
 def _scenario(draft: Draft, row: Any, reading: RowReading, default_id: str) -> Scenario:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from jury_actors.juror import ProviderFactory
 from jury_debate.panel_spec import PanelSpec
 from jury_events.case import Case, Image, Scenario
+from jury_judge.cases.transcripts.builder import images_within_limits
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.given_answers import Given, GivenAnswers
 from jury_judge.documents.scenarios import asked_of
@@ -88,7 +89,7 @@ def judged_case(
             security_gate_uri=_uri(artifacts.security_gate_uri) if gate is None else None,
             agent_card_uri=_uri(artifacts.agent_card_uri) if card is None else None,
             artifact_summary=summary or None,
-            images=tuple({image.digest: image for image in images}.values()),
+            images=images_within_limits({image.digest: image for image in images}.values()),
         )
     except ValidationError as error:
         raise SettingError(condensed(error)) from error

@@ -4,13 +4,13 @@ import hashlib
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 from urllib.parse import unquote_to_bytes
 
 from pydantic import ValidationError
 
-from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, Image
+from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
 from jury_judge.cases.transcripts.json_values import as_text
 from jury_judge.errors import CaseFileError, condensed
@@ -20,8 +20,7 @@ AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assista
 
 _WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
-_PictureType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-_MAGIC: dict[bytes, _PictureType] = {
+_MAGIC: dict[bytes, str] = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
@@ -49,7 +48,7 @@ class TranscriptBuilder:
 
     @property
     def images(self) -> tuple[Image, ...]:
-        """The pictures that jurors may see, each once, in the order of their first attachment."""
+        """The pictures that models can read, each once, in the order of their first attachment."""
         return tuple(self._images.values())
 
     def transcript(self) -> Transcript:
@@ -156,13 +155,21 @@ class TranscriptBuilder:
     def _keep_picture(self, content: bytes, media: str, digest: str) -> str:
         """The picture's real media type; it is kept where models can read it."""
         real = _picture_type(content)
-        if (
-            real in IMAGE_TYPES
-            and len(content) <= MAX_IMAGE_BYTES
-            and (digest in self._images or len(self._images) < MAX_IMAGES)
-        ):
-            self._images[digest] = Image(media_type=real, digest=digest, content=content)
+        if real in IMAGE_TYPES and len(content) <= MAX_IMAGE_BYTES:
+            kept = Image.model_validate({"media_type": real, "digest": digest, "content": content})
+            self._images.setdefault(digest, kept)
         return real or media
+
+
+def images_within_limits(images: Iterable[Image]) -> tuple[Image, ...]:
+    """The first of them that one case may have, by their number and their bytes."""
+    kept: list[Image] = []
+    size = 0
+    for image in images:
+        if len(kept) < MAX_IMAGES and size + len(image.content) <= MAX_IMAGES_BYTES:
+            kept.append(image)
+            size += len(image.content)
+    return tuple(kept)
 
 
 def label_of(text: str) -> str:
@@ -171,7 +178,7 @@ def label_of(text: str) -> str:
     return " ".join(word for word in words if word)[:_NAMED].strip() or "unnamed"
 
 
-def _picture_type(content: bytes) -> _PictureType | None:
+def _picture_type(content: bytes) -> str | None:
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((media for magic, media in _MAGIC.items() if content.startswith(magic)), None)

@@ -14,7 +14,15 @@ from jury_events.ids import calls_stream
 from jury_events.parts import PartRef
 from jury_judge.views.debate_record import text_in
 from jury_judge.views.moments import moment
-from jury_judge.web.api.forms import MOST_ROWS, ExchangeLine, ExchangeMessage, ExchangeWhole, Rows, Usage
+from jury_judge.web.api.forms import (
+    MOST_ROWS,
+    ExchangeLine,
+    ExchangeMessage,
+    ExchangePicture,
+    ExchangeWhole,
+    Rows,
+    Usage,
+)
 from jury_judge.web.api.problems import Refused, described
 from jury_judge.web.api.serving import DebateName, Limit, Serving, must_exist
 
@@ -50,11 +58,20 @@ def exchange(service: Serving, debate_id: DebateName, number: Number) -> Exchang
     recorded = _exchange(stored)
     answers = [] if recorded.answer is None else [recorded.answer]
     refs = [ref for message in recorded.request for ref in message.parts]
+    refs += [image.content for message in recorded.request for image in message.images]
     texts = _texts(service, debate_id, [*answers, *refs])
-    messages = [
-        ExchangeMessage(role=one.role, text=_joined(one.parts, texts), call_id=one.call_id) for one in recorded.request
-    ]
     sizes = {ref: len(content) for ref, content in texts.items()}
+    messages = [
+        ExchangeMessage(
+            role=one.role,
+            text=_joined(one.parts, texts),
+            images=[
+                ExchangePicture(media_type=image.media_type, size=sizes.get(image.content.part)) for image in one.images
+            ],
+            call_id=one.call_id,
+        )
+        for one in recorded.request
+    ]
     return ExchangeWhole.model_validate({**_exchange_table(debate_id, stored, recorded, sizes), "request": messages})
 
 

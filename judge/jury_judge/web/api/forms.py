@@ -202,11 +202,19 @@ class ExchangeLine(Camel):
     raw: Annotated[str | None, Field(description="The path of the answer; null where there is none.")]
 
 
+class ExchangePicture(Camel):
+    """A picture that followed a message's text; `size` in bytes, null where it was erased."""
+
+    media_type: str
+    size: int | None
+
+
 class ExchangeMessage(Camel):
     """One message as it was sent, or a tool's answer; null: the text was erased."""
 
     role: str
     text: str | None
+    images: list[ExchangePicture]
     call_id: str | None
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jury_events.debate_events import DebateForked, DebateOpened
 from jury_events.exchange import ExchangeRecorded
-from jury_events.parts import PartRef
+from jury_events.parts import ImageRef, PartRef
 from jury_judge.views.debate_record import role_of
 from jury_judge.web.pages.asked import NoSuchPage
 from jury_judge.web.pages.debate_reading import PageReading
@@ -20,12 +20,21 @@ class Piece(NamedTuple):
     again: bool = False
 
 
+class Picture(NamedTuple):
+    """A picture that followed a message's text; `size` in bytes, None where it was erased or is missing."""
+
+    media_type: str
+    size: int | None
+    part: str
+
+
 class SentMessage(NamedTuple):
-    """One message of a prompt: the concatenation of its pieces."""
+    """One message of a prompt: the concatenation of its pieces, then its pictures."""
 
     role: str
     call_id: str | None
     pieces: tuple[Piece, ...]
+    pictures: tuple[Picture, ...] = ()
 
 
 class ToolUsed(NamedTuple):
@@ -68,7 +77,12 @@ class ExchangeShelf:
             call=call,
             role=role_of(self._opened.panel, call.juror_id) if call.juror_id is not None else None,
             messages=tuple(
-                SentMessage(message.role, message.call_id, tuple(self._piece(ref) for ref in message.parts))
+                SentMessage(
+                    message.role,
+                    message.call_id,
+                    tuple(self._piece(ref) for ref in message.parts),
+                    tuple(self._picture(image) for image in message.images),
+                )
                 for message in call.request
             ),
             tools=tuple(
@@ -82,6 +96,10 @@ class ExchangeShelf:
             sent=self._shelf.text(call.sent),
             error=self._shelf.text(call.error),
         )
+
+    def _picture(self, image: ImageRef) -> Picture:
+        content = self._shelf.contents.get(image.content.part)
+        return Picture(image.media_type, None if content is None else len(content), image.content.part)
 
     def _piece(self, ref: PartRef) -> Piece:
         text = self._shelf.text(ref)

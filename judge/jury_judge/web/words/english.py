@@ -121,6 +121,7 @@ ENGLISH = PageWords(
     erasures="Texts were erased",
     scenario="Scenario",
     items="{count} items",
+    picture="Picture",
     anchor="Link to event {number}",
     position="Position",
     recorded_at="Recorded at",

@@ -121,6 +121,7 @@ JAPANESE = PageWords(
     erasures="消去された本文があります",
     scenario="シナリオ",
     items="{count}件",
+    picture="画像",
     anchor="イベント{number}へのリンク",
     position="位置",
     recorded_at="記録日時",

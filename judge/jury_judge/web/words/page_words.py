@@ -135,6 +135,7 @@ class PageWords(NamedTuple):
     erasures: str
     scenario: str
     items: str
+    picture: str
     anchor: str
     position: str
     recorded_at: str
