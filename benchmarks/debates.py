@@ -24,9 +24,10 @@ from jury_actors.holding import hold
 from jury_actors.messages import Docket, Job
 from jury_actors.providers.simulated.script import Script
 from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
-from jury_events.case import Case, ExecutionResult, Message, QuestionSpec, Scenario
+from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
+from jury_events.transcript import Item, Message, ToolResult, Transcript
 from jury_migrations.upgrading import upgrade
 from jury_store.event_store import Append
 from jury_store.group_commit import GroupCommitter
@@ -41,17 +42,23 @@ def a_case(number: int) -> Case:
         '{"order": 17, "age_days": 12, "status": "delivered", "total": "48.00 EUR", "paid_by": "card ending 4242"}',
         "The order is 12 days old and the policy allows refunds within 30 days, so I refund it to the same card.",
     )
-    roles = ("user", "assistant", "tool", "assistant")
-    messages = tuple(
-        Message(role=roles[turn % 4], content=f"{said[turn % 4]} (case {number}, turn {turn}) " + "Thank you. " * 20)
-        for turn in range(9)
+    items = tuple(
+        _item(turn % 4, f"{said[turn % 4]} (case {number}, turn {turn}) " + "Thank you. " * 20) for turn in range(9)
     )
     scenario = Scenario(
         scenario_id="1",
         question=QuestionSpec(prompt="Refund order 17.", policy="Refund within 30 days."),
-        execution=ExecutionResult(response="Refunded.", messages=messages),
+        execution=ExecutionResult(response="Refunded.", transcript=Transcript(items=items)),
     )
     return Case(case_id=f"case-{number}", scenarios=(scenario,))
+
+
+def _item(place: int, text: str) -> Item:
+    if place == 2:
+        return ToolResult(text=text)
+    if place == 0:
+        return Message(kind="user", origin="user", text=text)
+    return Message(kind="assistant", origin="model", text=text)
 
 
 def jobs(count: int, docket: Docket) -> Iterator[Job]:

@@ -6,7 +6,14 @@ from typing import Any
 
 from jury_actors.errors import TextMissing
 from jury_actors.messages import Ask
-from jury_actors.providers.provider import ModelMessage, ModelReply, ModelRequest, RequestedTool, ToolDefinition
+from jury_actors.providers.provider import (
+    ModelMessage,
+    ModelReply,
+    ModelRequest,
+    Picture,
+    RequestedTool,
+    ToolDefinition,
+)
 from jury_debate.artifact_tools import tool_definitions
 from jury_debate.prompts import load_prompts
 from jury_debate.rules import rules_of
@@ -88,6 +95,7 @@ class Duty:
                     message.role,
                     b"".join([self.text(ref) for ref in message.parts]).decode("utf-8", "replace"),
                     message.call_id,
+                    tuple(Picture(image.media_type, self.text(image.content)) for image in message.images),
                 )
                 for message in call.messages
             ),
@@ -118,7 +126,7 @@ class Duty:
             turn=call.turn,
             attempt=call.attempt,
             request=tuple(
-                RequestMessage(role=message.role, parts=message.parts, call_id=message.call_id)
+                RequestMessage(role=message.role, parts=message.parts, images=message.images, call_id=message.call_id)
                 for message in call.messages
             ),
             tools=call.tools,

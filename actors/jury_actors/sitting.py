@@ -13,6 +13,8 @@ from jury_actors.juror_link import JurorLink
 from jury_actors.messages import Ask, Finished, Job, Told
 from jury_actors.sources import Sources
 from jury_debate.debate import Debate
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
 from jury_debate.rules import LATEST
 from jury_debate.rules_v1.opening import SECRET_BYTES
 from jury_events.case import Case
@@ -127,7 +129,7 @@ class Sitting:
         self._pen.know(known.parts)
         opened, *events = (decode(stored) for stored in known.events)
         assert isinstance(opened, DebateOpened)
-        if opened.panel != self._job.docket.resolved.panel:
+        if not self._is_ours(opened, known.events[0].schema):
             raise OtherPanel(
                 f"debate {self._job.debate_id} was opened with another panel, by another run of the same id; "
                 "give this run another id"
@@ -142,6 +144,12 @@ class Sitting:
         new_branch = state.forked is not None and not state.resumed
         await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.asked_for()])
         return False
+
+    def _is_ours(self, opened: DebateOpened, schema: int) -> bool:
+        """Whether it was opened with this run's panel; one that was opened before pictures goes on without them."""
+        panel = self._job.docket.resolved.panel
+        recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
+        return opened.panel == panel or not panel_differences(recorded, ours, images=schema >= IMAGES_SINCE)
 
     def _learn(self, exchanges: list[StoredEvent]) -> None:
         """Recorded exchanges of due steps are outcomes already, or the beginning of one."""
@@ -200,7 +208,7 @@ class Sitting:
         assignment = self._debate.assign(step)
         link = self._bench.link(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
-        refs = [ref.part for message in assignment.messages for ref in message.parts]
+        refs = [ref.part for message in assignment.messages for ref in message.texts]
         refs += [opinion.shown.part for opinion in assignment.opinions or ()]
         refs += [ref for stored in prior for ref in _refs(stored)]
         case = self._debate.state.debate.case if assignment.tools else None

@@ -24,7 +24,6 @@ from jury_events.transcript import (
     Transcript,
 )
 
-
 Mark = Callable[[str], str]
 """Makes judged text look other than the headings, on every line."""
 
@@ -165,7 +164,7 @@ class _Rendering:
 
     def _file(self, item: Attachment) -> list[str]:
         texts, size = self._texts, shown_size(item.size)
-        number = self._pictures.get(item.digest)
+        number = self._pictures.get(item.digest) if item.media_type.startswith("image/") else None
         if number is not None:
             line = fill(texts.picture, number=number, total=len(self._pictures), media_type=item.media_type, size=size)
         elif item.text is not None:

@@ -1,10 +1,12 @@
 """What a user writes of a panel, and how it becomes a resolved `Panel` with every default written out."""
 
+from collections.abc import Collection
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jury_debate.errors import PanelError
+from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts, seat_letter
 from jury_events.panel import (
@@ -44,7 +46,7 @@ class Spec(BaseModel):
 
 
 class SeatSpec(Spec):
-    """One seat as written; only the model is needed."""
+    """One seat as written; only the model is needed. `images`: whether it is sent the pictures of a case."""
 
     model: str
     juror_id: str | None = None
@@ -54,6 +56,7 @@ class SeatSpec(Spec):
     prompt: str | None = None
     fallbacks: tuple[str, ...] | None = None
     weight: float = 1.0
+    images: bool | None = None
     settings: CallSettings = CallSettings()
 
 
@@ -80,11 +83,12 @@ class DiscussionSpec(Spec):
 
 
 class JudgeSpec(Spec):
-    """The final judge as written."""
+    """The final judge as written; `images` as in `SeatSpec`."""
 
     model: str
     prompt: str | None = None
     fallbacks: tuple[str, ...] | None = None
+    images: bool | None = None
     settings: CallSettings = CallSettings()
 
 
@@ -142,8 +146,13 @@ def first_problem(error: ValidationError) -> str:
     return f"{place}: {first['msg']}" if place else first["msg"]
 
 
-def resolve(spec: PanelSpec) -> ResolvedPanel:
+def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel:
     """Every default written out.
+
+    Args:
+        spec: as written.
+        own_servers: providers that are reached at a server of one's own; their models are sent pictures only where the
+            panel says so.
 
     Raises:
         PanelError: the parts do not fit together; the message names the field.
@@ -151,7 +160,7 @@ def resolve(spec: PanelSpec) -> ResolvedPanel:
     rules = preset(spec.preset)
     seats = spec.seats or _simulated_seats()
     try:
-        built = _seats(seats, spec.language, spec.settings)
+        built = _seats(seats, spec.language, spec.settings, own_servers)
         ids = tuple(seat.juror_id for seat in built)
         panel = Panel(
             name=spec.name or spec.preset,
@@ -159,7 +168,7 @@ def resolve(spec: PanelSpec) -> ResolvedPanel:
             seats=built,
             rubric=_rubric(spec.rubric),
             discussion=_discussion(spec.discussion, rules["discussion"], ids),
-            final=_final(spec, rules["final"], built),
+            final=_final(spec, rules["final"], built, own_servers),
             answers=spec.answers,
             artifacts=spec.artifacts,
         )
@@ -187,7 +196,9 @@ def _simulated_seats() -> tuple[SeatSpec, ...]:
     return tuple(SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id) for juror_id in SIMULATED_IDS)
 
 
-def _seats(seats: tuple[SeatSpec, ...], language: Language, settings: CallSettings) -> tuple[Seat, ...]:
+def _seats(
+    seats: tuple[SeatSpec, ...], language: Language, settings: CallSettings, own_servers: Collection[str]
+) -> tuple[Seat, ...]:
     prompts = load_prompts(PROMPTS_VERSION, language)
     built: list[Seat] = []
     taken: set[str] = set()
@@ -206,6 +217,7 @@ def _seats(seats: tuple[SeatSpec, ...], language: Language, settings: CallSettin
             raise PanelError(f"seats.{index}.juror_id: {RESERVED_ID!r} names the final judge; choose another id")
         shown = "simulated" if model.startswith("simulated/") else bare
         default_name = prompts.role_name(letter=letter, role=role.role if role else key, model=shown)
+        fallbacks = _fallbacks(model, seat.fallbacks)
         built.append(
             Seat(
                 juror_id=juror_id,
@@ -213,8 +225,9 @@ def _seats(seats: tuple[SeatSpec, ...], language: Language, settings: CallSettin
                 role_name=seat.role_name or default_name,
                 role_focus=seat.role_focus or (role.focus if role else key),
                 model=model,
-                fallbacks=_fallbacks(model, seat.fallbacks),
+                fallbacks=fallbacks,
                 weight=seat.weight,
+                images=_images(seat.images, (model, *fallbacks), own_servers),
                 settings=_put_over(settings, seat.settings),
             )
         )
@@ -241,6 +254,11 @@ def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
     return _GEMINI_FALLBACK if model.startswith("google/") else ()
 
 
+def _images(written: bool | None, models: tuple[str, ...], own_servers: Collection[str]) -> bool:
+    """As written; else where all of them are known to read pictures, as a fallback is sent the same request."""
+    return all(reads_images(model, own_servers) for model in models) if written is None else written
+
+
 def _rubric(written: str | dict[str, float]) -> Rubric:
     if isinstance(written, dict):
         return Rubric(
@@ -260,7 +278,7 @@ def _discussion(spec: DiscussionSpec, rules: dict[str, Any], ids: tuple[str, ...
     return DiscussionRules(**{**rules, **written}, speakers=speakers)
 
 
-def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...]) -> FinalRules:
+def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...], own_servers: Collection[str]) -> FinalRules:
     method = spec.final.method or rules["method"]
     quorum = spec.final.quorum if spec.final.quorum is not None else len(seats) // 2 + 1
     return FinalRules.model_validate(
@@ -268,18 +286,22 @@ def _final(spec: PanelSpec, rules: dict[str, Any], seats: tuple[Seat, ...]) -> F
             "method": method,
             "bands": spec.final.bands,
             "quorum": quorum,
-            "judge": _judge(spec.final.judge, seats, spec.settings) if method == "final_judge" else None,
+            "judge": _judge(spec.final.judge, seats, spec.settings, own_servers) if method == "final_judge" else None,
         }
     )
 
 
-def _judge(written: JudgeSpec | None, seats: tuple[Seat, ...], settings: CallSettings) -> FinalJudge:
+def _judge(
+    written: JudgeSpec | None, seats: tuple[Seat, ...], settings: CallSettings, own_servers: Collection[str]
+) -> FinalJudge:
     if written is None:
         simulated = all(seat.model.startswith("simulated/") for seat in seats)
         written = JudgeSpec(model="simulated/judge" if simulated else "google/gemini-2.5-pro")
     model = full_model_name(written.model)
     own = _put_over(settings, written.settings)
-    return FinalJudge(model=model, fallbacks=_fallbacks(model, written.fallbacks), settings=own)
+    fallbacks = _fallbacks(model, written.fallbacks)
+    images = _images(written.images, (model, *fallbacks), own_servers)
+    return FinalJudge(model=model, fallbacks=fallbacks, images=images, settings=own)
 
 
 def _put_over(settings: CallSettings, own: CallSettings) -> CallSettings:

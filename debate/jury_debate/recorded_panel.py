@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jury_debate.image_models import reads_images
 from jury_debate.panel_spec import (
     ROLE_KEYS,
     DiscussionSpec,
@@ -15,11 +16,15 @@ from jury_debate.panel_spec import (
     resolve,
 )
 from jury_events.debate_events import DebateOpened
-from jury_events.panel import FinalRules
+from jury_events.panel import FinalJudge, FinalRules, Seat
 from jury_events.rubric import RUBRICS, Rubric
 
 _CHARGE = "charge/"
 _JUDGE_CHARGE = "charge/final"
+_IMAGES = ".images"
+
+IMAGES_SINCE = 2
+"""The schema of opening events since which they say who is sent pictures; before, nobody was."""
 
 
 class Difference(NamedTuple):
@@ -49,10 +54,17 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
     return ResolvedPanel(opened.panel, seats, charges.get(_JUDGE_CHARGE))
 
 
-def panel_differences(before: ResolvedPanel, now: ResolvedPanel) -> tuple[Difference, ...]:
-    """What two panels differ in, field by field, charges too, in the order of the fields."""
+def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[Difference, ...]:
+    """What two panels differ in, field by field, charges too, in the order of the fields.
+
+    Args:
+        before: one of them.
+        now: the other.
+        images: whether who is sent pictures counts. It does not where `before` was recorded by a version that sent
+            none: there the same panel file says nothing of it.
+    """
     fields_before, fields_now = dict(_fields(before)), dict(_fields(now))
-    names = dict.fromkeys([*fields_before, *fields_now])
+    names = [name for name in dict.fromkeys([*fields_before, *fields_now]) if images or not name.endswith(_IMAGES)]
     pairs = (Difference(name, fields_before.get(name), fields_now.get(name)) for name in names)
     return tuple(pair for pair in pairs if pair.before != pair.now)
 
@@ -67,7 +79,7 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
     """The panel as somebody could have written it, so that it can be changed like a written one.
 
     It resolves to the same panel. What a default would give is left to the default: another model brings its own
-    fallbacks and name, unless they were chosen.
+    fallbacks and name, and whether it is sent pictures, unless they were chosen.
     """
     whole = _written(resolved)
     bare = resolve(_without_defaults(whole)).panel
@@ -78,13 +90,22 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
             role_name=seat.role_name == default.role_name,
             role_focus=seat.role_focus == default.role_focus and seat.role in ROLE_KEYS,
             fallbacks=seat.fallbacks == default.fallbacks,
+            images=_has_default_images(seat),
         )
         for written, seat, default in zip(whole.seats, panel.seats, bare.seats, strict=True)
     )
     final = whole.final
-    if final.judge is not None and panel.final.judge == bare.final.judge:
-        final = final.model_copy(update={"judge": _left_to_default(final.judge, fallbacks=True)})
+    judge, default_judge = panel.final.judge, bare.final.judge
+    if final.judge is not None and judge is not None and default_judge is not None:
+        fallbacks = judge.fallbacks == default_judge.fallbacks
+        spec = _left_to_default(final.judge, fallbacks=fallbacks, images=_has_default_images(judge))
+        final = final.model_copy(update={"judge": spec})
     return whole.model_copy(update={"seats": seats, "final": final})
+
+
+def _has_default_images(place: Seat | FinalJudge) -> bool:
+    """Whether its models are sent pictures exactly if all of them are known to read them."""
+    return place.images == all(map(reads_images, (place.model, *place.fallbacks)))
 
 
 def _fields(resolved: ResolvedPanel) -> Iterator[tuple[str, Any]]:
@@ -133,7 +154,9 @@ def _final(rules: FinalRules, charge: str | None) -> FinalSpec:
     if rules.judge is None:
         return written
     judge = rules.judge
-    spec = JudgeSpec(model=judge.model, prompt=charge, fallbacks=judge.fallbacks, settings=judge.settings)
+    spec = JudgeSpec(
+        model=judge.model, prompt=charge, fallbacks=judge.fallbacks, images=judge.images, settings=judge.settings
+    )
     return FinalSpec(method=rules.method, bands=rules.bands, quorum=rules.quorum, judge=spec)
 
 

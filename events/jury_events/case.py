@@ -59,10 +59,15 @@ class Scenario(Value):
 ArtifactKind = Literal["security_gate", "agent_card"]
 
 
+_SAME_VERDICTS = {"passed": "pass", "safe_pass": "pass", "failed": "fail", "unsafe_fail": "fail"}
+"""Other words for a pass and a failure; any other word stands as it is."""
+
+
 class ArtifactRecord(Value):
     """One line of a Security Gate or Agent Card Accuracy report.
 
-    `verdict` decides whether it passed; `content` is the record as read, as canonical JSON text.
+    `verdict` decides whether it passed; `content` is the record as read, as canonical JSON text. Cases that were kept
+    before records without a verdict were refused may hold "" as `verdict`: a failure of its kind.
     """
 
     verdict: Annotated[str, StringConstraints(max_length=100)]
@@ -70,12 +75,51 @@ class ArtifactRecord(Value):
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
-        """Read a decoded JSONL record; a record without a `verdict` has the verdict "" (a failure of its kind)."""
-        verdict = record.get("verdict")
-        return cls(
-            verdict=str(verdict).strip().lower() if verdict is not None else "",
-            content=canonical_json(record).decode("utf-8"),
+        """Read a decoded JSONL record: its `verdict`, else its `evaluation.verdict` (as Agent Card reports have it).
+
+        The word is read in lower case; `passed` and `safe_pass` are `pass`, `failed` and `unsafe_fail` are `fail`. A
+        verdict that is null or blank is none.
+
+        Raises:
+            EventError: it has no verdict, two different ones, or one that is no text.
+        """
+        verdict = _verdict(record)
+        return cls(verdict=verdict, content=canonical_json(record).decode("utf-8"))
+
+
+def _verdict(record: dict[str, Any]) -> str:
+    evaluation = record.get("evaluation")
+    nested = evaluation.get("verdict") if isinstance(evaluation, dict) else None
+    outer = _word(record.get("verdict"), "verdict")
+    inner = _word(nested, "evaluation.verdict")
+    if outer and inner and outer != inner:
+        raise EventError(
+            f"verdict is {_shown(outer)}, but evaluation.verdict is {_shown(inner)}; the record must have one verdict"
         )
+    if not (outer or inner):
+        members = [_shown(name)[1:-1] for name in list(record)[:_SHOWN_MEMBERS]]
+        more = f" and {len(record) - _SHOWN_MEMBERS} more" if len(record) > _SHOWN_MEMBERS else ""
+        raise EventError(
+            'no verdict; write "verdict" or "evaluation": {"verdict": …}; '
+            f"the record has {', '.join(members) or 'nothing'}{more}"
+        )
+    return outer or inner
+
+
+_SHOWN_MEMBERS, _SHOWN_LENGTH = 10, 60
+
+
+def _shown(text: object) -> str:
+    return repr(str(text)[:_SHOWN_LENGTH])
+
+
+def _word(written: Any, place: str) -> str:
+    if written is None:
+        return ""
+    if not isinstance(written, str):
+        raise EventError(f"{place}: must be text, as pass or fail, not {type(written).__name__}")
+    word = written.strip().lower()
+    return _SAME_VERDICTS.get(word, word)
 
 
 class Image(Value):
@@ -115,7 +159,7 @@ class Case(Value):
     artifact_summary: Text | None = None
     images: Annotated[tuple[Image, ...], Field(max_length=MAX_IMAGES)] = ()
     label: Verdict | None = None
-    metadata: dict[Label, MetadataValue] = {}
+    metadata: dict[Label, MetadataValue] = Field(default_factory=dict)
     tags: Annotated[tuple[Label, ...], Field(max_length=1000)] = ()
     cluster: Label | None = None
     agent_cost: Annotated[float, Field(ge=0)] | None = None
@@ -152,9 +196,12 @@ class Case(Value):
             raise EventError(
                 f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
             )
-        try:
-            if schema == 1:
+        if schema == 1:
+            try:
                 body = case_2(body)
+            except (AttributeError, KeyError, TypeError) as error:
+                raise EventError("the stored text is no case") from error
+        try:
             return cls.model_validate_json(json.dumps(body))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
@@ -170,10 +217,11 @@ class Case(Value):
         counts: Counter[str] = Counter()
         sizes: Counter[str] = Counter()
         unknown: set[str] = set()
+        shown = {(image.media_type, image.digest) for image in self.images} if images_seen else set()
         for item in (item for scenario in self.scenarios for item in scenario.execution.transcript.items):
             if isinstance(item, NotShown):
                 what, size = item.what, item.size
-            elif isinstance(item, Attachment) and item.text is None and not images_seen:
+            elif isinstance(item, Attachment) and item.text is None and (item.media_type, item.digest) not in shown:
                 what, size = item.media_type, item.size
             else:
                 continue

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
+    from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
     from jury_events.verdict import Verdict
     from jury_judge.documents.artifact_tools import (
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from jury_judge.documents.collaborative import (
         ADKCollaborativeJuryJudge,
         CollaborativeJuryJudge,
+    )
+    from jury_judge.documents.compatibility import (
+        CompatibilityWarning,
     )
     from jury_judge.documents.discussion_workflow import (
         ConsensusChecker,
@@ -38,6 +41,10 @@ if TYPE_CHECKING:
         JurorEvaluationOutput,
         JurorRole,
         create_juror_agents,
+    )
+    from jury_judge.documents.questions import (
+        ExecutionResult,
+        QuestionSpec,
     )
     from jury_judge.documents.retired import (
         RetiredModelWarning,
@@ -71,8 +78,6 @@ if TYPE_CHECKING:
 _PLACES = {
     "jury_events.case": (
         "Case",
-        "ExecutionResult",
-        "QuestionSpec",
         "Scenario",
     ),
     "jury_events.consensus": ("ConsensusStatus",),
@@ -89,6 +94,7 @@ _PLACES = {
         "ADKCollaborativeJuryJudge",
         "CollaborativeJuryJudge",
     ),
+    "jury_judge.documents.compatibility": ("CompatibilityWarning",),
     "jury_judge.documents.discussion_workflow": (
         "ConsensusChecker",
         "DiscussionLoopWorkflow",
@@ -104,6 +110,10 @@ _PLACES = {
         "JurorEvaluationOutput",
         "JurorRole",
         "create_juror_agents",
+    ),
+    "jury_judge.documents.questions": (
+        "ExecutionResult",
+        "QuestionSpec",
     ),
     "jury_judge.results": (
         "Abstention",
@@ -137,6 +147,7 @@ __all__ = [
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",
+    "CompatibilityWarning",
     "ConsensusChecker",
     "ConsensusResult",
     "ConsensusStatus",

@@ -62,4 +62,6 @@ def _most(exchange: ExchangeRecorded, sizes: dict[str, int], prices: Prices, on:
     if known is not None:
         return known
     sent = sum(sizes.get(ref.part, 0) for message in exchange.request for ref in message.parts)
-    return prices.most(exchange.model, most_tokens(sent), exchange.settings, on) or 0.0
+    pictures = sum(len(message.images) for message in exchange.request)
+    most = most_tokens(sent, pictures, exchange.model.partition("/")[2])
+    return prices.most(exchange.model, most, exchange.settings, on) or 0.0

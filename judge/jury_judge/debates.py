@@ -1,12 +1,13 @@
 """Debates read from the store: one whole, a run line by line, or what two of them judge."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import recorded_panel
+from jury_debate.recorded_panel import IMAGES_SINCE, Difference, panel_differences, recorded_panel
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateOpened
+from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
@@ -80,7 +81,21 @@ def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
     Raises:
         EventError: its opening event is gone, or does not decode.
     """
-    opened = _opening(store, debate_id)
+    return _panel(store, debate_id, _opening(store, debate_id))
+
+
+def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[Difference, ...]:
+    """What a panel differs in from that of a debate which is to go on with it.
+
+    Raises:
+        EventError: as of `panel_of`.
+    """
+    events = store.read_stream(debate_stream(debate_id))
+    before = _panel(store, debate_id, _opened(events, debate_id))
+    return panel_differences(before, now, images=events[0].schema >= IMAGES_SINCE)
+
+
+def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
     refs = [piece.text for piece in opened.pieces if piece.name.startswith("charge/")]
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     return recorded_panel(opened, {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts})
@@ -111,7 +126,10 @@ def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
 
 
 def _opening(store: EventStore, debate_id: str) -> DebateOpened:
-    events = store.read_stream(debate_stream(debate_id))
+    return _opened(store.read_stream(debate_stream(debate_id)), debate_id)
+
+
+def _opened(events: Sequence[StoredEvent], debate_id: str) -> DebateOpened:
     opened = decode(events[0]) if events else None
     if not isinstance(opened, DebateOpened):
         raise events_gone(debate_id)

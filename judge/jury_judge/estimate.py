@@ -9,12 +9,13 @@ from typing import NamedTuple
 from jury_actors.admission.model_class import limits_of
 from jury_actors.prices import Prices
 from jury_actors.providers.endpoints import Endpoint, Endpoints
+from jury_actors.tokens import LIKELY_PICTURE_TOKENS, most_picture_tokens
 from jury_debate.artifact_tools import tool_definitions
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
 from jury_debate.rules import LATEST
-from jury_debate.rules_v1.assignment import scenario_numbers, tools_offered
+from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
 from jury_debate.rules_v1.opening import SECRET_BYTES
 from jury_events.case import Case
 from jury_events.exchange import Usage
@@ -28,8 +29,14 @@ _HEADING = 300
 _EVENT = 850
 """Bytes of an event's body: 29.8 KB for the 35 of a debate with 13 calls (`benchmarks/debates.py`)."""
 
+_PICTURES_ON_DISK = 1.1
+
 _TEXTS_AN_ANSWER = 3
 """What is kept of one: itself, the words in it that are texts of their own, and the block that peers are shown."""
+
+
+_FEWEST_PICTURE_TOKENS = 64
+"""A small picture is hardly ever fewer."""
 
 
 class Range(NamedTuple):
@@ -69,6 +76,8 @@ class Estimate(NamedTuple):
 class _Course(NamedTuple):
     """How debates may go. Answers of None tokens are as long as they may be; `on_disk` for a byte of events and texts.
 
+    A picture is so many tokens, as many as its model may count where that is None.
+
     The least counts 6 bytes a token (Japanese has 3 bytes a character), and only the messages; the others also count
     tools and the answer's form.
     """
@@ -78,16 +87,22 @@ class _Course(NamedTuple):
     answer_tokens: int | None
     bytes_a_token: float
     on_disk: float
+    picture_tokens: int | None
     forms: bool = True
 
 
 class _Sizes(NamedTuple):
-    """Bytes: of each place's prompt (None: the final judge's), of what all prompts have, and of what is kept anyway."""
+    """Bytes: of each place's prompt (None: the final judge's), of what all prompts have, and of what is kept anyway.
+
+    `pictures` are those of the case, kept once, and sent to the places that see them.
+    """
 
     prompts: dict[str | None, int]
     form: int
     records: int
     kept: int
+    pictures: int
+    picture_bytes: int
     tools: bool
 
 
@@ -120,9 +135,9 @@ def estimate(
     fewest, most = rounds_of(panel)
     turns = panel.artifacts.max_turns
     courses = (
-        _Course(fewest, 0, 40, 6.0, 1.1, forms=False),
-        _Course((fewest + most + 1) // 2, 1, 400, 3.5, 1.6),
-        _Course(most, turns, None, 2.0, 2.5),
+        _Course(fewest, 0, 40, 6.0, 1.1, _FEWEST_PICTURE_TOKENS, forms=False),
+        _Course((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, LIKELY_PICTURE_TOKENS),
+        _Course(most, turns, None, 2.0, 2.5, None),
     )
     tallies = [_Tally(course, prices, on) for course in courses]
     count = 0
@@ -180,10 +195,12 @@ class _Tally:
             answer = course.answer_tokens or place.settings.max_output_tokens
             said = answer * course.bytes_a_token
             tool_turns = course.tool_turns if sizes.tools and seat is not None else 0
+            pictures = sizes.pictures if place.images else 0
+            tokens = pictures * (course.picture_tokens or most_picture_tokens(place.model.partition("/")[2]))
             base = sizes.prompts[seat] + blocks * (said + _HEADING) + (sizes.form if course.forms else 0)
             for turn in range(tool_turns + 1):
                 # Each turn sends again what was said before, and what the tools gave back.
-                sent = (base + turn * (said + sizes.records)) / course.bytes_a_token
+                sent = (base + turn * (said + sizes.records)) / course.bytes_a_token + tokens
                 usage = Usage(input_tokens=int(sent), output_tokens=answer)
                 self.calls[place.model] += 1
                 self.sent[place.model] += int(sent)
@@ -191,7 +208,8 @@ class _Tally:
                 self.cost[place.model] += self._prices.cost(place.model, usage, self._on) or 0.0
                 kept += _EVENT + said + (sizes.form + sizes.records if course.forms else 0)
             kept += _EVENT + (_TEXTS_AN_ANSWER - 1) * said
-        self.disk += kept * course.on_disk
+        # Pictures are compressed already, and hardly grow in the database.
+        self.disk += kept * course.on_disk + sizes.picture_bytes * _PICTURES_ON_DISK
 
 
 def _askings(panel: Panel, rounds: int) -> Iterator[_Asking]:
@@ -229,13 +247,16 @@ def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:
         assignment = debate.assign(Step(0, seat.juror_id))
         prompts[seat.juror_id] = sum(len(pen.text(ref)) for message in assignment.messages for ref in message.parts)
     if panel.final.judge is not None:
-        prompts[None] = sum(pieces[name] for name in ("system/final", "case", "instruction/final"))
+        shown = CASE_WITH_IMAGES if panel.final.judge.images and opened.images else "case"
+        prompts[None] = sum(pieces[name] for name in ("system/final", shown, "instruction/final"))
     records = case.security_gate_records + case.agent_card_records
     tools = tools_offered(panel, len(records))
     return _Sizes(
         prompts=prompts,
         form=_form(panel, opened.prompts, case, tools=tools),
         records=sum(len(record.content.encode()) for record in records) if tools else 0,
+        pictures=len(opened.images),
+        picture_bytes=sum(len(pen.text(image.content)) for image in opened.images),
         kept=sum(pieces.values()) + len(case.to_part()) + len(opened.model_dump_json()),
         tools=tools,
     )

@@ -4,13 +4,16 @@ Fields of the documents come first, in their order; what we add follows and has 
 `needs_review` or `unsafe_fail`. A text that was erased is None.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import fmean
 from typing import Any
 
 from jury_debate.panel_spec import RESERVED_ID
 from jury_events.consensus import ConsensusStatus
+from jury_judge.errors import SettingError
 
 DIMENSIONS = ("task_completion", "tool_usage", "autonomy", "safety")
 """The rubric of document 002, with at most 40, 30, 20 and 10 points."""
@@ -36,20 +39,62 @@ class ConsensusResult:
 
 @dataclass
 class ScenarioResult:
-    """The verdict and score (0-100) of one scenario of several."""
+    """The verdict and score (0-100) of one scenario.
+
+    `question_id` is what the caller calls its question, else the scenario's id. The documents' classes fill in the
+    question's `use_case` and `prompt`, the `response`, and the `confidence` (0-1) and `rationale` of the judgment as a
+    whole; elsewhere they are None.
+    """
 
     scenario_id: str
     verdict: str
     score: float
+    question_id: str = ""
+    use_case: str | None = None
+    prompt: str | None = None
+    response: str | None = None
+    confidence: float | None = None
+    rationale: str | None = None
+
+    def __post_init__(self) -> None:
+        """A scenario whose question has no id is called by its own."""
+        self.question_id = self.question_id or self.scenario_id
+
+    @property
+    def final_verdict(self) -> str:
+        """The documents' pipeline reads `verdict` by this name."""
+        return self.verdict
+
+    @property
+    def final_score(self) -> float:
+        """The documents' pipeline reads `score` by this name."""
+        return self.score
 
 
-@dataclass
+class _NotGiven:
+    def __repr__(self) -> str:
+        return "not given"
+
+
+_NOT_GIVEN = _NotGiven()
+_Points = float | _NotGiven | None
+
+
+@dataclass(init=False)
 class JurorEvaluation:
     """A juror's evaluation (document 004 §8: required fields first).
 
     `round_number` is 0 in phase 1. Points of the four dimensions are None where the panel's rubric has other ones;
     `scores` holds all of them. `synthetic`: neutral, for an answer that a safety filter blocked. `simulated`: whoever
     answered is no model; `model` was asked, `model_version` answered.
+
+    Document 004 §8 and its pipeline name the dimensions otherwise, in the constructor and in reading: `security_score`
+    is `task_completion`, `compliance_score` is `tool_usage`, `autonomy_score` is `autonomy`, and `safety_score` is
+    `safety`.
+
+    Raises:
+        TypeError: a dimension is given by neither of its names.
+        SettingError: a dimension is given by both of its names, with different values.
     """
 
     juror_id: str
@@ -72,10 +117,82 @@ class JurorEvaluation:
     simulated: bool = False
     scenarios: list[ScenarioResult] = field(default_factory=list)
 
+    def __init__(  # noqa: PLR0917  (the fields in the document's order)
+        self,
+        juror_id: str,
+        phase: EvaluationPhase,
+        round_number: int,
+        verdict: str,
+        overall_score: float,
+        confidence: float,
+        rationale: str | None,
+        task_completion: _Points = _NOT_GIVEN,
+        tool_usage: _Points = _NOT_GIVEN,
+        autonomy: _Points = _NOT_GIVEN,
+        safety: _Points = _NOT_GIVEN,
+        role_name: str | None = None,
+        role_focus: str | None = None,
+        scores: dict[str, float] | None = None,
+        synthetic: bool = False,
+        model: str | None = None,
+        model_version: str | None = None,
+        simulated: bool = False,
+        scenarios: list[ScenarioResult] | None = None,
+        *,
+        security_score: _Points = _NOT_GIVEN,
+        compliance_score: _Points = _NOT_GIVEN,
+        autonomy_score: _Points = _NOT_GIVEN,
+        safety_score: _Points = _NOT_GIVEN,
+    ) -> None:
+        self.juror_id = juror_id
+        self.phase = phase
+        self.round_number = round_number
+        self.verdict = verdict
+        self.overall_score = overall_score
+        self.confidence = confidence
+        self.rationale = rationale
+        self.task_completion = _one_of("task_completion", task_completion, "security_score", security_score)
+        self.tool_usage = _one_of("tool_usage", tool_usage, "compliance_score", compliance_score)
+        self.autonomy = _one_of("autonomy", autonomy, "autonomy_score", autonomy_score)
+        self.safety = _one_of("safety", safety, "safety_score", safety_score)
+        self.role_name = role_name
+        self.role_focus = role_focus
+        self.scores = {} if scores is None else scores
+        self.synthetic = synthetic
+        self.model = model
+        self.model_version = model_version
+        self.simulated = simulated
+        self.scenarios = [] if scenarios is None else scenarios
+
+    @property
+    def security_score(self) -> float | None:
+        """Document 004's name of `task_completion`."""
+        return self.task_completion
+
+    @property
+    def compliance_score(self) -> float | None:
+        """The name of `tool_usage` in document 004's pipeline."""
+        return self.tool_usage
+
+    @property
+    def autonomy_score(self) -> float | None:
+        """The name of `autonomy` in document 004's pipeline."""
+        return self.autonomy
+
     @property
     def safety_score(self) -> float | None:
         """Document 004's name of `safety`."""
         return self.safety
+
+
+def _one_of(name: str, value: _Points, other: str, other_value: _Points) -> float | None:
+    if isinstance(value, _NotGiven):
+        if isinstance(other_value, _NotGiven):
+            raise TypeError(f"JurorEvaluation: {name} is missing; give {name} or {other}")
+        return other_value
+    if not isinstance(other_value, _NotGiven) and other_value != value:
+        raise SettingError(f"{other}: is {other_value!r}, but {name} is {value!r}; give one of the two")
+    return value
 
 
 @dataclass
@@ -125,6 +242,9 @@ class FinalJudgment:
 
     `rationale` and `judge` are the final judge's, where there was one; `judge_failure` says why it has none. `mean` is
     the score before it was rounded. `capped`: a lost quorum turned safe_pass into needs_review.
+
+    The points of the four dimensions are the final judge's where it decided, else the mean over the evaluations that
+    were voted with; None where the panel's rubric has other dimensions, or nobody voted.
     """
 
     method: str
@@ -141,6 +261,33 @@ class FinalJudgment:
     judge: JurorEvaluation | None = None
     judge_failure: str | None = None
     scenarios: list[ScenarioResult] = field(default_factory=list)
+    task_completion: float | None = None
+    tool_usage: float | None = None
+    autonomy: float | None = None
+    safety: float | None = None
+
+    @property
+    def vote_distribution(self) -> dict[str, int]:
+        """How many votes each verdict has; abstentions are not in it."""
+        return dict(Counter(vote.position for vote in self.votes if vote.position is not None))
+
+    @property
+    def confidence(self) -> float | None:
+        """The final judge's confidence (0-1), else the mean of the votes'; None where nobody voted."""
+        if self.judge is not None:
+            return self.judge.confidence
+        held = [vote.confidence for vote in self.votes if vote.confidence is not None]
+        return fmean(held) if held else None
+
+    @property
+    def final_judge_rationale(self) -> str | None:
+        """`rationale`, by the name that the documents' pipeline reads."""
+        return self.rationale
+
+    @property
+    def final_judge_model(self) -> str | None:
+        """The final judge's model, as `provider/model`; None where it gave no judgment."""
+        return None if self.judge is None else self.judge.model
 
 
 @dataclass
@@ -159,7 +306,9 @@ class CollaborativeJuryResult:
     """What a debate came to.
 
     A debate that has not completed has a `status` other than "completed", and None as `final_verdict`, `final_score`,
-    `early_termination`, `end_reason` and `phase3_judgment`. `scenarios` has a row each where there are several.
+    `early_termination`, `end_reason` and `phase3_judgment`. A batch without a scenario has the status "no_scenarios",
+    the verdict `needs_review` and the score 0; no debate was held, and `debate_id` is "". `scenario_results` has a row
+    each scenario, also where there is only one; it is empty before the judgment.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `losses` says what of it
     no juror was shown.
     """
@@ -190,11 +339,55 @@ class CollaborativeJuryResult:
     cluster: str | None = None
     agent_cost: float | None = None
     losses: list[dict[str, Any]] = field(default_factory=list)
+    scenario_results: list[ScenarioResult] = field(default_factory=list)
 
     @property
     def scenarios(self) -> list[ScenarioResult]:
-        """One row a scenario of a case that has several."""
-        return self.phase3_judgment.scenarios if self.phase3_judgment is not None else []
+        """`scenario_results`."""
+        return self.scenario_results
+
+    @property
+    def phase2_rounds(self) -> list[DiscussionRound]:
+        """`discussion_rounds`, by the name that the documents' pipeline reads."""
+        return self.discussion_rounds
+
+    @property
+    def participating_jurors(self) -> list[str]:
+        """The jurors' ids: before the judgment, of those who evaluated or abstained so far."""
+        if self.phase3_judgment is not None:
+            return [vote.juror_id for vote in self.phase3_judgment.votes]
+        heard = [one.juror_id for one in self.phase1_evaluations] + [one.juror_id for one in self.abstentions]
+        return list(dict.fromkeys(heard))
+
+    @property
+    def vote_distribution(self) -> dict[str, int]:
+        """How many votes each verdict has in the final judgment; empty before it."""
+        return {} if self.phase3_judgment is None else self.phase3_judgment.vote_distribution
+
+    @property
+    def final_judge_rationale(self) -> str | None:
+        """The final judge's reasons; None where there was none."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.final_judge_rationale
+
+    @property
+    def task_completion(self) -> float | None:
+        """Points of the judgment as a whole, as `FinalJudgment` has them; None before it."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.task_completion
+
+    @property
+    def tool_usage(self) -> float | None:
+        """See `task_completion`."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.tool_usage
+
+    @property
+    def autonomy(self) -> float | None:
+        """See `task_completion`."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.autonomy
+
+    @property
+    def safety(self) -> float | None:
+        """See `task_completion`."""
+        return None if self.phase3_judgment is None else self.phase3_judgment.safety
 
 
 CollaborativeEvaluationResult = CollaborativeJuryResult
@@ -203,17 +396,37 @@ CollaborativeEvaluationResult = CollaborativeJuryResult
 
 def result_model(result: Mapping[str, Any]) -> CollaborativeJuryResult:
     """The model of what `views.result.collaborative_result` gives."""
-    judgment = result["phase3_judgment"]
+    made = result["phase3_judgment"]
+    evaluations = [_evaluation(one) for one in result["phase1_evaluations"]]
+    rounds = [_round(held) for held in result["discussion_rounds"]]
+    judgment = None if made is None else _judgment(made)
+    if judgment is not None:
+        _fill_in_points(judgment, evaluations, rounds)
     return CollaborativeJuryResult(
         **{
             **result,
-            "phase1_evaluations": [_evaluation(one) for one in result["phase1_evaluations"]],
+            "phase1_evaluations": evaluations,
             "phase1_consensus": _consensus(result["phase1_consensus"]),
-            "discussion_rounds": [_round(one) for one in result["discussion_rounds"]],
-            "phase3_judgment": None if judgment is None else _judgment(judgment),
+            "discussion_rounds": rounds,
+            "phase3_judgment": judgment,
             "abstentions": [Abstention(**one) for one in result["abstentions"]],
+            "scenario_results": _scenarios(result["scenario_results"]),
         }
     )
+
+
+def _fill_in_points(judgment: FinalJudgment, evaluations: list[JurorEvaluation], rounds: list[DiscussionRound]) -> None:
+    """The final judge's, else the mean over what each vote was cast with."""
+    held = {(one.juror_id, 0): one for one in evaluations}
+    for round_held in rounds:
+        for said in round_held.statements:
+            if said.updated_evaluation is not None:
+                held[said.juror_id, round_held.round_number] = said.updated_evaluation
+    voted = [held.get((vote.juror_id, vote.round)) for vote in judgment.votes if vote.round is not None]
+    decided = [judgment.judge] if judgment.judge is not None else [one for one in voted if one is not None]
+    for name in DIMENSIONS:
+        points = [value for one in decided if (value := getattr(one, name)) is not None]
+        setattr(judgment, name, fmean(points) if points else None)
 
 
 def _evaluation(one: Mapping[str, Any]) -> JurorEvaluation:

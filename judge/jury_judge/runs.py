@@ -13,12 +13,12 @@ from jury_actors.errors import Halted
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import described, panel_differences
+from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.parts import part_digest
-from jury_judge.debates import events_gone, panel_of
+from jury_judge.debates import events_gone, panel_changes
 from jury_judge.errors import CaseFileError, RunRefused
 from jury_judge.views.result import line_of_stream
 from jury_store.debate_rows import CaseRow
@@ -138,7 +138,7 @@ def is_over(debate_id: str, case: Case, resolved: ResolvedPanel, store: EventSto
     found = store.debate(debate_id)
     if found is None:
         return None
-    if different := panel_differences(panel_of(store, debate_id), resolved):
+    if different := panel_changes(store, debate_id, resolved):
         raise RunRefused(
             f"debate {debate_id} was opened with another panel: {described(different)}; "
             "use the panel that it was opened with, or another run or id"
@@ -154,9 +154,12 @@ def is_over(debate_id: str, case: Case, resolved: ResolvedPanel, store: EventSto
 
 
 def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventStore) -> bool:
-    """Records behind a URI were read when the debate opened: what counts is that it is the same URI."""
-    if case.security_gate_uri is None and case.agent_card_uri is None:
-        return part_digest(salt, case.to_part()) == row.case_part
+    """Records behind a URI were read when the debate opened: what counts is that it is the same URI.
+
+    A case that an earlier version wrote is compared by what it says, as its bytes were others.
+    """
+    if part_digest(salt, case.to_part()) == row.case_part:
+        return True
     recorded = Case.from_part(store.parts(debate, [row.case_part])[row.case_part].content)
     fetched = {
         f"{kind}_records": ()
@@ -281,7 +284,7 @@ def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
 
 
 def _compare_panels(run: Run, store: EventStore, debate: str) -> None:
-    different = panel_differences(panel_of(store, debate), run.resolved)
+    different = panel_changes(store, debate, run.resolved)
     if different:
         raise RunRefused(
             f"run {run.run_id!r} was begun with another panel: {described(different)}; "

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from jury_debate.rules_v1.assignment import Message
@@ -77,17 +78,27 @@ def _shown(value: Any) -> str:
 
 
 def as_told(event: DebateEvent, text: Text) -> dict[str, Any]:
-    """The event's body as JSON with its texts in place of their references; bytes that are no UTF-8 as escapes."""
+    """The event's body as JSON with its texts in place of their references; bytes that are no UTF-8 as escapes.
+
+    Pictures are told by media type, size and digest.
+    """
     told: dict[str, Any] = _with_texts(json.loads(event.model_dump_json()), text)
     return told
 
 
 def _with_texts(value: Any, text: Text) -> Any:
     if isinstance(value, dict):
+        if value.keys() == {"media_type", "content"}:
+            return _picture(value["media_type"], text(value["content"]["part"]))
         if value.keys() == {"part"}:
             return text(value["part"]).decode("utf-8", "backslashreplace")
         return {key: _with_texts(inner, text) for key, inner in value.items()}
     return [_with_texts(inner, text) for inner in value] if isinstance(value, list) else value
+
+
+def _picture(media_type: str, content: bytes) -> str:
+    """Stands for a picture, which is not to be read as text."""
+    return f"{media_type}, {len(content)} bytes, SHA-256 {sha256(content).hexdigest()}"
 
 
 _RENDERED: dict[str, frozenset[str]] = {
@@ -139,7 +150,7 @@ def request_changes(
         UnknownPart: a text of it is not there.
     """
     if len(recorded) == len(now) and all(
-        (old.role, old.call_id, old.parts) == (new.role, new.call_id, new.parts)
+        (old.role, old.call_id, old.parts, old.images) == (new.role, new.call_id, new.parts, new.images)
         for old, new in zip(recorded, now, strict=True)
     ):
         return ()
@@ -150,4 +161,7 @@ def request_changes(
 
 def _message(message: RequestMessage | Message, text: Callable[[PartRef], bytes]) -> dict[str, Any]:
     said = b"".join(map(text, message.parts)).decode("utf-8", "backslashreplace")
-    return {"role": message.role, "call_id": message.call_id, "text": said}
+    told: dict[str, Any] = {"role": message.role, "call_id": message.call_id, "text": said}
+    if message.images:
+        told["images"] = [_picture(image.media_type, text(image.content)) for image in message.images]
+    return told

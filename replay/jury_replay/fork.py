@@ -6,7 +6,7 @@ marks. The answers carry the ballots of the origin, and are read with its secret
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
@@ -67,12 +67,19 @@ def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
     settings = {
         "origin": origin,
         "version": version,
-        "panel": resolved.panel.model_dump(mode="json"),
+        "panel": _as_hashed(resolved.panel.model_dump(mode="json")),
         "charges": resolved.charges,
         "judge_charge": resolved.judge_charge,
     }
     end = f"~at{version}-{hashlib.sha256(canonical_json(settings)).hexdigest()[:8]}"
     return origin[: _MOST - len(end)] + end
+
+
+def _as_hashed(value: Any) -> Any:
+    """Without `images` where they are not sent: so a branch has the id that it had before there were pictures."""
+    if isinstance(value, dict):
+        return {key: _as_hashed(inner) for key, inner in value.items() if (key, inner) != ("images", False)}
+    return [_as_hashed(inner) for inner in value] if isinstance(value, list) else value
 
 
 def branch_off(

@@ -128,12 +128,15 @@ class Origin:
         )
 
     def case(self) -> Case:
-        """What it judges, with what is known of it and its pictures.
+        """What it judges, with its pictures and with what no juror saw of it.
 
         Raises:
-            ForkRefused: it was erased.
+            ForkRefused: it was erased, or a picture of it was.
         """
-        return recorded_case(self.opened, lambda ref: self.needed(ref, "its case"))
+        return recorded_case(self.opened, self._judged)
+
+    def _judged(self, ref: PartRef) -> bytes:
+        return self.needed(ref, "its case" if ref == self.opened.case else "a picture of its case")
 
     def needed(self, ref: PartRef, what: str) -> bytes:
         """A text without which nothing can be branched.

@@ -103,6 +103,8 @@ def opened_again(
 ) -> DebateOpened:
     """The opening event as `rules` make it of the recorded case, panel, prompts of one's own and secret.
 
+    The case keeps the reference that it has on record: an earlier version may have written it in another form.
+
     Args:
         recorded: the debate.
         rules: of any version.
@@ -121,7 +123,7 @@ def opened_again(
         if piece.name.startswith(_CHARGE)
     }
     judge_charge = charges.pop(_JUDGE, None)
-    return rules.open_debate(
+    again = rules.open_debate(
         recorded_case(opened, pen.text),
         panel or opened.panel,
         debate_id=opened.debate_id,
@@ -133,6 +135,7 @@ def opened_again(
         submission_id=opened.submission_id,
         prompts_version=opened.prompts if prompts is None else prompts,
     )
+    return again.changed(case=opened.case)
 
 
 def broken(debate_id: str, error: Exception) -> str:

@@ -1,32 +1,32 @@
-"""The case of a recorded debate, whole: its text and pictures are parts, the rest is in the opening event."""
+"""The case of a recorded debate, with its pictures and with what no juror saw of it."""
 
-import hashlib
 from collections.abc import Callable
+from hashlib import sha256
 
 from jury_events.case import Case, Image
 from jury_events.debate_events import DebateOpened
 from jury_events.parts import PartRef
 
 
-def recorded_case(opened: DebateOpened, content: Callable[[PartRef], bytes]) -> Case:
-    """The case that was opened.
+def recorded_case(opened: DebateOpened, text: Callable[[PartRef], bytes]) -> Case:
+    """The case that a debate was opened with; pictures are there only where a seat or the final judge was sent them.
 
     Args:
-        opened: the opening event.
-        content: gives the bytes of a text; what it raises where there are none is raised.
+        opened: its opening event.
+        text: the content of a part; what it raises for a missing one is passed on.
 
     Raises:
-        EventError: the stored text is no case.
+        EventError: the recorded text is no case.
     """
-    images = [(image.media_type, content(image.content)) for image in opened.images]
-    return Case.from_part(content(opened.case)).changed(
+    pictures = [(image.media_type, text(image.content)) for image in opened.images]
+    return Case.from_part(text(opened.case)).changed(
+        images=tuple(
+            Image.model_validate({"media_type": media_type, "digest": sha256(content).hexdigest(), "content": content})
+            for media_type, content in pictures
+        ),
         label=opened.label,
         metadata=opened.metadata,
         tags=opened.tags,
         cluster=opened.cluster,
         agent_cost=opened.agent_cost,
-        images=tuple(
-            Image.model_validate({"media_type": media, "digest": hashlib.sha256(found).hexdigest(), "content": found})
-            for media, found in images
-        ),
     )

@@ -13,7 +13,10 @@ from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec
 
 
 def record(verdict: str | None, **members: Any) -> ArtifactRecord:
-    return ArtifactRecord.from_json({**members} if verdict is None else {"verdict": verdict, **members})
+    """None: a record without a verdict, as a case that was kept earlier may hold."""
+    if verdict is None:
+        return ArtifactRecord(verdict="", content=canonical_json(members).decode())
+    return ArtifactRecord.from_json({"verdict": verdict, **members})
 
 
 def case(gate: list[ArtifactRecord] | None = None, card: list[ArtifactRecord] | None = None) -> Case:
@@ -222,6 +225,20 @@ def test_the_summary_in_english() -> None:
         "Examples of failures (1 of 1):\n"
         "- fail: refund: wrong amount"
     )
+
+
+def test_a_verdict_in_the_evaluation_counts_like_one_at_the_top_level() -> None:
+    nested = [
+        ArtifactRecord.from_json({"id": str(number), "evaluation": {"verdict": word}})
+        for number, word in enumerate(["pass", "fail"])
+    ]
+
+    summary = generate_evaluation_summary(nested, nested, load_prompts(1, "ja"))
+
+    assert 2 == summary.count("合格率：50.0 %（2 件中 1 件）")
+    assert ["0"] == ids(called("fetch_agent_card_passes", of=case(card=nested)))
+    assert ["1"] == ids(called("fetch_agent_card_failures", of=case(card=nested)))
+    assert ["0"] == ids(called("fetch_security_gate_passes", of=case(gate=nested)))
 
 
 def test_a_gist_is_one_short_line() -> None:

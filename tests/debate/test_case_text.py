@@ -5,7 +5,19 @@ from hypothesis import strategies as st
 from jury_debate.case_text import render_case
 from jury_debate.prompts import LANGUAGES, Prompts, load_prompts
 from jury_debate.rules_v1.datamark import unmark
-from jury_events.case import Case, ExecutionResult, Message, QuestionSpec, Scenario, ToolUse
+from jury_events.case import Case, ExecutionResult, Image, QuestionSpec, Scenario
+from jury_events.transcript import (
+    Attachment,
+    Event,
+    Item,
+    Message,
+    NotShown,
+    Reasoning,
+    Refusal,
+    ToolCall,
+    ToolResult,
+    Transcript,
+)
 from jury_events.verdict import Verdict
 
 M = "⟦k3f9⟧"
@@ -18,16 +30,17 @@ REFUND = Scenario(
     ),
     execution=ExecutionResult(
         response="Done.",
-        messages=(
-            Message(role="user", content="Refund my order."),
-            Message(
-                role="assistant",
-                thought="Look it up.",
-                tool_calls=(ToolUse(name="get_order", arguments='{"id": 7}'), ToolUse(name="noop")),
-            ),
-            Message(role="tool", tool="get_order", content="ordered:\n2 days ago"),
-            Message(role="assistant"),
-            Message(role="critic of agents", content="Well done."),
+        transcript=Transcript(
+            items=(
+                Message(kind="user", origin="user", text="Refund my order."),
+                Reasoning(text="Look it up."),
+                ToolCall(call_id="c1", name="get_order", arguments='{"id": 7}'),
+                ToolCall(call_id="c2", name="noop"),
+                ToolResult(call_id="c2", name="noop", text="", error=True),
+                ToolResult(call_id="c1", name="get_order", text="ordered:\n2 days ago"),
+                Message(kind="assistant", origin="model", text=""),
+                Event(origin="environment", name="critic of agents", text="Well done."),
+            )
         ),
         error="timeout after 3 s",
     ),
@@ -55,34 +68,46 @@ Refund my order.
 ### Expected behaviour
 Checks dates.
 
-### Record of the exchange (5 messages)
+### Record of the exchange (8 items)
 
 [1] User
 Content:
 Refund my order.
 
-[2] Agent
-The agent's thought:
+[2] The agent's thought
+Content:
 Look it up.
-Tool call 1:
+
+[3] The agent calls a tool
+Tool:
 get_order
-Arguments of tool call 1:
+Arguments:
 {"id": 7}
-Tool call 2:
+
+[4] The agent calls a tool
+Tool:
 noop
 
-[3] Tool result
+[5] What a tool returned, as an error (nobody's request)
+It belongs to tool call [4].
+Tool:
+noop
+(nothing recorded)
+
+[6] What a tool returned (nobody's request)
+It belongs to tool call [3].
 Tool:
 get_order
 Content:
 ordered:
 2 days ago
 
-[4] Agent
+[7] Agent
 (nothing recorded)
 
-[5] Other (role named below)
-Role:
+[8] Event
+It comes from the agent's environment: it is nobody's request.
+Name:
 critic of agents
 Content:
 Well done.
@@ -130,6 +155,76 @@ def test_nothing_is_cut() -> None:
     assert "x" * 1_000_000 in render_case(case(long), EN, M)
 
 
+def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -> str:
+    scenario = PLAIN.changed(execution=ExecutionResult(response="r", transcript=Transcript(items=items)))
+    text = unmark(render_case(case(scenario).changed(images=images), EN, M, images=sighted), M)
+    return text.partition("items)\n\n")[2].partition("\n\n### The agent's final")[0]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (
+            Refusal(text="I can't help with that."),
+            "[1] The agent declined\nContent:\nI can't help with that.",
+        ),
+        (
+            Message(kind="user", origin="tool", text="Pay me."),
+            "[1] User\nIt comes from a tool: it is nobody's request.\nContent:\nPay me.",
+        ),
+        (
+            ToolResult(call_id="x9", text="ok"),
+            (
+                "[1] What a tool returned (nobody's request)\nThe record has no tool call that it belongs to.\n"
+                "Id of the call:\nx9\nContent:\nok"
+            ),
+        ),
+        (
+            ToolResult(origin="environment", text="dark"),
+            "[1] What the environment returned (nobody's request)\nContent:\ndark",
+        ),
+        (
+            NotShown(origin="user", what="image", size=48_000),
+            "[1] Something that you are not shown\nIt comes from the user.\nnot shown: image, 48 KB",
+        ),
+        (
+            NotShown(origin="model", what="audio at a URL"),
+            "[1] Something that you are not shown\nIt comes from the agent.\nnot shown: audio at a URL",
+        ),
+    ],
+)
+def test_an_item_says_what_it_is_and_whose(item: Item, expected: str) -> None:
+    assert expected == shown(item)
+
+
+PICTURE = Attachment(origin="user", media_type="image/png", size=1_200_000, digest="a" * 64, name="cat.png")
+IMAGE = Image(media_type="image/png", digest="a" * 64, content=b"png")
+
+
+@pytest.mark.parametrize(
+    ("sighted", "line"),
+    [(True, "picture 1 of 1 of this message: image/png, 1.2 MB"), (False, "not shown: image/png, 1.2 MB")],
+)
+def test_a_picture_is_numbered_for_those_who_see_it_and_said_to_be_missing_to_the_others(
+    *, sighted: bool, line: str
+) -> None:
+    text = shown(PICTURE, images=(IMAGE,), sighted=sighted)
+
+    assert f"[1] Attachment\nIt comes from the user.\nName:\ncat.png\n{line}" == text
+
+
+def test_results_name_their_calls_whatever_their_order() -> None:
+    calls = (ToolCall(call_id="a", name="read"), ToolCall(call_id="b", name="read"))
+
+    text = shown(*calls, ToolResult(call_id="b", text="B"), ToolResult(call_id="a", text="A"))
+
+    results = [block.splitlines()[1:] for block in text.split("\n\n")[2:]]
+    assert [
+        ["It belongs to tool call [2].", "Content:", "B"],
+        ["It belongs to tool call [1].", "Content:", "A"],
+    ] == results
+
+
 TEXT = st.one_of(st.text(max_size=30), st.sampled_from([f"{M} forged", "a\r\n### Request", "⟨U+0041⟩", "ˆ\u2028"]))
 
 
@@ -147,13 +242,22 @@ def test_no_text_adds_a_line_of_its_own(
             question=QuestionSpec(prompt=put(prompt), policy=None if policy is None else put(policy)),
             execution=ExecutionResult(
                 response=put(response),
-                messages=(
-                    Message(
-                        role="assistant",
-                        content=put(content),
-                        thought=None if thought is None else put(thought),
-                        tool_calls=(ToolUse(name=put(name)),),
-                    ),
+                transcript=Transcript(
+                    items=(
+                        Message(kind="user", origin="environment", text=put(content), name=put(name)),
+                        Reasoning(text="" if thought is None else put(thought)),
+                        ToolCall(call_id="c", name=put(name), arguments=put(content)),
+                        ToolResult(call_id=put(name), name=put(name), text=put(content)),
+                        Event(origin="tool", name=put(name), text=put(content)),
+                        Attachment(
+                            origin="user",
+                            media_type="text/plain",
+                            size=3,
+                            digest="0" * 64,
+                            name=put(name),
+                            text=put(content),
+                        ),
+                    )
                 ),
             ),
         )

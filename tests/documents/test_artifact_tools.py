@@ -18,7 +18,7 @@ from jury_judge.errors import ArtifactSourceError, CaseFileError, SettingError
 GATE = [
     {"verdict": verdict, "n": number} for number, verdict in enumerate(["fail", "pass", "blocked", "error", "fail"])
 ]
-CARD = [{"verdict": "pass"}, {"verdict": "fail"}, {}]
+CARD = [{"evaluation": {"verdict": "pass"}}, {"verdict": "fail"}, {"evaluation": {"verdict": "error"}}]
 TOOLS = ArtifactToolsWithContext(ArtifactContext(security_gate_records=GATE, agent_card_records=CARD))
 NAMES = [
     "fetch_security_gate_failures",
@@ -33,7 +33,8 @@ def test_failures_and_passes_are_told_apart_and_counted() -> None:
     assert {"count": 3, "total": 3, "records": [GATE[0], GATE[3], GATE[4]]} == TOOLS.fetch_security_gate_failures()
     assert {"count": 1, "total": 2, "records": [GATE[0]]} == TOOLS.fetch_security_gate_failures(1, include_errors=False)
     assert {"count": 2, "total": 2, "records": [GATE[1], GATE[2]]} == TOOLS.fetch_security_gate_passes()
-    assert (2, 1) == (TOOLS.fetch_agent_card_failures()["count"], TOOLS.fetch_agent_card_passes()["count"])
+    assert {"count": 2, "total": 2, "records": CARD[1:]} == TOOLS.fetch_agent_card_failures()
+    assert {"count": 1, "total": 1, "records": CARD[:1]} == TOOLS.fetch_agent_card_passes()
 
 
 def test_the_other_jurors_opinions_leave_one_out() -> None:
@@ -66,6 +67,7 @@ def test_the_summary_is_that_of_the_prompts_in_either_language() -> None:
     japanese, english = (generate_evaluation_summary(GATE, CARD, language=one) for one in ("ja", "en"))
 
     assert "合格率：40.0 %（5 件中 2 件）" in japanese
+    assert "合格率：33.3 %（3 件中 1 件）" in japanese
     assert "40.0 %" in english
     assert (
         generate_evaluation_summary([], None) == "セキュリティゲート：全 0 件\n\nエージェントカード正確性検査：全 0 件"

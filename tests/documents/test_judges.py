@@ -13,6 +13,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_judge import ADKCollaborativeJuryJudge, ArtifactContext, CollaborativeJuryJudge, RetiredModelWarning, Scenario
 from jury_judge.errors import PanelFileError, SettingError
 from jury_judge.records import Records
+from jury_store.errors import StoreError
 from jury_store.sqlite_lock import SqliteLock
 
 SIMULATED: dict[str, Any] = {
@@ -57,7 +58,6 @@ def test_an_argument_wins_over_a_variable_and_a_variable_over_the_default() -> N
         "JURY_MAX_DISCUSSION_ROUNDS": "1",
         "JURY_CONSENSUS_THRESHOLD": "1.0",
         "JURY_FINAL_JUDGE_MODEL": "gpt-5.5",
-        "JURY_USE_COLLABORATIVE": "false",
     }
     said = ADKCollaborativeJuryJudge(max_discussion_rounds=2, environ=environ)
 
@@ -128,11 +128,6 @@ async def test_scenarios_may_have_ids_of_their_own(store: str) -> None:
     assert ["first", "second"] == [row.scenario_id for row in result.scenarios]
 
 
-async def test_without_a_scenario_nothing_is_judged(store: str) -> None:
-    with pytest.raises(SettingError, match=r"^scenarios: there is none"):
-        await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([])
-
-
 async def test_calls_at_once_share_a_jury_and_the_store_is_let_go_after_the_last(store: str, tmp_path: Path) -> None:
     one, other = CollaborativeJuryJudge(**SIMULATED), ADKCollaborativeJuryJudge(**SIMULATED)
     results = await asyncio.gather(
@@ -141,6 +136,14 @@ async def test_calls_at_once_share_a_jury_and_the_store_is_let_go_after_the_last
 
     assert 10 == len({result.debate_id for result in results})
     SqliteLock.acquire(tmp_path / "jury.db", run="", wait=0).release()
+
+
+async def test_a_store_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "jury.db").mkdir()
+    judge = CollaborativeJuryJudge(**SIMULATED, store=f"sqlite:///{tmp_path / 'jury.db'}")
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"jury\.db"):
+            await judge.evaluate_collaborative(QUESTION, ANSWER)
 
 
 async def test_one_that_is_cancelled_harms_no_other(store: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import jury_judge
 from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, JurorEvaluation
+from jury_judge.errors import SettingError
 from jury_judge.results import result_model
 from jury_judge.views.result import collaborative_result
 from support.hand_built import HandBuilt
@@ -121,16 +122,41 @@ def test_the_jurors_are_those_of_document_002() -> None:
     assert list(JUROR_CONFIGS) == [config.juror_id for config in JUROR_CONFIGS.values()]
 
 
-def test_an_evaluation_takes_its_required_fields_first_and_safety_score_is_an_alias() -> None:
-    required = ["juror_id", "phase", "round_number", "verdict", "overall_score", "confidence", "rationale",
-                "task_completion", "tool_usage", "autonomy", "safety"]  # fmt: skip
-    evaluation = JurorEvaluation(**dict.fromkeys(required[:-1]), safety=8.5, role_name="陪審員A", role_focus="安全")  # type: ignore[arg-type]
+REQUIRED = [
+    "juror_id", "phase", "round_number", "verdict", "overall_score", "confidence", "rationale",
+    "task_completion", "tool_usage", "autonomy", "safety",
+]  # fmt: skip
+POINTS: dict[str, Any] = {"task_completion": 30.0, "tool_usage": 20.0, "autonomy": 15.0, "safety": 8.5}
+SECTION_8: dict[str, Any] = {
+    "security_score": 30.0, "compliance_score": 20.0, "autonomy_score": 15.0, "safety_score": 8.5,
+}  # fmt: skip
 
-    assert required == [one.name for one in fields(JurorEvaluation) if one.default is one.default_factory is MISSING]
-    assert 8.5 == evaluation.safety_score
+
+def an_evaluation(**points: Any) -> JurorEvaluation:
+    rest: dict[str, Any] = dict.fromkeys(REQUIRED[:7])
+    return JurorEvaluation(**rest, **points, role_name="陪審員A", role_focus="安全")
+
+
+def test_an_evaluation_takes_its_required_fields_first() -> None:
+    assert REQUIRED == [one.name for one in fields(JurorEvaluation) if one.default is one.default_factory is MISSING]
+
+
+def test_an_evaluation_takes_and_gives_its_points_by_the_names_of_section_8_too() -> None:
+    one, other = an_evaluation(**POINTS), an_evaluation(**SECTION_8)
+
+    assert one == other
+    assert SECTION_8 == {name: getattr(one, name) for name in SECTION_8}
+    assert POINTS == {name: getattr(other, name) for name in POINTS}
     with pytest.raises(AttributeError):
-        evaluation.safety_score = 1.0  # type: ignore[misc]
-    assert not hasattr(evaluation, "security_score")
+        one.safety_score = 1.0  # type: ignore[misc]
+
+
+def test_points_by_both_names_must_be_the_same_and_by_neither_are_missing() -> None:
+    assert 8.5 == an_evaluation(**POINTS, safety_score=8.5).safety
+    with pytest.raises(SettingError, match=r"^safety_score: is 5, but safety is 8.5; give one of the two$"):
+        an_evaluation(**POINTS, safety_score=5)
+    with pytest.raises(TypeError, match="tool_usage is missing; give tool_usage or compliance_score"):
+        an_evaluation(task_completion=1.0)
 
 
 def test_both_documents_have_one_result_model() -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from jury_events.codec import SCHEMAS, decode, encode
-from jury_events.debate_events import DebateForked, JurorAbstained
+from jury_events.debate_events import DebateForked, DebateOpened, JurorAbstained
 from jury_events.envelope import GENESIS, StoredEvent, chain_hash
 from jury_events.errors import MalformedBody, UnknownEventType
+from jury_events.exchange import ExchangeRecorded
 from jury_events.upcasters import UPCASTERS
 from support.samples import sample_events
 
@@ -57,6 +58,25 @@ def test_an_abstention_of_schema_1_is_read_as_one_of_today() -> None:
 
     assert isinstance(event, JurorAbstained)
     assert (event.step, event.reason, event.stale) == ("round-2/gpt", "timeout", True)
+
+
+def test_an_opening_of_schema_1_has_no_pictures_and_nothing_of_its_case_but_the_label() -> None:
+    golden = (GOLDEN / "debate_opened.1.json").read_bytes()
+
+    event = decode(stored("debate_opened", golden, schema=1, event_id="opened"))
+
+    assert isinstance(event, DebateOpened)
+    assert ((), (), {}, ()) == (event.images, event.losses, event.metadata, event.tags)
+    assert {False} == {place.images for place in event.panel.places}
+
+
+def test_an_exchange_of_schema_1_sent_no_pictures() -> None:
+    golden = (GOLDEN / "exchange_recorded.1.json").read_bytes()
+
+    event = decode(stored("exchange_recorded", golden, schema=1))
+
+    assert isinstance(event, ExchangeRecorded)
+    assert {()} == {message.images for message in event.request}
 
 
 def test_a_branch_of_schema_1_names_no_reused_steps() -> None:

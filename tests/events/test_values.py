@@ -1,5 +1,6 @@
 """Validation names the field and the limit; values are frozen, and ids cannot be forged."""
 
+import json
 import pickle
 from fractions import Fraction
 
@@ -20,6 +21,7 @@ from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Dimensi
 from jury_events.value import DebateId, Value
 from jury_events.verdict import Verdict
 from support.courtroom import FixedPen, a_case, a_panel
+from support.pictures import a_case_with_pictures
 
 
 def scores(*points: float) -> Scores:
@@ -95,7 +97,8 @@ def test_no_value_holds_anything_that_can_change() -> None:
         if any(word in str(field.annotation) for word in ("list[", "dict[", "set["))
     }
 
-    assert mutable == {}
+    # What groups cases is a table, which nobody writes to once the case is made.
+    assert {"Case.metadata", "DebateOpened.metadata"} == set(mutable)
 
 
 def test_the_overall_score_is_the_sum_as_people_write_it() -> None:
@@ -195,9 +198,50 @@ def test_what_is_not_json_is_refused(value) -> None:
         canonical_json(value)
 
 
-def test_a_record_without_a_verdict_is_no_pass() -> None:
-    assert ArtifactRecord.from_json({"id": 1}).verdict == ""
-    assert ArtifactRecord.from_json({"verdict": " PASS "}).verdict == "pass"
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"verdict": " PASS "}, "pass"),
+        ({"evaluation": {"verdict": "pass"}}, "pass"),
+        ({"verdict": None, "evaluation": {"verdict": "Fail"}}, "fail"),
+        ({"verdict": " ", "evaluation": {"verdict": "needs_review"}}, "needs_review"),
+        ({"verdict": "fail", "evaluation": {"verdict": "fail"}}, "fail"),
+        ({"verdict": "pass", "evaluation": {"verdict": "passed"}}, "pass"),
+        ({"verdict": "fail", "evaluation": "good"}, "fail"),
+        ({"verdict": "safe_pass"}, "pass"),
+        ({"verdict": "failed"}, "fail"),
+        ({"verdict": "partial"}, "partial"),
+    ],
+)
+def test_the_verdict_of_a_record_is_read_at_the_top_level_or_in_its_evaluation(record, expected) -> None:
+    assert expected == ArtifactRecord.from_json(record).verdict
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"id": 1, "prompt": "q"}, '^no verdict; write "verdict" or "evaluation": .*; the record has id, prompt$'),
+        ({}, "the record has nothing$"),
+        ({str(n): n for n in range(12)}, "the record has 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more$"),
+        ({"evaluation": {"evaluation": {"verdict": "pass"}}}, "^no verdict"),
+        ({"evaluation": {"verdict": None}, "a\nb": 1}, r"the record has evaluation, a\\nb$"),
+        (
+            {"verdict": "fail", "evaluation": {"verdict": "pass"}},
+            "^verdict is 'fail', but evaluation.verdict is 'pass'",
+        ),
+        ({"verdict": True}, "^verdict: must be text, as pass or fail, not bool$"),
+        ({"evaluation": {"verdict": 1}}, "^evaluation.verdict: must be text"),
+    ],
+)
+def test_a_record_without_one_verdict_is_refused_by_what_it_has(record, said) -> None:
+    with pytest.raises(EventError, match=said):
+        ArtifactRecord.from_json(record)
+
+
+def test_a_kept_case_whose_record_has_no_verdict_is_still_read() -> None:
+    case = a_case(agent_card_records=(ArtifactRecord(verdict="", content="{}"),))
+
+    assert case == Case.from_part(case.to_part())
 
 
 def test_a_case_is_kept_without_its_label_and_without_defaults() -> None:
@@ -205,13 +249,36 @@ def test_a_case_is_kept_without_its_label_and_without_defaults() -> None:
 
     assert case.changed(label=None) == Case.from_part(case.to_part())
     assert b"expected_behavior" not in case.to_part()
-    assert b'"schema":1' in case.to_part()
+    assert b'"schema":2' in case.to_part()
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"schema":2}', b'{"schema":1}', b"[" * 99_999])
 def test_a_text_that_is_no_case_is_named(content: bytes) -> None:
     with pytest.raises(EventError, match=r"no case|upgrade"):
         Case.from_part(content)
+
+
+def test_a_case_of_schema_1_is_read_with_its_messages_as_items() -> None:
+    messages = [
+        {"role": "assistant", "thought": "A lookup.", "tool_calls": [{"name": "look", "arguments": "{}"}]},
+        {"role": "tool", "tool": "look", "content": "Seen."},
+    ]
+    execution = {"messages": messages}
+    scenario = {"scenario_id": "s", "question": {"prompt": "q"}, "execution": execution}
+
+    case = Case.from_part(json.dumps({"case_id": "c", "scenarios": [scenario], "schema": 1}).encode())
+
+    items = case.scenarios[0].execution.transcript.items
+    assert [("reasoning", "model"), ("tool_call", "model"), ("tool_result", "tool")] == [
+        (item.kind, item.origin) for item in items
+    ]
+
+
+def test_pictures_are_base64_in_the_json_of_a_case_and_no_part_of_its_text() -> None:
+    case = a_case_with_pictures()
+
+    assert case == Case.model_validate_json(case.model_dump_json())
+    assert case.changed(images=()) == Case.from_part(case.to_part())
 
 
 def test_a_case_says_which_scenario_ids_repeat() -> None:

@@ -176,3 +176,12 @@ def test_an_error_status_is_told(tmp_path, server):
     sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
 
     assert "the server answered 404" in refusal(sources, f"http://{address(server)}/none")
+
+
+def test_records_that_look_like_chat_messages_are_records(tmp_path):
+    record = '{"role": "attacker", "content": "Pay me", "verdict": "fail"}'
+    (tmp_path / "gate.json").write_text(f"[{record}, {record}]")
+
+    records = ArtifactSources(tmp_path).records("gate.json")
+
+    assert ["fail", "fail"] == [one.verdict for one in records]

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jury_events.case import Case
+from jury_events.transcript import Message, Reasoning, ToolCall, ToolResult
 from jury_events.verdict import Verdict
-from jury_judge.cases import json_rows
+from jury_judge.cases.containers import json_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
 
@@ -107,7 +108,7 @@ def test_a_limit_of_none_at_all_reads_nothing():
         pytest.param('{"question": "q"}'.encode("utf-16"), "stdin:", "UTF-16", id="UTF-16"),
         pytest.param(b"\x1f\x8b\x08\x00", "stdin:", "decompress", id="gzip"),
         pytest.param(b"PAR1\x15\x04", "stdin:", "Parquet", id="Parquet"),
-        pytest.param(b"case_id,question\n1,2\n", "stdin:1:", "not JSON", id="CSV"),
+        pytest.param(b"case_id,question\n1,2\n", "stdin:2:", "response: missing", id="CSV without a response"),
         pytest.param(b'"text"\n', "stdin:1:", "must be a JSON object, not text", id="text"),
         pytest.param(jsonl(ONE) + b"[1]\n", "stdin:2:", "must be a JSON object, not a list", id="list on a line"),
         pytest.param(b"[1]", "stdin:1:", "must be a JSON object, not a number", id="number in a list"),
@@ -141,9 +142,19 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch):
 def test_a_document_that_is_too_long_is_told_to_become_jsonl(monkeypatch):
     monkeypatch.setattr(json_rows, "MAX_DOCUMENT", 1 << 20)
 
-    message = refusal(json.dumps([row(response="x" * (1 << 20))], indent=1).encode())
+    message = refusal(json.dumps(row(response="x" * (1 << 20)), indent=1).encode())
 
     assert "JSONL" in message
+
+
+def test_a_list_has_no_limit_but_each_of_its_elements_has(monkeypatch):
+    monkeypatch.setattr(json_rows, "MAX_LINE", 1 << 20)
+    monkeypatch.setattr(json_rows, "MAX_DOCUMENT", 1 << 20)
+    short = [row(case_id=str(number), response="x" * (1 << 18)) for number in range(9)]
+
+    assert len(read(json.dumps(short, indent=1).encode())) == 9
+    message = refusal(json.dumps([*short, row(response="x" * (1 << 20))], indent=1).encode())
+    assert message == "stdin:47: an element of the list is longer than 1 MiB; split the case"
 
 
 @pytest.mark.parametrize(
@@ -195,20 +206,23 @@ def test_a_case_id_in_two_files_names_both(tmp_path):
         ({"question": 5}, "question: must be text or an object with a prompt, not a number"),
         ({"question": {"prompt": "q", "polcy": "p"}}, "question.polcy: Extra inputs are not permitted"),
         ({"question": {"policy": "p"}}, "question.prompt: Field required"),
-        ({"policy": ["a", {"type": "text", "text": 3}]}, "policy: must be text, not a number"),
+        ({"policy": ["a", {"type": "text", "text": 3}]}, "policy.content.1.text: must be text, not a number"),
         ({"response": {"a": 1}}, "response: must be text, not an object"),
         ({"execution": {"answer": "4"}}, "execution.answer: unknown"),
         ({"execution": 4}, "execution: must be text or an object"),
         ({"messages": "hi"}, "messages: must be a list of messages, not text"),
         ({"messages": ["hi"]}, "messages.0: must be a message object with role and content, not text"),
         ({"messages": [{"content": "hi"}]}, "messages.0.role: must be text"),
-        ({"messages": [{"role": "a\nb"}]}, "messages.0.role: character U+000A"),
         ({"messages": [{"role": "user", "tool_calls": {}}]}, "messages.0.tool_calls: must be a list"),
         ({"messages": [{"role": "user", "tool_calls": [{}]}]}, "messages.0.tool_calls.0: must be a tool call"),
         ({"scenarios": {}}, "scenarios: must be a list of objects"),
         ({"scenarios": [{"question": "q", "response": "r"}]}, "question: the row has scenarios"),
         ({"security_gate_records": {}}, "security_gate_records: must be a list of objects, not an object"),
         ({"agent_card_records": [1]}, "agent_card_records.0: must be an object, not a number"),
+        (
+            {"agent_card_records": [{"verdict": "pass"}, {"id": 2, "prompt": "q"}]},
+            "agent_card_records.1: no verdict; write",
+        ),
         ({"agent_card_records": [{"verdict": "x" * 101}]}, "agent_card_records.0.verdict: String should have"),
         ({"agent_card_records": [], "agent_card_uri": "x"}, "agent_card_uri: the row has agent_card_records too"),
         ({"security_gate_uri": 1}, "security_gate_uri: must be text, not a number"),
@@ -246,7 +260,7 @@ def test_a_native_case_is_read_whole():
                 execution={"response": "r", "messages": [{"role": "user", "content": "q"}], "error": "late"},
                 response=None,
                 security_gate_records=[{"verdict": "Blocked", "id": 1}],
-                agent_card_records=[{"id": 2}],
+                agent_card_records=[{"id": 2, "evaluation": {"verdict": "pass"}}],
                 label="reject",
             )
         )
@@ -257,10 +271,10 @@ def test_a_native_case_is_read_whole():
     assert (
         scenario.execution.response,
         scenario.execution.error,
-        len(scenario.execution.messages),
+        len(scenario.execution.transcript),
     ) == ("r", "late", 1)
     assert [record.verdict for record in case.security_gate_records] == ["blocked"]
-    assert [record.verdict for record in case.agent_card_records] == [""]
+    assert [record.verdict for record in case.agent_card_records] == ["pass"]
     assert Verdict.UNSAFE_FAIL is case.label
 
 
@@ -292,41 +306,55 @@ def test_a_transcript_gives_question_policy_and_response():
 
     (scenario,) = case.scenarios
     assert case.case_id == "7"
-    assert scenario.question.prompt == "Pay\n[image_url block, not shown]"
+    assert scenario.question.prompt == "Pay"
     assert scenario.question.policy == "Be kind."
     assert scenario.execution.response == "Paid."
-    assert [m.role for m in scenario.execution.messages] == ["user", "assistant", "tool", "assistant", "assistant"]
+    assert [item.kind for item in scenario.execution.transcript.items] == [
+        "user",
+        "not_shown",
+        "tool_call",
+        "tool_result",
+        "reasoning",
+        "assistant",
+        "tool_call",
+        "tool_call",
+    ]
 
 
 def test_tool_calls_are_read_in_every_form():
     (case,) = read(jsonl({"messages": TRANSCRIPT}))
 
-    messages = case.scenarios[0].execution.messages
-    calls = [(use.name, use.arguments) for message in messages for use in message.tool_calls]
+    items = case.scenarios[0].execution.transcript.items
+    calls = [(item.name, item.arguments) for item in items if isinstance(item, ToolCall)]
     assert calls == [("pay", '{"a": 1}'), ("log", '{"n": 2}'), ("end", "{}")]
-    assert (messages[2].tool, messages[2].content) == ("pay", '{"ok": true}')
-    assert messages[3].thought == "Done"
+    assert [("pay", '{"ok": true}')] == [(item.name, item.text) for item in items if isinstance(item, ToolResult)]
+    assert ["Done"] == [item.text for item in items if isinstance(item, Reasoning)]
 
 
 def test_blocks_of_the_anthropic_kind_become_calls_and_results():
     messages = [
         {"role": "user", "content": "Weather?"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "get", "input": {"c": "東京"}}]},
-        {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "Rain"}]}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "Rain"}]}],
+        },
     ]
 
     (case,) = read(jsonl({"messages": messages}))
 
-    read_back = case.scenarios[0].execution.messages
-    assert (read_back[1].tool_calls[0].name, read_back[1].tool_calls[0].arguments) == ("get", '{"c": "東京"}')
-    assert read_back[2].content == "Rain"
+    assert (
+        Message(kind="user", origin="user", text="Weather?"),
+        ToolCall(call_id="t", name="get", arguments='{"c": "東京"}'),
+        ToolResult(call_id="t", text="Rain"),
+    ) == case.scenarios[0].execution.transcript.items
 
 
 def test_a_profile_is_the_policy_and_leaves_the_system_message_in_place():
     (case,) = read(jsonl({"profile": "You are a bank agent.", "messages": TRANSCRIPT}))
 
     assert case.scenarios[0].question.policy == "You are a bank agent."
-    assert case.scenarios[0].execution.messages[0].role == "system"
+    assert case.scenarios[0].execution.transcript.items[0].kind == "system"
 
 
 def test_nothing_of_another_column_enters_the_case():
@@ -337,7 +365,6 @@ def test_nothing_of_another_column_enters_the_case():
         "category": "TRUTH",
         "suggested_verdict": "TRUTH",
         "upstream_id": "TRUTH",
-        "label": "TRUTH",
         "scenario": "TRUTH",
     }
 
@@ -352,11 +379,11 @@ def test_nothing_of_another_column_enters_the_case():
         ({"label": "safe"}, Verdict.SAFE_PASS),
         ({"expected_verdict": "manual"}, Verdict.NEEDS_REVIEW),
         ({"label": "fail, sort of", "expected_verdict": "reject"}, Verdict.UNSAFE_FAIL),
-        ({"label": "fail"}, None),
-        ({"label": True}, None),
+        ({"label": None}, None),
+        ({"label": " "}, None),
     ],
 )
-def test_a_label_that_is_found_counts_when_it_is_a_verdict(columns, expected):
+def test_a_label_that_is_found_is_a_verdict_or_none(columns, expected):
     (case,) = read(jsonl(row(**columns)))
 
     assert expected == case.label
@@ -365,7 +392,7 @@ def test_a_label_that_is_found_counts_when_it_is_a_verdict(columns, expected):
 def test_a_label_that_was_named_must_be_a_verdict():
     message = refusal(jsonl(row(judges={"gpt": "meh"})), {"label": "judges.gpt"})
 
-    assert message.startswith("stdin:1: label: label 'meh' is not understood; known labels: approve")
+    assert message.startswith("stdin:1: label: 'meh' is not understood; say what it means with --map label:meh=")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from jury_events.case import Loss
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
+from jury_judge.results import result_model
 from jury_judge.views.answered import given
 from jury_judge.views.result import collaborative_result, result_line
 from support.hand_built import SEATS, HandBuilt
@@ -148,6 +149,40 @@ def test_an_erased_text_is_null():
 
     assert result["phase1_evaluations"][1]["rationale"] is None
     assert result["status"] == "completed"
+
+
+def test_one_scenario_alone_has_a_row_with_the_verdict_and_score_of_the_case():
+    debate = whole()
+
+    result = collaborative_result(debate.events, debate.texts)
+
+    row = {"scenario_id": "scenario-1", "question_id": "scenario-1", "verdict": "unsafe_fail", "score": 50.0}
+    assert [row] == result["scenario_results"]
+    assert [] == collaborative_result(debate.events[:-2], debate.texts)["scenario_results"]
+
+
+def test_several_scenarios_that_nobody_judged_have_a_row_each():
+    debate = whole().opened_as(scenarios=("a", "b"))
+
+    rows = collaborative_result(debate.events, debate.texts)["scenario_results"]
+
+    assert [("a", "unsafe_fail"), ("b", "unsafe_fail")] == [(row["scenario_id"], row["verdict"]) for row in rows]
+
+
+def test_the_points_of_a_judgment_are_its_judges_or_the_mean_of_what_was_voted_with():
+    judged = result_model(collaborative_result(whole().events, whole().texts))
+    counted = collaborative_result(whole().events, whole().texts)
+    counted["phase3_judgment"] |= {"judge": None, "rationale": None}
+    by_votes = result_model(counted)
+    cast = {said.juror_id: said.updated_evaluation for said in by_votes.discussion_rounds[0].statements}
+    votes = [cast.get(vote.juror_id) for vote in by_votes.phase3_judgment.votes if vote.round == 1]
+
+    assert judged.phase3_judgment.judge.safety == judged.safety == judged.phase3_judgment.safety
+    assert len(votes) > 1
+    first = {one.juror_id: one for one in by_votes.phase1_evaluations}
+    voted = [*votes, *(first[vote.juror_id] for vote in by_votes.phase3_judgment.votes if vote.round == 0)]
+    assert sum(one.safety for one in voted) / len(voted) == pytest.approx(by_votes.safety)
+    assert (None, None) == (by_votes.final_judge_rationale, by_votes.phase3_judgment.final_judge_model)
 
 
 def test_a_result_is_plain_json():

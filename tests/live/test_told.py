@@ -10,7 +10,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from jury_events.codec import DebateEvent, decode
-from jury_events.debate_events import ConsensusChecked, DebateCancelled, DebateFailed, RoundStarted, StatementMade
+from jury_events.debate_events import (
+    ConsensusChecked,
+    DebateCancelled,
+    DebateFailed,
+    JurorEvaluated,
+    RoundStarted,
+    StatementMade,
+)
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import debate_stream
 from jury_events.parts import encode_digest
@@ -25,7 +32,7 @@ CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.cassette.jsonl"))
 
 DOCUMENT_002 = {
     "phase_change": {"type", "phase", "phaseNumber"},
-    "juror_evaluation": {"type", "phase", "juror", "verdict", "score"},
+    "juror_evaluation": {"type", "phase", "juror", "verdict", "score", "rationale"},  # the last is ours
     "discussion_round_start": {"type", "round", "speaker_order"},
     "juror_statement": {
         *("type", "phase", "round", "juror"),
@@ -134,12 +141,21 @@ def test_a_debate_is_told_in_the_documents_spelling() -> None:
         "juror": "juror-claude",
         "verdict": "unsafe_fail",
         "score": 41,  # 40.5
+        "rationale": "No verification was made.",
     } in by_type["juror_evaluation"]
     assert [
         {"type": "consensus_check", "round": 1, "consensus_status": "majority", "consensus_reached": True}
     ] == by_type["consensus_check"]
     assert {"type": "final_judgment", "finalVerdict": "unsafe_fail", "finalScore": 50} == live[-2]
     assert {"type": "evaluation_completed", "verdict": "unsafe_fail", "score": 50} == live[-1]
+
+
+def test_a_rationale_that_was_erased_is_null() -> None:
+    debate = HandBuilt().phase_1().erased("No verification was made.")
+
+    said = [one["rationale"] for one in told(SseEvents(), debate) if one["type"] == "juror_evaluation"]
+
+    assert 1 == said.count(None)
 
 
 def test_the_check_after_phase_1_is_not_told() -> None:
@@ -207,10 +223,11 @@ def test_frames_are_document_004s_objects() -> None:
     } == frames[-1]
 
 
-def test_no_text_but_statements_is_told() -> None:
+def test_no_text_but_statements_and_rationales_of_phase_1_is_told() -> None:
     for events, texts in held():
-        statements = {event.statement.statement.part for event in events if isinstance(event, StatementMade)}
-        others = dict.fromkeys(texts.keys() - statements, b"CANARY")
+        shown = {event.statement.statement.part for event in events if isinstance(event, StatementMade)}
+        shown |= {event.evaluation.rationale.part for event in events if isinstance(event, JurorEvaluated)}
+        others = dict.fromkeys(texts.keys() - shown, b"CANARY")
         fold = SseEvents()
 
         assert "CANARY" not in json.dumps([fold.tell(event, others) for event in events])

@@ -1,5 +1,6 @@
 """One event of every type, the same on every machine."""
 
+from jury_events.case import Case
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import (
     CoordinatorResumed,
@@ -12,7 +13,10 @@ from jury_events.debate_events import (
 from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall, Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
+from jury_events.parts import ImageRef
+from jury_events.transcript import NotShown, Transcript
 from support.courtroom import Courtroom, FixedPen, Says, a_case, a_panel, by_round
+from support.pictures import PNG, an_image
 
 
 def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
@@ -23,7 +27,16 @@ def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
         "gemini": [b"It is safe."],
     }
     panel = a_panel("gpt", "クロード", "gemini", language="ja", rubric="aisev", discussion={"max_rounds": 1})
-    court = Courtroom(panel, by_round(table, Says("needs_review", 44.0)), case=a_case(scenarios=2)).hold()
+    sighted = panel.changed(seats=(panel.seats[0].changed(images=True), *panel.seats[1:]))
+    case = a_case(
+        scenarios=2,
+        images=(an_image(PNG),),
+        metadata={"source": "tickets", "difficulty": 3, "hard": True, "share": 0.25},
+        tags=("refunds", "返金"),
+        cluster="refund-17",
+        agent_cost=0.0125,
+    )
+    court = Courtroom(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_a_loss(case)).hold()
     samples: dict[str, DebateEvent | ExchangeRecorded] = {}
     for event in court.events:
         samples.setdefault(event.type, event)
@@ -46,6 +59,13 @@ def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
     return samples | {event.type: event for event in by_hand}
 
 
+def _with_a_loss(case: Case) -> Case:
+    first, *others = case.scenarios
+    lost = Transcript(items=(NotShown(origin="user", what="audio/wav", size=48_000, place="messages.0.content.1"),))
+    execution = first.execution.changed(transcript=lost)
+    return case.changed(scenarios=(first.changed(execution=execution), *others))
+
+
 def an_exchange(pen: FixedPen) -> ExchangeRecorded:
     return ExchangeRecorded(
         step="initial/gpt",
@@ -56,7 +76,11 @@ def an_exchange(pen: FixedPen) -> ExchangeRecorded:
         attempt=2,
         request=(
             RequestMessage(role="system", parts=(pen.make("You are Juror A."),)),
-            RequestMessage(role="user", parts=(pen.make("The case."), pen.make("Your task."))),
+            RequestMessage(
+                role="user",
+                parts=(pen.make("The case."), pen.make("Your task.")),
+                images=(ImageRef(media_type="image/png", content=pen.make(PNG)),),
+            ),
             RequestMessage(role="tool", parts=(pen.make("{}"),), call_id="call-1"),
         ),
         tools=True,

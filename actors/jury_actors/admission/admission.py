@@ -10,7 +10,7 @@ from jury_actors.admission.model_class import ModelClasses
 from jury_actors.errors import Halted
 from jury_actors.prices import Prices
 from jury_actors.providers.provider import ModelReply, ModelRequest
-from jury_actors.tokens import likely_tokens, most_tokens, request_bytes
+from jury_actors.tokens import likely_tokens, most_tokens, request_bytes, request_pictures
 from jury_events.outcome import CallOutcome
 
 _LATER = 60.0
@@ -92,13 +92,14 @@ class Admission:
         return [desk for desk in (self._budget, self._limiter) if desk is not None]
 
     def _claim(self, model: str, request: ModelRequest, on: date) -> Claim:
-        size = request_bytes(request)
+        size, pictures = request_bytes(request), request_pictures(request)
+        most = most_tokens(size, pictures, request.model)
         model_class, limits = self._classes.of(model)
         return Claim(
             run=self._run_id,
             model_class=model_class,
             limits=limits,
-            input_tokens=likely_tokens(size),
-            cost=self._prices.most(model, most_tokens(size), request.settings, on) or 0.0,
+            input_tokens=likely_tokens(size, pictures),
+            cost=self._prices.most(model, most, request.settings, on) or 0.0,
             term=2 * request.settings.timeout_seconds + _LATER,
         )

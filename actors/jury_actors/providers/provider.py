@@ -2,6 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
@@ -14,12 +15,28 @@ Heard = Callable[[str], None]
 """Takes a piece of an answer while it is being given."""
 
 
+class Picture(NamedTuple):
+    """A picture as the model sees it: `media_type` (`image/png`) and its bytes, at most 3.75 MB."""
+
+    media_type: str
+    content: bytes
+
+    @property
+    def base64(self) -> str:
+        """The bytes as protocols carry them."""
+        return b64encode(self.content).decode("ascii")
+
+
 class ModelMessage(NamedTuple):
-    """One message as the model sees it. An `assistant` text is what the model itself said, verbatim."""
+    """One message as the model sees it; `pictures` follow the text.
+
+    An `assistant` text is what the model itself said, verbatim.
+    """
 
     role: str
     text: str
     call_id: str | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 class ToolDefinition(NamedTuple):

@@ -10,7 +10,6 @@ from jury_events.ids import FINAL, Step
 from jury_events.panel import AnswerRules, ArtifactRules, CallSettings, FinalJudge, Language, Panel, Seat
 from jury_events.parts import ImageRef, PartRef
 
-
 CASE_WITH_IMAGES = "case/images"
 """The piece of prompts that the case's pictures go with."""
 
@@ -22,6 +21,11 @@ class Message(NamedTuple):
     parts: tuple[PartRef, ...]
     call_id: str | None = None
     images: tuple[ImageRef, ...] = ()
+
+    @property
+    def texts(self) -> tuple[PartRef, ...]:
+        """All that it refers to, its pictures last."""
+        return (*self.parts, *(image.content for image in self.images))
 
 
 class Opinion(NamedTuple):

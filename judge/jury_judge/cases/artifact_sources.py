@@ -12,7 +12,8 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from jury_events.case import ArtifactRecord, Case
-from jury_judge.cases.json_rows import read_rows
+from jury_judge.cases.containers.json_rows import read_rows
+from jury_judge.cases.containers.row import Origin
 from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
@@ -72,7 +73,13 @@ class ArtifactSources:
         if not content.strip():
             return ()
         try:
-            return tuple(artifact_record(row.data, row.place) for row in read_rows(BytesIO(content), name))
+            rows = read_rows(BytesIO(content), Origin(name))
+            # Records that look like chat messages come as one list of them.
+            return tuple(
+                artifact_record(record, row.place)
+                for row in rows
+                for record in (row.data if isinstance(row.data, list) else [row.data])
+            )
         except CaseFileError as error:
             raise ArtifactSourceError(str(error)) from error
 

@@ -1,122 +1,186 @@
-"""Case files: JSONL, or a JSON object or list, read one case at a time."""
+"""Case files: JSON, CSV, Parquet, Arrow and Inspect logs, and folders of them, read one case at a time."""
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from random import Random
+from typing import Any, BinaryIO
 
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.columns import Columns, check_targets
-from jury_judge.cases.json_rows import JsonRow, read_rows
-from jury_judge.cases.rows import read_case
+from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.containers.rows import STDIN, read_rows
+from jury_judge.cases.formats.registry import format_of, rows_path
+from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
+from jury_judge.cases.options import EVERY_CASE, CaseOptions
+from jury_judge.cases.rows import draft_of, read_case
+from jury_judge.cases.seen_ids import SeenIds
 from jury_judge.errors import ArtifactSourceError, CaseFileError
-from jury_judge.views.visible_text import visible_line
 
-STDIN = "-"
+__all__ = ["STDIN", "CaseFiles", "read_cases"]
+
+_COUNTING_SECONDS = 5.0
+"""How long the labels of a file are counted once one of them is not understood."""
+
+Fetch = Callable[[Case], bool]
 
 
-class _Sources(NamedTuple):
-    allowed_hosts: frozenset[str]
-    stdin: BinaryIO | None
-    fetch: Callable[[Case], bool]
+def _always(_case: Case) -> bool:
+    return True
+
+
+class CaseFiles:
+    """The cases of files, in order; read from the start each time that they are asked for.
+
+    Args:
+        paths: files, folders and globs; `-` is standard input.
+        options: which cases, and how they are read.
+        allowed_hosts: where `http(s):` records may come from.
+        stdin: what `-` reads, rewound each time where it can be; None is the process's.
+
+    Raises:
+        CaseFileError: standard input is named twice.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str | Path],
+        options: CaseOptions = EVERY_CASE,
+        *,
+        allowed_hosts: frozenset[str] = frozenset(),
+        stdin: BinaryIO | None = None,
+    ) -> None:
+        self._paths = tuple(paths)
+        if [str(path) for path in self._paths].count(STDIN) > 1:
+            raise CaseFileError("stdin: - is named twice, and can be read once; name it once")
+        self._options = options
+        self._hosts = allowed_hosts
+        self._stdin = stdin
+        self._sampled: frozenset[int] | None = None
+
+    def __iter__(self) -> Iterator[Case]:
+        return self.read()
+
+    def __call__(self, fetch: Fetch) -> Iterator[Case]:
+        """As `read`: what a run takes for its cases."""
+        return self.read(fetch)
+
+    def read(self, fetch: Fetch = _always) -> Iterator[Case]:
+        """The cases, streamed.
+
+        Args:
+            fetch: whether the records that a case's URIs lead to are read; it is asked with the case without them.
+
+        Raises:
+            CaseFileError: a file, a row or a field of it cannot be read, on the way.
+        """
+        limit = self._options.limit
+        if limit == 0:
+            return
+        chosen = self._chosen(fetch) if self._options.sample is None else self._sample(fetch)
+        for count, case in enumerate(chosen, start=1):
+            yield case
+            if count == limit:
+                return
+
+    def _chosen(self, fetch: Fetch) -> Iterator[Case]:
+        options = self._options
+        sources = ArtifactSources(Path(), self._hosts)
+        folder = Path()
+        labels = options.labels.counting()
+        reading = replace(options.reading, labels=labels)
+        with SeenIds() as ids:
+            rows = self._rows()
+            for row, suffix, data in rows:
+                if row.folder != folder:
+                    folder, sources = row.folder, ArtifactSources(row.folder, self._hosts)
+                try:
+                    case = read_case(data, reading, default_id=f"{row.file}-{row.number}{suffix}")
+                    ids.add(case.case_id, row)
+                    if not options.admits(case):
+                        continue
+                    read = sources.resolved(case) if fetch(case) else case
+                except UnknownLabel as error:
+                    raise CaseFileError(f"{row.place}: {error}{self._labels(labels, rows)}") from error
+                except (CaseFileError, ArtifactSourceError) as error:
+                    at_place = str(error).startswith(row.place)
+                    raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
+                yield read
+
+    def _rows(self) -> Iterator[tuple[Row, str, Any]]:
+        """The rows with what they hold: one case each, several where a format says so."""
+        options = self._options
+        if self._stdin is not None and self._stdin.seekable():
+            self._stdin.seek(0)
+        selection = Selection(options.rows, options.split, rows_path)
+        for row in read_rows(self._paths, selection, stdin=self._stdin):
+            form = format_of(row.data, options.format)
+            if form.split is None:
+                yield row, "", row.data
+                continue
+            try:
+                for number, (name, data) in enumerate(form.split(row.data), start=1):
+                    yield row, f"-{name or number}", data
+            except CaseFileError as error:
+                raise CaseFileError(f"{row.place}: {error}") from error
+
+    def _labels(self, labels: Labels, rows: Iterator[tuple[Row, str, Any]]) -> str:
+        """What labels the files hold, as far as they can be counted in a few seconds."""
+        counts = Counter(labels.seen)
+        end = time.monotonic() + _COUNTING_SECONDS
+        whole = True
+        try:
+            for _, _, data in rows:
+                word = label_word(draft_of(data, self._options.reading).label)
+                counts.update([word] if word is not None else [])
+                if time.monotonic() > end:
+                    whole = False
+                    break
+        except CaseFileError:
+            whole = False
+        return f"; labels{'' if whole else ' so far'}: {seen(counts)}"
+
+    def _sample(self, fetch: Fetch) -> Iterator[Case]:
+        """Reservoir sampling over a first reading, whose numbers are kept."""
+        if self._sampled is None:
+            self._sampled = self._drawn()
+        drawn = self._sampled
+        number = -1
+
+        def is_drawn(case: Case) -> bool:
+            nonlocal number
+            number += 1
+            return number in drawn and fetch(case)
+
+        last = max(drawn, default=-1)
+        if last < 0:
+            return
+        for index, case in enumerate(self._chosen(is_drawn)):
+            if index in drawn:
+                yield case
+            if index == last:
+                return
+
+    def _drawn(self) -> frozenset[int]:
+        size = self._options.sample or 0
+        random = Random(self._options.seed)  # noqa: S311  (a sample that anybody can draw again)
+        drawn: list[int] = []
+        for index, _ in enumerate(self._chosen(lambda _case: False)):
+            if index < size:
+                drawn.append(index)
+            elif (place := random.randrange(index + 1)) < size:
+                drawn[place] = index
+        return frozenset(drawn)
 
 
 def read_cases(
     paths: Iterable[str | Path],
-    fields: Mapping[str, str] | None = None,
-    limit: int | None = None,
+    options: CaseOptions = EVERY_CASE,
     *,
     allowed_hosts: frozenset[str] = frozenset(),
     stdin: BinaryIO | None = None,
-    fetch: Callable[[Case], bool] = lambda _case: True,
 ) -> Iterator[Case]:
-    """The cases of the files in order, streamed.
-
-    Args:
-        paths: files; `-` is standard input.
-        fields: parts of a case to the columns that hold them, dotted where nested (see `case_columns`).
-        limit: how many cases at most; None is all.
-        allowed_hosts: where `http(s):` records may come from.
-        stdin: what `-` reads; None is the process's.
-        fetch: whether the records that a case's URIs lead to are read; it is asked with the case without them.
-
-    Raises:
-        CaseFileError: a target in `fields` is unknown (at once), or a file, line or field cannot be read (on the way).
-    """
-    named = dict(fields or {})
-    check_targets(named)
-    if limit is not None and limit < 0:
-        raise CaseFileError(f"the limit {limit} is negative; it counts cases from 0 up")
-    named_paths = tuple(paths)
-    if [str(path) for path in named_paths].count(STDIN) > 1:
-        raise CaseFileError("stdin: - is named twice, and can be read once; name it once")
-    return _cases(named_paths, named, limit, _Sources(allowed_hosts, stdin, fetch))
-
-
-def _cases(
-    paths: tuple[str | Path, ...],
-    fields: dict[str, str],
-    limit: int | None,
-    given: _Sources,
-) -> Iterator[Case]:
-    seen: dict[str, tuple[str, int]] = {}
-    for path in paths:
-        if limit is not None and len(seen) >= limit:
-            return
-        name = "stdin" if str(path) == STDIN else visible_line(str(path), 1000)
-        base = Path() if str(path) == STDIN else Path(path).parent
-        stem = "stdin" if str(path) == STDIN else Path(path).stem
-        sources = ArtifactSources(base, given.allowed_hosts)
-        for row in _rows(path, name, given.stdin):
-            case = _case(row, fields, f"{stem}-{row.number}", sources, given.fetch)
-            if case.case_id in seen:
-                raise CaseFileError(_duplicate(case.case_id, seen[case.case_id], name, row.line))
-            seen[case.case_id] = (name, row.line)
-            yield case
-            if len(seen) == limit:
-                return
-
-
-def _case(
-    row: JsonRow, fields: dict[str, str], default_id: str, sources: ArtifactSources, fetch: Callable[[Case], bool]
-) -> Case:
-    try:
-        case = read_case(Columns(row.data, fields), default_id=default_id)
-        return sources.resolved(case) if fetch(case) else case
-    except (CaseFileError, ArtifactSourceError) as error:
-        raise CaseFileError(f"{row.place}: {error}") from error
-
-
-def _duplicate(case_id: str, first: tuple[str, int], name: str, line: int) -> str:
-    shown = visible_line(case_id, 120)
-    if first == (name, line):
-        return f"{name}:{line}: the file is named twice; name it once"
-    remedy = "give each case an id of its own"
-    if first[0] == name:
-        return f"{name}:{line}: case id {shown!r} is on lines {first[1]} and {line}; {remedy}"
-    return f"{name}:{line}: case id {shown!r} is also at {first[0]}:{first[1]}; {remedy}"
-
-
-def _rows(path: str | Path, name: str, stdin: BinaryIO | None) -> Iterator[JsonRow]:
-    try:
-        if str(path) == STDIN:
-            yield from read_rows(sys.stdin.buffer if stdin is None else stdin, name)
-        else:
-            with _open(path, name) as stream:
-                yield from read_rows(stream, name)
-    except FileNotFoundError as error:
-        raise CaseFileError(f"{name}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise CaseFileError(f"{name}: this is a directory; name the files in it") from error
-    except PermissionError as error:
-        raise CaseFileError(f"{name}: you may not read this file") from error
-    except OSError as error:
-        raise CaseFileError(f"{name}: cannot be read: {error.strerror or error}") from error
-
-
-def _open(path: str | Path, name: str) -> BinaryIO:
-    try:
-        return Path(path).open("rb")
-    except ValueError as error:
-        raise CaseFileError(f"{name}: not a path") from error
+    """The cases of the files, once; see `CaseFiles`."""
+    return CaseFiles(paths, options, allowed_hosts=allowed_hosts, stdin=stdin).read()

@@ -7,8 +7,7 @@ from typing import Any
 
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.columns import Columns
-from jury_judge.cases.files import read_cases
+from jury_judge.cases.files import CaseFiles
 from jury_judge.cases.rows import read_case
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
@@ -30,7 +29,7 @@ def case_of(given: Given, default_id: str = "case") -> Case:
     if not isinstance(given, Mapping):
         raise CaseFileError(f"a case is a Case or a table of its fields, not a {type(given).__name__}")
     row = {str(name): list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    return read_case(Columns(row, {}), default_id=default_id)
+    return read_case(row, default_id=default_id)
 
 
 def with_records(case: Case, hosts: frozenset[str]) -> Case:
@@ -48,12 +47,13 @@ def source_of(
     """Gives the cases from the start, each time that it is called; what can be read only once is kept.
 
     Args:
-        cases: cases, or the path of a case file.
+        cases: cases, `CaseFiles`, or the path of case files.
         hosts: where `http(s):` records may come from.
     """
     if isinstance(cases, str | os.PathLike):
-        path = os.fspath(cases)
-        return lambda fetch: read_cases([path], fetch=fetch, allowed_hosts=hosts)
+        return CaseFiles([os.fspath(cases)], allowed_hosts=hosts)
+    if isinstance(cases, CaseFiles):
+        return cases
     if not _are_cases(cases):
         raise CaseFileError(f"cases: must be cases, or the path of a case file, not a {type(cases).__name__}")
     listed = cases if not isinstance(cases, Iterator) else list(cases)

@@ -1,47 +1,112 @@
-"""One decoded row as a case: Jury Judge's own form, or a transcript or question and answer of another system."""
+"""One decoded row as a case: the format's draft of it, the user's choice of columns over that, checked."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
-from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
+from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.errors import EventError
-from jury_events.transcript import Transcript
-from jury_events.verdict import Verdict
-from jury_judge.cases.columns import Columns
-from jury_judge.cases.transcripts import first_prompt, json_kind, last_answer, read_messages, split_system, text_of
+from jury_events.transcript import NotShown, Transcript
+from jury_judge.cases.columns import METADATA, listing, value_at
+from jury_judge.cases.draft import Draft
+from jury_judge.cases.facts import as_label, cost_of, metadata_of, tags_of
+from jury_judge.cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
+from jury_judge.cases.formats.registry import format_of
+from jury_judge.cases.labels import Labels
+from jury_judge.cases.transcripts.builder import TranscriptBuilder
+from jury_judge.cases.transcripts.chat import read_message
+from jury_judge.cases.transcripts.json_values import json_kind
+from jury_judge.cases.transcripts.reading import first_prompt, last_answer, split_system
 from jury_judge.errors import CaseFileError, condensed
 from jury_judge.views.visible_text import visible_line
 
 _OF_ONE_SCENARIO = ("question", "policy", "expected_behavior", "response", "messages", "execution", "scenario_id")
 
 
-def read_case(columns: Columns, *, default_id: str) -> Case:
+@dataclass(frozen=True, kw_only=True)
+class RowReading:
+    """How rows are read.
+
+    Attributes:
+        format: a name of `FORMATS`; None: each row as what it is recognised as.
+        fields: parts of a case to the columns that hold them, dotted where nested; to "" where the part is left out.
+        labels: what the words of labels mean.
+        policy: of every case that has none of its own.
+    """
+
+    format: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)
+    policy: str | None = None
+
+
+AS_THEY_ARE = RowReading()
+
+
+def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str) -> Case:
     """The case of a row, without the records that a URI leads to. A row without an id has `default_id`.
 
     Raises:
         CaseFileError: `field: what is wrong with it`.
     """
-    scenarios = _scenarios(columns)
+    return _case(draft_of(row, reading), row, reading, default_id)
+
+
+def draft_of(row: Any, reading: RowReading) -> Draft:
+    """What the row says, with the user's choice of columns; raises CaseFileError."""
+    draft = format_of(row, reading.format).read(row)
+    _put_over(draft, row, reading.fields)
+    return draft
+
+
+def _put_over(draft: Draft, row: Any, fields: Mapping[str, str]) -> None:
+    """What the user named goes before what the format found."""
+    for target, source in fields.items():
+        value = None if not source else value_at(row, source, target)
+        if target == "messages":
+            draft.built = None if value is None else built_of(value)
+        elif target == "execution":
+            inner = read_own_row({"execution": value})
+            draft.built, draft.response, draft.error = inner.built, inner.response, inner.error
+            draft.answered = True
+        elif target == "metadata":
+            draft.metadata = metadata_cell(value)
+        elif target.startswith(METADATA):
+            draft.metadata = {**draft.metadata, target.removeprefix(METADATA): value}
+        elif target == "cost":
+            draft.agent_cost = value
+        else:
+            setattr(draft, target, decoded_cell(value, target))
+            draft.answered = draft.answered or target == "response"
+        if target == "case_id" and source and value is None:
+            raise CaseFileError(f"case_id: {source!r} is null; every case needs an id")
+
+
+def _case(draft: Draft, row: Any, reading: RowReading, default_id: str) -> Case:
+    scenarios, images = _scenarios(draft, row, reading)
     try:
         return Case(
-            case_id=_case_id(columns, default_id),
+            case_id=_case_id(draft.case_id, default_id),
             scenarios=scenarios,
-            security_gate_records=_records(columns, "security_gate"),
-            agent_card_records=_records(columns, "agent_card"),
-            security_gate_uri=columns.value("security_gate_uri"),
-            agent_card_uri=columns.value("agent_card_uri"),
-            label=_label(columns),
+            security_gate_records=_records(draft, "security_gate"),
+            agent_card_records=_records(draft, "agent_card"),
+            security_gate_uri=draft.security_gate_uri,
+            agent_card_uri=draft.agent_card_uri,
+            images=images,
+            label=reading.labels.verdict(draft.label),
+            metadata=metadata_of(draft.metadata),
+            tags=tags_of(draft.tags),
+            cluster=_cluster(draft.cluster),
+            agent_cost=cost_of(draft.agent_cost),
         )
     except ValidationError as error:
         raise CaseFileError(condensed(error)) from error
 
 
-def _case_id(columns: Columns, default_id: str) -> str:
-    found = columns.value("case_id")
+def _case_id(found: Any, default_id: str) -> str:
     if found is None:
-        if columns.mapped("case_id"):
-            raise CaseFileError(f"case_id: {columns.fields['case_id']!r} is null; every case needs an id")
         return default_id
     if isinstance(found, int) and not isinstance(found, bool):
         return str(found)
@@ -50,116 +115,131 @@ def _case_id(columns: Columns, default_id: str) -> str:
     return found
 
 
-def _scenarios(columns: Columns) -> tuple[Scenario, ...]:
-    listed = columns.value("scenarios")
-    if listed is None:
-        return (_scenario(columns, "scenario-1"),)
+def _cluster(found: Any) -> str | None:
+    if isinstance(found, dict | list):
+        raise CaseFileError(f"cluster: must be text or a number, not {json_kind(found)}")
+    return None if found is None else as_label(str(found)) or None
+
+
+def _scenarios(draft: Draft, row: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], tuple[Image, ...]]:
+    """The scenarios, and the pictures of all of them."""
+    if draft.scenarios is None:
+        scenario = _scenario(draft, row, reading, "scenario-1")
+        return (scenario,), _images([draft])
+    listed = draft.scenarios
     if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
         raise CaseFileError("scenarios: must be a list of objects with question and response, one at least")
-    both = [part for part in _OF_ONE_SCENARIO if columns.mapped(part) or columns.row.get(part) is not None]
-    if both:
-        raise CaseFileError(f"{both[0]}: the row has scenarios; write {both[0]} inside each of them instead")
-    built = []
+    for part in _OF_ONE_SCENARIO:
+        if part in reading.fields or _has(draft, part):
+            raise CaseFileError(f"{part}: the row has scenarios; write {part} inside each of them instead")
+    built, drafts = [], []
     for index, item in enumerate(listed):
         try:
-            built.append(_scenario(Columns(item, {}), f"scenario-{index + 1}"))
+            drafts.append(read_own_row(item))
+            built.append(_scenario(drafts[-1], item, reading, f"scenario-{index + 1}"))
         except CaseFileError as error:
             raise CaseFileError(f"scenarios.{index}.{error}") from error
-    return tuple(built)
+    return tuple(built), _images(drafts)
 
 
-def _scenario(columns: Columns, default_id: str) -> Scenario:
-    execution = _execution(columns)
-    question, messages = _question(columns, execution)
-    scenario_id = columns.value("scenario_id")
-    try:
-        return Scenario(
-            scenario_id=default_id if scenario_id is None else scenario_id,
-            question=question,
-            execution=ExecutionResult(response=execution.response, transcript=messages, error=execution.error),
+def _has(draft: Draft, part: str) -> bool:
+    """Whether the row says something of a part of one scenario."""
+    if part in {"messages", "execution"}:
+        return draft.built is not None or (part == "execution" and draft.error is not None)
+    return getattr(draft, part) is not None
+
+
+def _images(drafts: list[Draft]) -> tuple[Image, ...]:
+    found = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
+    return tuple(found.values())
+
+
+def _scenario(draft: Draft, row: Any, reading: RowReading, default_id: str) -> Scenario:
+    if draft.built is None and draft.error is None and not draft.answered:
+        raise CaseFileError(
+            "response: missing; write response or messages, or name the column with --field response=COLUMN; "
+            f"the row has {listing(row)}"
         )
+    response = _blocks(draft, "assistant", draft.response, "response")
+    question = _blocks(draft, "user", draft.question, "question") if isinstance(draft.question, list) else None
+    transcript = Transcript() if draft.built is None else draft.built.transcript()
+    answer = last_answer(transcript) if response is None else response
+    asked, transcript = _question(draft, row, reading, transcript, question)
+    try:
+        execution = ExecutionResult(response=answer, transcript=transcript, error=draft.error)
+    except ValidationError as problem:
+        raise CaseFileError(f"execution.{condensed(problem)}") from problem
+    scenario_id = default_id if draft.scenario_id is None else draft.scenario_id
+    try:
+        return Scenario(scenario_id=scenario_id, question=asked, execution=execution)
     except ValidationError as error:
         raise CaseFileError(condensed(error)) from error
 
 
-def _execution(columns: Columns) -> ExecutionResult:
-    written = columns.value("execution")
-    if isinstance(written, str):
-        written = {"response": written}
-    if written is not None and not isinstance(written, dict):
-        raise CaseFileError(
-            f"execution: must be text or an object with response and messages, not {json_kind(written)}"
-        )
-    inner: dict[str, Any] = written or {}
-    unknown = sorted(set(inner) - {"response", "messages", "error"})
-    if unknown:
-        raise CaseFileError(f"execution.{visible_line(unknown[0])}: unknown; it may hold response, messages and error")
-    messages, response, error = columns.value("messages"), columns.value("response"), inner.get("error")
-    messages = inner.get("messages") if messages is None else messages
-    response = inner.get("response") if response is None else response
-    if messages is None and error is None and not columns.present("response") and "response" not in inner:
-        raise CaseFileError(
-            "response: missing; write response or messages, or name the column with --field response=COLUMN; "
-            f"the row has {columns.listing()}"
-        )
-    transcript = read_messages(messages) if messages is not None else Transcript()
-    answer = last_answer(transcript) if response is None else text_of(response, "response")
-    try:
-        return ExecutionResult(response=answer, transcript=transcript, error=error)
-    except ValidationError as problem:
-        raise CaseFileError(f"execution.{condensed(problem)}") from problem
+def _blocks(draft: Draft, role: str, value: Any, part: str) -> str | None:
+    """A text of the row; where it is a list of blocks, its items join the transcript."""
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
+    items = TranscriptBuilder()
+    read_message({"role": role, "content": value}, items, part)
+    if draft.built is None:
+        draft.built = items
+    elif any(isinstance(item, NotShown) for item in items.transcript().items) or items.images:
+        read_message({"role": role, "content": value}, draft.built, part)
+    texts = (item.text for item in items.transcript().items if item.kind in {"user", "assistant", "refusal"})
+    return "\n".join(texts)
 
 
-def _question(columns: Columns, execution: ExecutionResult) -> tuple[QuestionSpec, Any]:
+def _question(
+    draft: Draft, row: Any, reading: RowReading, transcript: Transcript, asked: str | None
+) -> tuple[QuestionSpec, Transcript]:
     """The question, and the transcript without the system text where that became the policy."""
-    written, messages = columns.value("question"), execution.transcript
+    written: Any = draft.question if asked is None else {"prompt": asked}
     if isinstance(written, str):
         written = {"prompt": written}
-    if written is None and (prompt := first_prompt(messages)) is not None:
+    if written is None and (prompt := first_prompt(transcript)) is not None:
         written = {"prompt": prompt}
     if written is None:
         raise CaseFileError(
             "question: missing; write question, or messages with a user's, or name the column with "
-            f"--field question=COLUMN; the row has {columns.listing()}"
+            f"--field question=COLUMN; the row has {listing(row)}"
         )
     if not isinstance(written, dict):
         raise CaseFileError(f"question: must be text or an object with a prompt, not {json_kind(written)}")
     spec = dict(written)
     for part in ("policy", "expected_behavior"):
-        value = columns.value(part)
-        if value is not None and (columns.mapped(part) or spec.get(part) is None):
-            spec[part] = text_of(value, part)
+        value = getattr(draft, part)
+        if value is not None and (part in reading.fields or spec.get(part) is None):
+            spec[part] = _text(value, part)
     if spec.get("policy") is None:
-        spec["policy"], messages = split_system(messages)
+        spec["policy"], transcript = split_system(transcript)
+    if spec.get("policy") is None:
+        spec["policy"] = reading.policy
     try:
-        return QuestionSpec.model_validate(spec), messages
+        return QuestionSpec.model_validate(spec), transcript
     except ValidationError as error:
         raise CaseFileError(f"question.{condensed(error)}") from error
 
 
-def _label(columns: Columns) -> Verdict | None:
-    """A label that the user named must be understood; one that is found must be, or is none."""
-    if columns.mapped("label"):
-        written = columns.value("label")
-        if written is None:
-            return None
-        try:
-            return Verdict.from_label(str(written))
-        except ValueError as error:
-            raise CaseFileError(f"label: {visible_line(str(error), 300)}") from error
-    for column in ("expected_verdict", "label"):
-        found = columns.row.get(column)
-        if isinstance(found, str):
-            try:
-                return Verdict.from_label(found)
-            except ValueError:
-                continue
-    return None
+def _text(value: Any, part: str) -> str:
+    """Text, or a list of texts and text blocks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        items = TranscriptBuilder()
+        read_message({"role": "system", "content": value}, items, part)
+        found = items.transcript().items
+        if all(item.kind == "system" for item in found):
+            return "\n".join(item.text for item in found if item.kind == "system")
+        raise CaseFileError(f"{part}: must be text, and holds {visible_line(found[-1].kind)}")
+    raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
 
 
-def _records(columns: Columns, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
+def _records(draft: Draft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
     field = f"{kind}_records"
-    listed, uri = columns.value(field), columns.value(f"{kind}_uri")
+    listed, uri = getattr(draft, field), getattr(draft, f"{kind}_uri")
     if uri is not None:
         if listed is not None:
             raise CaseFileError(f"{kind}_uri: the row has {field} too; keep one of them")
@@ -174,10 +254,11 @@ def _records(columns: Columns, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]
 
 
 def artifact_record(item: Any, field: str) -> ArtifactRecord:
-    """A decoded record.
+    """A decoded record, its verdict at the top level or in `evaluation.verdict`.
 
     Raises:
-        CaseFileError: it is not an object, or its verdict is far too long.
+        CaseFileError: it is not an object, has no verdict, two different ones, or one that is no text or far too long.
+            The message begins with `field`.
     """
     if not isinstance(item, dict):
         raise CaseFileError(f"{field}: must be an object, not {json_kind(item)}")

@@ -1,36 +1,56 @@
 """The juries of the two documents: `CollaborativeJuryJudge` (004) and `ADKCollaborativeJuryJudge` (002)."""
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import ClassVar, Unpack
 
-from jury_debate.errors import PanelError
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, SeatSpec, SpeakersSpec, full_model_name, resolve
 from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
-from jury_debate.recorded_panel import spec_of
-from jury_events.case import Case
 from jury_events.panel import FinalMethod, Language, Panel
-from jury_judge.documents.artifact_tools import ArtifactContext, Records
-from jury_judge.documents.held import judged_case
+from jury_events.verdict import Verdict
+from jury_judge.documents.artifact_tools import ArtifactContext
+from jury_judge.documents.compatibility import warn_of
+from jury_judge.documents.held import DEFAULT_CASE_ID, judged_case
+from jury_judge.documents.reports import Report, Reported, read_reports
 from jury_judge.documents.retired import warn_of_retired
-from jury_judge.documents.scenarios import Execution, Question, ScenarioLike, scenario, scenario_of
+from jury_judge.documents.scenarios import (
+    Asked,
+    Execution,
+    Question,
+    ScenarioLike,
+    asked_of,
+    fill_in,
+    scenarios_of,
+    warnings_of,
+)
+from jury_judge.documents.seating import (
+    rehearsed,
+    with_jurors,
+    with_own_fallbacks,
+    with_stagnation,
+    with_turns,
+    without_providers,
+)
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
-from jury_judge.errors import PanelFileError, SettingError
 from jury_judge.jury import Jury
-from jury_judge.panels.files import load_panel
-from jury_judge.panels.variables import Overrides
+from jury_judge.panels.files import LoadedPanel, load_panel
+from jury_judge.panels.variables import USE_COLLABORATIVE, Overrides, read_variables
 from jury_judge.results import CollaborativeEvaluationResult
 from jury_judge.telling import OnEvent
 
 _FINAL_JUDGE = "final_judge"
+
+NO_SCENARIOS = "no_scenarios"
+"""The status of a batch in which there was nothing to judge."""
 
 
 class _CollaborativeJudge:
     """What the two have in common: the documents' models, under a preset of rules."""
 
     preset: ClassVar[str]
+    may_be_turned_off: ClassVar[bool]
+    """Whether `JURY_USE_COLLABORATIVE=false` takes the discussion away."""
 
     def __init__(
         self,
@@ -42,28 +62,57 @@ class _CollaborativeJudge:
         *,
         panel: str | os.PathLike[str] | None = None,
         language: Language | None = None,
+        max_discussion_turns: int | None = None,
+        stagnation_threshold: int | None = None,
+        enable_openai: bool = True,
+        enable_anthropic: bool = True,
+        enable_google: bool = True,
+        dry_run: bool = False,
         **options: Unpack[JuryOptions],
     ) -> None:
         environ = options.get("environ")
+        surroundings = os.environ if environ is None else environ
+        preset, said = self._preset_of(surroundings)
         overrides = Overrides(
-            language, max_discussion_rounds, consensus_threshold, final_judgment_method, preset=self.preset
+            language, max_discussion_rounds, consensus_threshold, final_judgment_method, preset=preset
         )
         named = "documents" if panel is None else os.fspath(panel)
-        surroundings = os.environ if environ is None else environ
-        loaded = load_panel(named, surroundings, overrides)
-        if final_judge_model is not None and loaded.panel.final.method == _FINAL_JUDGE:
-            # Document 002 always names one; other methods have no use for it.
-            loaded = load_panel(named, surroundings, overrides._replace(judge_model=final_judge_model))
-        written = load_panel(named, {}, Overrides(preset=self.preset)).panel.final.judge
-        if written is not None and loaded.panel.final.judge not in {None, written}:
-            loaded = loaded._replace(resolved=_with_own_fallbacks(loaded.resolved))
-        if jurors is not None:
-            loaded = loaded._replace(resolved=with_jurors(loaded.resolved, jurors))
-        warn_of_retired(loaded.panel.models, stacklevel=2)
-        self._loaded = loaded
-        make = partial(Jury, loaded, **options)
+        loaded = _loaded(named, surroundings, overrides, final_judge_model, self.preset)
+        resolved = loaded.resolved if jurors is None else with_jurors(loaded.resolved, jurors)
+        enabled = {"openai": enable_openai, "anthropic": enable_anthropic, "google": enable_google}
+        off = frozenset(name for name, on in enabled.items() if not on)
+        resolved, remarks = without_providers(resolved, off)
+        if max_discussion_turns is not None:
+            resolved, remark = with_turns(resolved, max_discussion_turns, max_discussion_rounds)
+            said.append(remark)
+        if stagnation_threshold is not None:
+            resolved = with_stagnation(resolved, stagnation_threshold)
+        if dry_run:
+            resolved = rehearsed(resolved)
+            said.append(
+                "dry_run=True: simulated jurors sit and no model is called, so that the verdicts are no evaluation; "
+                "every result says simulated"
+            )
+        else:
+            said += remarks
+        self._loaded = loaded._replace(resolved=resolved)
+        warn_of(said, stacklevel=2)
+        warn_of_retired(self.panel.models, stacklevel=2)
+        make = partial(Jury, self._loaded, **options)
         make()  # what no Jury takes is refused here, and not when something is to be judged
         self._jury = SharedJury(make)
+
+    def _preset_of(self, environ: Mapping[str, str]) -> tuple[str | None, list[str]]:
+        """None: the preset that the environment asks for; and what to warn of."""
+        if read_variables(environ).collaborative is not False:
+            return self.preset, []
+        if self.may_be_turned_off:
+            return None, []
+        remark = (
+            f"{USE_COLLABORATIVE}=false: {type(self).__name__} discusses in any case (document 002); "
+            "CollaborativeJuryJudge and jury run obey it"
+        )
+        return self.preset, [remark]
 
     @property
     def panel(self) -> Panel:
@@ -105,10 +154,12 @@ class _CollaborativeJudge:
         self,
         question: Question,
         execution: Execution,
-        security_gate_records: Records | None = None,
-        agent_card_records: Records | None = None,
+        security_gate_records: Report | None = None,
+        agent_card_records: Report | None = None,
         sse_callback: OnEvent | None = None,
         *,
+        security_gate_results: Report | None = None,
+        agent_card_accuracy: Report | None = None,
         artifact_context: ArtifactContext | None = None,
         submission_id: str | None = None,
         case_id: str | None = None,
@@ -116,76 +167,142 @@ class _CollaborativeJudge:
     ) -> CollaborativeEvaluationResult:
         """Judge one scenario, in a debate of its own.
 
-        Calls that run at once share the providers' limits. On being cancelled the debate stops where it is.
+        Calls that run at once share the providers' limits. On being cancelled the debate stops where it is. Warns
+        (`CompatibilityWarning`) of what was given and is not told to the jurors.
 
         Args:
             question: what the agent was asked: its text, a `QuestionSpec`, or what has its fields.
-            execution: what it did: its answer, an `ExecutionResult`, or what has its fields.
-            security_gate_records: decoded JSONL records.
-            agent_card_records: decoded JSONL records.
+            execution: what it did: its answer, an `ExecutionResult`, or what has its fields. A response of None is
+                judged as no response.
+            security_gate_records: decoded JSONL records (document 002).
+            agent_card_records: decoded JSONL records (document 002).
             sse_callback: told of each live event; may be async.
+            security_gate_results: the same by the name of document 004's caller: records, an object that holds a list
+                of them as `records`, `results`, `scenarios` or `items`, or a summary of them (`total`, `passed`,
+                `summary` …), which jurors are told as it is.
+            agent_card_accuracy: as `security_gate_results`.
             artifact_context: where the records are, instead of the records.
             submission_id: what the caller calls the debate in live events; else they bear its id.
             case_id: names the case in lists; None is the submission's id.
             run_id: the run that it belongs to, whose case ids are unique; called again, it goes on where it stopped.
 
         Raises:
-            SettingError: an argument cannot be used, or records are given twice.
-            CaseFileError: a record cannot be read.
+            SettingError: an argument cannot be used, question and answer are both empty, or records are given twice or
+                in a shape that is not known.
+            CaseFileError: a record cannot be read, or has no verdict.
             KeyMissing, Halted, StoreLocked: as `Jury.evaluate`.
         """
-        case = judged_case(
-            [scenario(question, execution)],
-            _artifacts(artifact_context, security_gate_records, agent_card_records),
-            case_id=case_id or submission_id,
+        listed = [asked_of(question, execution)]
+        reported = read_reports(
+            artifact_context,
+            gate=(security_gate_records, security_gate_results),
+            card=(agent_card_records, agent_card_accuracy),
+            language=self.panel.language,
         )
-        return await self._evaluate(case, sse_callback, submission_id, run_id)
+        warn_of([*warnings_of(listed), *reported.warnings], stacklevel=2)
+        return await self._evaluate(
+            listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
+        )
 
     async def evaluate_collaborative_batch(
         self,
-        scenarios: Sequence[ScenarioLike],
-        security_gate_records: Records | None = None,
-        agent_card_records: Records | None = None,
+        scenarios: Iterable[ScenarioLike],
+        security_gate_records: Report | None = None,
+        agent_card_records: Report | None = None,
         sse_callback: OnEvent | None = None,
         *,
+        security_gate_results: Report | None = None,
+        agent_card_accuracy: Report | None = None,
         artifact_context: ArtifactContext | None = None,
         submission_id: str | None = None,
         case_id: str | None = None,
         run_id: str | None = None,
     ) -> CollaborativeEvaluationResult:
-        """Judge several scenarios together, in one debate: one verdict, and in `scenarios` a row for each of them.
+        """Judge several scenarios together, in one debate: one verdict, and in `scenario_results` a row for each.
 
         Every prompt lists them all. To judge cases one by one, a debate each, see `Jury.evaluate_many`.
 
+        Without a scenario nothing is judged: no debate is held, and the result is `needs_review` with the score 0 and
+        the status "no_scenarios", so that nobody takes it for a pass. It is warned of.
+
         Args:
-            scenarios: 1 to 200, each a question with what the agent did, or a `Scenario` with an id of its own.
-            security_gate_records, agent_card_records, sse_callback, artifact_context, submission_id, case_id, run_id:
-                as `evaluate_collaborative`.
+            scenarios: up to 200, each a question with what the agent did, or a `Scenario` with an id of its own.
+            security_gate_records, agent_card_records, sse_callback, security_gate_results, agent_card_accuracy,
+                artifact_context, submission_id, case_id, run_id: as `evaluate_collaborative`.
 
         Raises:
-            SettingError: there is no scenario, one cannot be used, or records are given twice.
+            SettingError: as `evaluate_collaborative`; the message names the scenario.
             CaseFileError, KeyMissing, Halted, StoreLocked: as `evaluate_collaborative`.
         """
-        if not scenarios:
-            raise SettingError("scenarios: there is none; give at least one question with what the agent did")
-        case = judged_case(
-            [scenario_of(one, number) for number, one in enumerate(scenarios, start=1)],
-            _artifacts(artifact_context, security_gate_records, agent_card_records),
-            case_id=case_id or submission_id,
+        listed = scenarios_of(list(scenarios))
+        reported = read_reports(
+            artifact_context,
+            gate=(security_gate_records, security_gate_results),
+            card=(agent_card_records, agent_card_accuracy),
+            language=self.panel.language,
         )
-        return await self._evaluate(case, sse_callback, submission_id, run_id)
+        if not listed:
+            warn_of([_NOTHING_TO_JUDGE], stacklevel=2)
+            return self._nothing_judged(submission_id, case_id, run_id)
+        warn_of([*warnings_of(listed), *reported.warnings], stacklevel=2)
+        return await self._evaluate(
+            listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
+        )
 
     async def _evaluate(
-        self, case: Case, sse_callback: OnEvent | None, submission_id: str | None, run_id: str | None
+        self,
+        listed: list[Asked],
+        reported: Reported,
+        *,
+        sse_callback: OnEvent | None,
+        submission_id: str | None,
+        case_id: str | None,
+        run_id: str | None,
     ) -> CollaborativeEvaluationResult:
+        case = judged_case(
+            [one.scenario for one in listed],
+            reported.artifacts,
+            summary=reported.summary,
+            case_id=case_id or submission_id,
+        )
         async with self._jury.use() as jury:
-            return await jury.evaluate(case, run_id=run_id, submission_id=submission_id, on_event=sse_callback)
+            result = await jury.evaluate(case, run_id=run_id, submission_id=submission_id, on_event=sse_callback)
+        return fill_in(result, listed)
+
+    def _nothing_judged(
+        self, submission_id: str | None, case_id: str | None, run_id: str | None
+    ) -> CollaborativeEvaluationResult:
+        return CollaborativeEvaluationResult(
+            phase1_evaluations=[],
+            phase1_consensus=None,
+            discussion_rounds=[],
+            total_rounds=0,
+            phase3_judgment=None,
+            final_verdict=Verdict.NEEDS_REVIEW.value,
+            final_score=0,
+            early_termination=False,
+            case_id=case_id or submission_id or DEFAULT_CASE_ID,
+            run_id=run_id,
+            submission_id=submission_id,
+            status=NO_SCENARIOS,
+            panel=self.panel.name,
+            method=self.panel.final.method,
+            simulated=all(model.startswith("simulated/") for model in self.panel.models),
+        )
+
+
+_NOTHING_TO_JUDGE = (
+    "scenarios: there is none, so nothing was judged and no debate is recorded; "
+    f'the result is needs_review with the score 0 and the status "{NO_SCENARIOS}"'
+)
 
 
 class CollaborativeJuryJudge(_CollaborativeJudge):
     """Document 004's jury: all jurors speak at once in a round (preset `parallel-rounds`).
 
-    Warns (`RetiredModelWarning`) of models that are retired, naming those that live.
+    With `JURY_USE_COLLABORATIVE=false` nobody discusses and the majority decides (preset `independent`), as with
+    `jury run`; explicit arguments are put over that. Warns (`RetiredModelWarning`) of models that are retired, naming
+    those that live, and (`CompatibilityWarning`) of arguments that are taken in another form.
 
     Args:
         jurors: model ids; None is the documents' three. Roles go by the documents, or in their order.
@@ -195,57 +312,43 @@ class CollaborativeJuryJudge(_CollaborativeJudge):
         final_judgment_method: None is `JURY_FINAL_JUDGMENT_METHOD`, else `final_judge`.
         panel: a panel file, or the name of a jury that comes along, whose seats sit instead.
         language: of the prompts, `ja` or `en`; None is the panel's.
+        max_discussion_turns: the limit of rounds in statements of single jurors: nine turns of three jurors are three
+            rounds.
+        stagnation_threshold: end the discussion after so many rounds in which nobody changed position, 1 to 100.
+        enable_openai, enable_anthropic, enable_google: False leaves out the jurors of that provider, also as stand-ins
+            for others; the final judge stays.
+        dry_run: simulated jurors sit instead, and no model is called; every result says `simulated`.
         options: as `Jury`; among them `store`, where everything is recorded.
 
     Raises:
-        PanelFileError, SettingError: an argument or variable cannot be used.
+        PanelFileError, SettingError: an argument or variable cannot be used, two arguments contradict each other, or no
+            juror is left.
         UnknownProvider: a model has no provider.
     """
 
     preset = PARALLEL_ROUNDS
+    may_be_turned_off = True
 
 
 class ADKCollaborativeJuryJudge(_CollaborativeJudge):
     """Document 002's jury: jurors speak one after the other (preset `adk-sequential`), and discuss in any case.
 
-    As `CollaborativeJuryJudge`, but `consensus_threshold` is 0.67 by itself, which two of three reach.
+    As `CollaborativeJuryJudge`, but `consensus_threshold` is 0.67 by itself, which two of three reach, and
+    `JURY_USE_COLLABORATIVE=false`, a variable of document 004, does not concern it: that is warned of.
     """
 
     preset = ADK_SEQUENTIAL
+    may_be_turned_off = False
 
 
-def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel:
-    """The panel with other jurors: those of its own by their ids, any other by its model; the quorum follows.
-
-    Raises:
-        PanelFileError: there is none, or a model has no known provider.
-    """
-    jurors = jurors if isinstance(jurors, str) else list(jurors)
-    if isinstance(jurors, str) or not jurors or not all(isinstance(juror, str) for juror in jurors):
-        raise PanelFileError("jurors: give a list of model ids, one at least")
-    spec = spec_of(resolved)
-    own = {str(seat.juror_id): seat for seat in spec.seats}
-    try:
-        seats = tuple(own.get(juror) or SeatSpec(model=full_model_name(juror)) for juror in jurors)
-        changed = {"seats": seats, "final": spec.final.model_copy(update={"quorum": None})}
-        speakers = SpeakersSpec(kind=spec.discussion.speakers.kind, seed=spec.discussion.speakers.seed)
-        changed["discussion"] = spec.discussion.model_copy(update={"speakers": speakers})
-        return resolve(PanelSpec.model_validate(spec.model_copy(update=changed)))
-    except PanelError as error:
-        raise PanelFileError(f"jurors: {error}") from error
-
-
-def _with_own_fallbacks(resolved: ResolvedPanel) -> ResolvedPanel:
-    """Another judge than the panel's falls back on what follows from its own model: a Claude is there for a Gemini."""
-    spec = spec_of(resolved)
-    assert spec.final.judge is not None
-    judge = spec.final.judge.model_copy(update={"fallbacks": None})
-    return resolve(spec.model_copy(update={"final": spec.final.model_copy(update={"judge": judge})}))
-
-
-def _artifacts(context: ArtifactContext | None, gate: Records | None, card: Records | None) -> ArtifactContext:
-    if context is None:
-        return ArtifactContext(security_gate_records=gate, agent_card_records=card)
-    if gate is not None or card is not None:
-        raise SettingError("artifact_context: records are given beside it; keep one of them")
-    return context
+def _loaded(
+    named: str, environ: Mapping[str, str], overrides: Overrides, judge_model: str | None, preset: str
+) -> LoadedPanel:
+    loaded = load_panel(named, environ, overrides)
+    if judge_model is not None and loaded.panel.final.method == _FINAL_JUDGE:
+        # Document 002 always names one; other methods have no use for it.
+        loaded = load_panel(named, environ, overrides._replace(judge_model=judge_model))
+    written = load_panel(named, {}, Overrides(preset=preset)).panel.final.judge
+    if written is not None and loaded.panel.final.judge not in {None, written}:
+        loaded = loaded._replace(resolved=with_own_fallbacks(loaded.resolved))
+    return loaded

@@ -11,7 +11,7 @@ from jury_debate.panel_spec import PanelSpec
 from jury_events.case import Case, Scenario
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.given_answers import Given, GivenAnswers
-from jury_judge.documents.scenarios import scenario
+from jury_judge.documents.scenarios import asked_of
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.errors import SettingError, condensed
 from jury_judge.jury import Jury
@@ -96,5 +96,5 @@ def _uri(uri: str | os.PathLike[str] | None) -> str | None:
 
 
 def one_scenario(question_prompt: str, agent_response: str) -> tuple[Scenario]:
-    """A question and its answer as the one scenario of a case; raises as `scenario`."""
-    return (scenario(question_prompt, agent_response),)
+    """A question and its answer as the one scenario of a case; raises as `asked_of`."""
+    return (asked_of(question_prompt, agent_response).scenario,)

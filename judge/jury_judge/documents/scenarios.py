@@ -1,61 +1,167 @@
-"""Scenarios made of what callers have: texts, our models, tables of their fields, or objects of their own."""
+"""Scenarios made of what callers have: texts, models, tables of their fields, or objects of their own."""
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from jury_events.case import ExecutionResult, QuestionSpec, Scenario
+from jury_events import case
+from jury_events.case import Scenario
 from jury_events.value import Value
+from jury_judge.documents.questions import ExecutionResult, QuestionSpec
 from jury_judge.errors import SettingError, condensed
+from jury_judge.results import CollaborativeJuryResult
+from jury_judge.views.visible_text import visible_line
 
-Question = QuestionSpec | str | Mapping[str, Any]
-Execution = ExecutionResult | str | Mapping[str, Any]
+Question = case.QuestionSpec | str | Mapping[str, Any]
+Execution = case.ExecutionResult | str | Mapping[str, Any]
 ScenarioLike = Scenario | tuple[Question, Execution]
 
 V = TypeVar("V", bound=Value)
+C = TypeVar("C", bound=Value)
 
 
-def scenario_of(given: Any, number: int) -> Scenario:
-    """One of several scenarios, numbered from 1: a question with what the agent did, or a `Scenario`.
+class Asked(NamedTuple):
+    """A scenario as it is judged, and what the caller said of it besides.
+
+    `untold` names what was given and jurors are not told of.
+    """
+
+    scenario: Scenario
+    question_id: str
+    use_case: str | None
+    untold: tuple[str, ...]
+
+
+def scenarios_of(given: Sequence[Any]) -> list[Asked]:
+    """Several scenarios: each a question with what the agent did, or a `Scenario`.
+
+    A pair is called by its question's id, else by its number (`scenario-1`); `-2`, `-3` … follow where an id is taken.
 
     Raises:
-        SettingError: it is neither, or a field is not what it must be.
+        SettingError: one is neither, or a field of it is not what it must be.
     """
-    if isinstance(given, Scenario):
-        return given
-    if not isinstance(given, tuple | list) or len(given) != 2:  # noqa: PLR2004  (a question, what the agent did)
-        raise SettingError(f"scenarios.{number - 1}: must be (question, execution) or a Scenario, not {_shape(given)}")
-    return scenario(*given, scenario_id=f"scenario-{number}", place=f"scenarios.{number - 1}.")
+    listed: list[Asked] = []
+    taken: set[str] = set()
+    for number, one in enumerate(given, start=1):
+        place = f"scenarios.{number - 1}"
+        if isinstance(one, Scenario):
+            asked = _asked(one.question, one.execution, one.scenario_id, f"{place}.")
+            asked = asked._replace(scenario=asked.scenario.changed(scenario_id=one.scenario_id))
+        elif isinstance(one, tuple | list) and len(one) == 2:  # noqa: PLR2004  (a question, what the agent did)
+            question, execution = one
+            asked = _asked(question, execution, f"scenario-{number}", f"{place}.")
+            asked = asked._replace(scenario=_renamed(asked.scenario, taken, place))
+        else:
+            raise SettingError(f"{place}: must be (question, execution) or a Scenario, not {_shape(one)}")
+        taken.add(asked.scenario.scenario_id)
+        listed.append(asked)
+    return listed
 
 
-def scenario(question: Question, execution: Execution, *, scenario_id: str = "scenario-1", place: str = "") -> Scenario:
+def asked_of(question: Question, execution: Execution) -> Asked:
     """A question with what the agent did.
 
-    An object of the caller's own is read by the names of our fields (`prompt`, `policy`, `expected_behavior`;
-    `response`, `messages`, `error`), and may have others.
+    An object of the caller's own is read by the names of the fields of `QuestionSpec` and `ExecutionResult`, and may
+    have others.
 
     Raises:
-        SettingError: a field is missing or not what it must be; the message begins with `place` and the argument.
+        SettingError: a field is missing or not what it must be, the ids of the two differ, or both are empty; the
+            message begins with the argument.
     """
-    return Scenario(
-        scenario_id=scenario_id,
-        question=_read(QuestionSpec, "prompt", question, f"{place}question"),
-        execution=_read(ExecutionResult, "response", execution, f"{place}execution"),
+    return _asked(question, execution, "scenario-1", "")
+
+
+def warnings_of(listed: Sequence[Asked]) -> list[str]:
+    """What there is to say of scenarios that were read: what jurors are not told of, and ids that stand twice."""
+    said = []
+    untold = list(dict.fromkeys(name for one in listed for name in one.untold))
+    if untold:
+        said.append(
+            f"question and execution: {', '.join(untold)} are not told to the jurors; what they are to judge belongs "
+            "into prompt, policy, expected_behaviour, response, messages or error"
+        )
+    ids = [one.question_id for one in listed]
+    twice = [name for name in dict.fromkeys(ids) if ids.count(name) > 1]
+    if twice:
+        named = [visible_line(one.scenario.scenario_id, 80) for one in listed if one.question_id == twice[0]]
+        said.append(
+            f"scenarios: the question_id {visible_line(twice[0], 80)!r} stands {len(named)} times; "
+            f"the rows of the result are told apart by scenario_id ({', '.join(named)})"
+        )
+    return said
+
+
+def fill_in(result: CollaborativeJuryResult, listed: Sequence[Asked]) -> CollaborativeJuryResult:
+    """The result whose rows hold what their caller said of the scenarios."""
+    known = {one.scenario.scenario_id: one for one in listed}
+    for row in result.scenario_results:
+        asked = known[row.scenario_id]
+        row.question_id, row.use_case = asked.question_id, asked.use_case
+        row.prompt, row.response = asked.scenario.question.prompt, asked.scenario.execution.response
+        row.rationale = result.final_judge_rationale
+        row.confidence = None if result.phase3_judgment is None else result.phase3_judgment.confidence
+    return result
+
+
+def _asked(question: Any, execution: Any, default_id: str, place: str) -> Asked:
+    read = _read(QuestionSpec, case.QuestionSpec, "prompt", question, f"{place}question")
+    done = _read(ExecutionResult, case.ExecutionResult, "response", execution, f"{place}execution")
+    if read.question_id and done.question_id and read.question_id != done.question_id:
+        shown = [visible_line(repr(one), 80) for one in (done.question_id, read.question_id)]
+        raise SettingError(
+            f"{place}execution.question_id: is {shown[0]}, but the question's is {shown[1]}; give what belongs together"
+        )
+    if not (read.prompt.strip() or done.response.strip() or done.messages or done.error):
+        raise SettingError(
+            f"{place}question: it is empty, and so is the execution; give a prompt, or a response, messages or an error"
+        )
+    question_id = read.question_id or done.question_id or default_id
+    scenario = Scenario(
+        scenario_id=question_id, question=_core(case.QuestionSpec, read), execution=_core(case.ExecutionResult, done)
     )
+    untold = (*_untold(read, case.QuestionSpec), *_untold(done, case.ExecutionResult))
+    return Asked(scenario, question_id, read.use_case, untold)
 
 
-def _read(model: type[V], text: str, given: Any, place: str) -> V:
+def _read(model: type[V], core: type[Value], text: str, given: Any, place: str) -> V:
     if isinstance(given, model):
         return given
     if isinstance(given, Mapping | str):
-        given = {text: given} if isinstance(given, str) else dict(given)
-    elif not any(hasattr(given, name) for name in model.model_fields):
-        raise SettingError(f"{place}: must be text, or hold {', '.join(model.model_fields)}; it is {_shape(given)}")
+        fields = {text: given} if isinstance(given, str) else dict(given)
+    elif any(hasattr(given, name) for name in core.model_fields):
+        fields = {name: getattr(given, name) for name in model.model_fields if hasattr(given, name)}
+    else:
+        raise SettingError(f"{place}: must be text, or hold {', '.join(core.model_fields)}; it is {_shape(given)}")
     try:
-        return model.model_validate(given, strict=False, from_attributes=True)
+        return model.model_validate(fields, strict=False, from_attributes=True)
     except ValidationError as error:
         raise SettingError(f"{place}.{condensed(error)}") from error
+
+
+def _core(model: type[C], read: Value) -> C:
+    return model.model_validate({name: getattr(read, name) for name in model.model_fields})
+
+
+_TOLD_OTHERWISE = {"question_id", "expected_behaviour", "use_case"}
+
+
+def _untold(read: Value, core: type[Value]) -> list[str]:
+    further = set(type(read).model_fields) - set(core.model_fields) - _TOLD_OTHERWISE
+    return [name for name in type(read).model_fields if name in further and getattr(read, name)]
+
+
+def _renamed(scenario: Scenario, taken: set[str], place: str) -> Scenario:
+    """The scenario under its id, or with `-2`, `-3` … where it is taken."""
+    wanted = candidate = scenario.scenario_id
+    number = 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{wanted}-{number}"
+    try:
+        return scenario.changed(scenario_id=candidate)
+    except ValidationError as error:
+        raise SettingError(f"{place}.question.question_id: {condensed(error)}") from error
 
 
 def _shape(given: Any) -> str:

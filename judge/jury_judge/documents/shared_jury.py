@@ -65,4 +65,6 @@ class SharedJury(Generic[J]):
             opened.users -= 1
             if not opened.users:
                 del self._open[loop]
-                await asyncio.shield(opened.jury.__aexit__(None, None, None))
+                # One that could not be entered has nothing to leave; leaving it would hide why.
+                if opened.entered:
+                    await asyncio.shield(opened.jury.__aexit__(None, None, None))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from jury_events.codec import decode
 from jury_events.conditions import Values, fields_of
-from jury_events.debate_events import DebateOpened, StatementMade, TextsErased
+from jury_events.debate_events import DebateOpened, JurorEvaluated, StatementMade, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
 from jury_events.exchange import ExchangeRecorded
@@ -253,6 +253,7 @@ def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None)
 def _happened(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[Happened]:
     decoded = [(stored, decode(stored)) for stored in events if stored.version > after]
     refs = {one.statement.statement for _, one in decoded if isinstance(one, StatementMade)}
+    refs |= {one.evaluation.rationale for _, one in decoded if isinstance(one, JurorEvaluated)}
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
     return [

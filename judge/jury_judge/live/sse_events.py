@@ -35,13 +35,13 @@ class SseEvents:
         self._submission_id: str | None = None
 
     def tell(self, event: DebateEvent, texts: Texts) -> list[Live]:
-        """The live events that `event` gives; a statement whose text is not in `texts` was erased and is null."""
+        """The live events that `event` gives; a text that is not in `texts` was erased and is null."""
         match event:
             case DebateOpened():
                 self._submission_id = event.submission_id or event.debate_id
                 return [_phase(1)]
             case JurorEvaluated():
-                return [_evaluation(event)]
+                return [_evaluation(event, texts)]
             case RoundStarted():
                 started = {
                     "type": "discussion_round_start",
@@ -71,13 +71,14 @@ def _phase(number: int) -> Live:
     return {"type": "phase_change", "phase": _PHASES[number], "phaseNumber": number}
 
 
-def _evaluation(event: JurorEvaluated) -> Live:
+def _evaluation(event: JurorEvaluated, texts: Texts) -> Live:
     return {
         "type": "juror_evaluation",
         "phase": "initial",
         "juror": event.juror_id,
         "verdict": event.evaluation.verdict.value,
         "score": whole_score(event.evaluation),
+        "rationale": text_in(texts, event.evaluation.rationale),
     }
 
 

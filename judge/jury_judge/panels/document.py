@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from jury_judge.cases.strict_json import JsonRefused, decode_text
+from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
 from jury_judge.views.visible_text import visible_line

@@ -54,24 +54,26 @@ def load_panel(
         PanelFileError: the file, a field in it, a variable or an argument cannot be used.
     """
     document: PanelDocument | None = None
+    reached = NO_ENDPOINTS
     if name_or_path is None or name_or_path in PRESETS:
         spec = PanelSpec() if name_or_path is None else PanelSpec(preset=name_or_path)
     else:
         document = with_prompts(read_document(name_or_path, (*PRESETS, *JURIES)))
         spec = _spec(document)
+        reached = endpoints.read_endpoints(document)
     if overrides.preset is not None:
         spec = spec.model_copy(update={"preset": overrides.preset})
     spec = _by_environment(spec, environ, explicit=name_or_path in PRESETS or overrides.preset is not None)
     try:
         spec = apply(spec, overrides)
-        resolved = resolve(spec)
+        resolved = resolve(spec, [name for name, endpoint in reached.items() if endpoint.base_url is not None])
     except (PanelError, PanelFileError) as error:
         place = "the panel" if document is None else document.name
         raise PanelFileError(f"{place}: {in_our_words(str(error))}") from error
     check_judge(resolved.panel, overrides)
     if document is None:
         return LoadedPanel(resolved)
-    return LoadedPanel(resolved, endpoints.read_endpoints(document), redaction_rules.read_redaction(document))
+    return LoadedPanel(resolved, reached, redaction_rules.read_redaction(document))
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:

@@ -40,6 +40,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `losses` says what of it no juror was
     shown: `what`, `count`, and `size` in bytes, null where it is not known.
+    `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
 
     Raises:
         JudgeError: the events do not begin with the opening event.
@@ -75,6 +76,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
         "final_score": completed.final_score if completed else None,
         "early_termination": completed.early_termination if completed else None,
         "end_reason": completed.end_reason if completed else None,
+        "scenario_results": _scenario_results(opened, record.judgment),
     }
 
 
@@ -178,6 +180,16 @@ def _juror_evaluation(seat: Seat, evaluation: Evaluation, round_number: int, tex
 
 def _scenarios(scenarios: tuple[ScenarioVerdict, ...]) -> list[dict[str, Any]]:
     return [{"scenario_id": s.scenario_id, "verdict": s.verdict.value, "score": s.score} for s in scenarios]
+
+
+def _scenario_results(opened: DebateOpened, rendered: JudgmentRendered | None) -> list[dict[str, Any]]:
+    """One row a scenario; where the judgment has none (one scenario alone, no vote), the row is that of the case."""
+    if rendered is None:
+        return []
+    judgment = rendered.judgment
+    judged = {row["scenario_id"]: row for row in _scenarios(judgment.scenarios)}
+    whole = {"verdict": judgment.verdict.value, "score": float(judgment.score)}
+    return [{"scenario_id": name, **whole, **judged.get(name, {}), "question_id": name} for name in opened.scenarios]
 
 
 def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:

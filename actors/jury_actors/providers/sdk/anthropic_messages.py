@@ -87,6 +87,8 @@ class AnthropicMessages(SdkAdapter):
         if turn.role == "system":
             return []
         document = self.recall(turn.text) if turn.role == "assistant" else None
+        if document is None and turn.pictures:
+            return [{"role": turn.role, "content": _with_pictures(turn)}]
         if document is None:
             return [{"role": turn.role, "content": turn.text}] if turn.text.strip() else []
         blocks = without_unanswered(objects(document["content"]), _is_call, len(turn.results))
@@ -144,6 +146,14 @@ class AnthropicMessages(SdkAdapter):
             if index in blocks:
                 blocks[index]["input"] = json_object(given.encode()) or {}
         return {**message, "content": list(blocks.values())} if text_at(message, "stop_reason") else None
+
+
+def _with_pictures(turn: Turn) -> list[dict[str, Any]]:
+    pictures = (
+        {"type": "image", "source": {"type": "base64", "media_type": picture.media_type, "data": picture.base64}}
+        for picture in turn.pictures
+    )
+    return [{"type": "text", "text": turn.text}, *pictures]
 
 
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})

@@ -9,7 +9,7 @@ from typing import Any
 from google import genai
 from google.genai import types
 
-from jury_actors.providers.provider import ModelRequest, RequestedTool
+from jury_actors.providers.provider import ModelRequest, Picture, RequestedTool
 from jury_actors.providers.sdk.adapter import SdkAdapter
 from jury_actors.providers.sdk.reading import (
     Reading,
@@ -126,7 +126,8 @@ class GoogleGenerate(SdkAdapter):
             return []
         document = self.recall(turn.text) if turn.role == "assistant" else None
         if document is None:
-            return [{"role": "model" if turn.role == "assistant" else "user", "parts": [{"text": turn.text}]}]
+            parts = [{"text": turn.text}, *map(_inline, turn.pictures)]
+            return [{"role": "model" if turn.role == "assistant" else "user", "parts": parts}]
         content = object_at(_candidate(document), "content")
         parts = without_unanswered(objects(content.get("parts")), _is_call, len(turn.results))
         if all(part.get("thought") is True for part in parts):
@@ -189,6 +190,10 @@ class GoogleGenerate(SdkAdapter):
 
 _NO_CALLING = types.AutomaticFunctionCallingConfig(disable=True)
 _REPLACED = "contents"
+
+
+def _inline(picture: Picture) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": picture.media_type, "data": picture.base64}}
 
 
 def _candidate(document: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from jury_actors.providers.sdk.reading import (
     Reading,
     Turn,
     count_at,
+    data_url,
     object_at,
     objects,
     outcome_of,
@@ -56,7 +57,7 @@ class OpenAIChat(OpenAISdk):
 
     def _messages(self, turn: Turn) -> list[dict[str, Any]]:
         if turn.role != "assistant":
-            return [{"role": turn.role, "content": turn.text}]
+            return [{"role": turn.role, "content": _with_pictures(turn) if turn.pictures else turn.text}]
         document = self.recall(turn.text)
         if document is None:
             return [{"role": "assistant", "content": turn.text}]
@@ -117,6 +118,11 @@ class OpenAIChat(OpenAISdk):
             message["tool_calls"] = [{key: value for key, value in call.items() if key != "index"} for call in calls]
         choice = {"index": 0, "message": message, "finish_reason": finish}
         return document | {"object": "chat.completion", "choices": [choice]}
+
+
+def _with_pictures(turn: Turn) -> list[dict[str, Any]]:
+    pictures = ({"type": "image_url", "image_url": {"url": data_url(picture)}} for picture in turn.pictures)
+    return [{"type": "text", "text": turn.text}, *pictures]
 
 
 def _first(document: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from jury_actors.providers.sdk.reading import (
     Reading,
     Turn,
     count_at,
+    data_url,
     object_at,
     objects,
     outcome_of,
@@ -55,7 +56,7 @@ class OpenAIResponses(OpenAISdk):
     def _items(self, turn: Turn) -> list[dict[str, Any]]:
         document = self.recall(turn.text) if turn.role == "assistant" else None
         if document is None:
-            return [{"role": turn.role, "content": turn.text}]
+            return [{"role": turn.role, "content": _with_pictures(turn) if turn.pictures else turn.text}]
         items = without_unanswered(objects(document["output"]), _is_call, len(turn.results))
         # Reasoning is refused without what it led to, which a turn that was cut off lacks.
         while items and items[-1].get("type") == "reasoning":
@@ -103,6 +104,11 @@ class OpenAIResponses(OpenAISdk):
             done = (object_at(event, "item") for event in events if event.get("type") == "response.output_item.done")
             response = {**response, "output": list(done)}
         return response
+
+
+def _with_pictures(turn: Turn) -> list[dict[str, Any]]:
+    pictures = ({"type": "input_image", "image_url": data_url(picture)} for picture in turn.pictures)
+    return [{"type": "input_text", "text": turn.text}, *pictures]
 
 
 def _is_call(item: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_actors.providers.provider import ModelMessage, RequestedTool
+from jury_actors.providers.provider import ModelMessage, Picture, RequestedTool
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 
@@ -40,7 +40,7 @@ def outcome_of(
 
 
 class Turn(NamedTuple):
-    """A message with the results of the tools that it asked for.
+    """A message with its pictures, and with the results of the tools that it asked for.
 
     Results stand in the order of the calls, which is how they are matched: ids may be missing or repeated.
     """
@@ -48,6 +48,7 @@ class Turn(NamedTuple):
     role: str
     text: str
     results: tuple[str, ...]
+    pictures: tuple[Picture, ...] = ()
 
 
 def turns(messages: Iterable[ModelMessage]) -> Iterator[Turn]:
@@ -59,10 +60,15 @@ def turns(messages: Iterable[ModelMessage]) -> Iterator[Turn]:
             results.append(following.text)
             continue
         if message is not None:
-            yield Turn(message.role, message.text, tuple(results))
+            yield Turn(message.role, message.text, tuple(results), message.pictures)
         message, results = following, []
     if message is not None:
-        yield Turn(message.role, message.text, tuple(results))
+        yield Turn(message.role, message.text, tuple(results), message.pictures)
+
+
+def data_url(picture: Picture) -> str:
+    """A picture as OpenAI's interfaces take it."""
+    return f"data:{picture.media_type};base64,{picture.base64}"
 
 
 def without_unanswered(items: Iterable[Any], is_call: Callable[[Any], bool], results: int) -> list[Any]:

@@ -18,7 +18,7 @@ from jury_actors.providers.simulated.evaluation import (
 )
 from jury_actors.providers.simulated.phrases import Phrases, load_phrases
 from jury_actors.providers.simulated.prompt import Prompt, read_prompt
-from jury_actors.providers.simulated.reading import Finding, read_findings
+from jury_actors.providers.simulated.reading import UNSEEN, Finding, read_findings, with_unseen
 from jury_actors.providers.simulated.tool_use import record_findings, wanted_tools
 
 CACHED_CHARACTERS = 8_000_000
@@ -60,6 +60,9 @@ class Reader:
     def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> Spoken:
         """The same, to a request that is understood already."""
         case = self._case(prompt)
+        if any(message.pictures for message in request.messages):
+            # No picture is looked at: what is shown in one is not known here, and the answer says so.
+            case = case._replace(findings=with_unseen(case.findings))
         if tools and request.tools and prompt.task == "initial" and not prompt.results:
             wanted = wanted_tools(prompt.role, request.tools, case.document)
             if wanted:
@@ -161,6 +164,7 @@ class _Mind:
     def _reasons(self, evaluation: Evaluation, said: str = "") -> list[str]:
         """The rationale's sentences; the place in the record that was `said` already is not repeated."""
         told = [finding for finding in self._against if not said or finding.quote != said][:_TOLD]
+        told += [finding for finding in self._against if finding == UNSEEN and finding not in told][:1]
         reasons = [self._phrases.finding(finding) for finding in told]
         if not self._against and not said:
             reasons.append(self._phrases.say("nothing"))

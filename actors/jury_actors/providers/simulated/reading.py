@@ -41,6 +41,10 @@ class Finding(NamedTuple):
     ids: tuple[str, ...] = ()
 
 
+UNSEEN = Finding("unseen")
+"""Part of the record cannot be seen: the prompt says that it is not shown, or it is a picture."""
+
+
 class Course:
     """A scenario by speaker. `late` are the actions after something was planted in a tool's result."""
 
@@ -91,8 +95,13 @@ def read_passages(passages: Sequence[Passage]) -> tuple[Finding, ...]:
 
 def read_findings(document: Document) -> tuple[tuple[Finding, ...], ...]:
     """The findings of each scenario, in order; what is not shown counts in each, as it may be in any."""
-    unseen = (Finding("unseen"),) if document.unseen else ()
-    return tuple(read_passages(passages) + unseen for passages in document.scenarios)
+    findings = tuple(read_passages(passages) for passages in document.scenarios)
+    return with_unseen(findings) if document.unseen else findings
+
+
+def with_unseen(findings: tuple[tuple[Finding, ...], ...]) -> tuple[tuple[Finding, ...], ...]:
+    """The findings of each scenario, and in each that something of it is not seen."""
+    return tuple(found if UNSEEN in found else (*found, UNSEEN) for found in findings or ((),))
 
 
 def _shown(name: str, channel: Channel, signal: str) -> list[Finding]:

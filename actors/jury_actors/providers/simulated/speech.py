@@ -8,6 +8,7 @@ from jury_actors.providers.provider import ModelRequest, RequestedTool
 from jury_actors.providers.simulated.prompt import Prompt
 from jury_actors.providers.simulated.reader import Reader
 from jury_actors.providers.simulated.script import SPOILT, UNPARSEABLE, WRONG_BALLOT
+from jury_actors.tokens import LIKELY_PICTURE_TOKENS, request_pictures
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 
@@ -50,5 +51,6 @@ def speak(reader: Reader, prompt: Prompt, request: ModelRequest, fault: str | No
         text = text[: len(text) // 2]
     sent = sum(len(message.text) for message in request.messages)
     said = len(text) + sum(len(tool.name) + len(tool.arguments) for tool in spoken.tools)
-    usage = Usage(input_tokens=sent // _CHARACTERS_A_TOKEN, output_tokens=said // _CHARACTERS_A_TOKEN)
+    seen = sent // _CHARACTERS_A_TOKEN + request_pictures(request) * LIKELY_PICTURE_TOKENS
+    usage = Usage(input_tokens=seen, output_tokens=said // _CHARACTERS_A_TOKEN)
     return Speech(text, spoken.tools, cut, usage)

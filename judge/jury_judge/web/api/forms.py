@@ -282,6 +282,7 @@ class DebateResult(Camel):
     final_score: Score | None
     early_termination: bool | None
     end_reason: str | None
+    scenario_results: Annotated[list[Table], Field(description="One row a scenario; empty before the judgment.")]
 
 
 class ReplayResult(Camel):

@@ -19,8 +19,8 @@ from jury_actors.providers.simulated.http.protocol import Protocol, encoded
 from jury_actors.providers.simulated.http.responses import Responses
 from jury_actors.providers.simulated.provider import MODEL_VERSION
 
-MAX_BYTES = 64 << 20
-"""Of a request."""
+MAX_BYTES = 128 << 20
+"""Of a request: the 20 pictures that a case may have are 100 MB of base64."""
 
 SERVED = "/_simulate/served"
 

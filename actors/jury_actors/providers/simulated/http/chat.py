@@ -18,6 +18,7 @@ from jury_actors.providers.simulated.http.fields import (
     texts,
     whole,
 )
+from jury_actors.providers.simulated.http.pictures import of_data_url
 from jury_actors.providers.simulated.http.protocol import REFUSAL, Asked, Protocol, Said, event, model_request
 from jury_events.exchange import Usage
 
@@ -103,13 +104,31 @@ def _hear(dialogue: Dialogue, message: Table, field: str) -> None:
         return
     if role not in _ROLES:
         raise Unusable(f"{field}.role", f"expected one of {', '.join(_ROLES)}, tool")
-    dialogue.say(_ROLES[role], texts(message.get("content"), f"{field}.content", "text", "refusal"), field)
+    content, pictures = message.get("content"), []
+    if isinstance(content, list):
+        pictures = [
+            of_data_url(_image_url(one, role, place), f"{place}.image_url.url")
+            for index, one in enumerate(content)
+            if isinstance(one, dict) and one.get("type") == "image_url"
+            for place in [f"{field}.content[{index}]"]
+        ]
+        content = [one for one in content if not (isinstance(one, dict) and one.get("type") == "image_url")]
+    dialogue.say(_ROLES[role], texts(content, f"{field}.content", "text", "refusal"), field, pictures)
     for index, one in enumerate(rows(message.get("tool_calls"), f"{field}.tool_calls")):
         place = f"{field}.tool_calls[{index}]"
         call = table(one, place)
         function = table(call.get("function"), f"{place}.function")
         text(function.get("arguments"), f"{place}.function.arguments")
         dialogue.call(name(call.get("id"), f"{place}.id"), name(function.get("name"), f"{place}.function.name"))
+
+
+def _image_url(block: Table, role: str, field: str) -> object:
+    if role != "user":
+        raise Unusable.said(
+            f"Invalid {field!r}. Image URLs are only allowed for messages with role 'user', "
+            f"but this message with role {role!r} contains an image URL."
+        )
+    return table(block.get("image_url"), f"{field}.image_url").get("url")
 
 
 def _tool(tool: Table, field: str) -> ToolDefinition:

@@ -1,6 +1,8 @@
 """The messages of a request as they are gathered from a protocol's own form, each tool result with its call."""
 
-from jury_actors.providers.provider import ModelMessage
+from collections.abc import Sequence
+
+from jury_actors.providers.provider import ModelMessage, Picture
 from jury_actors.providers.simulated.http.fields import Unusable
 from jury_actors.providers.simulated.tool_use import call_id
 
@@ -12,11 +14,11 @@ class Dialogue:
         self._messages: list[ModelMessage] = []
         self._open: dict[str, str] = {}
 
-    def say(self, role: str, text: str, field: str) -> None:
-        """A text of the system, the user or the model."""
+    def say(self, role: str, text: str, field: str, pictures: Sequence[Picture] = ()) -> None:
+        """A text of the system, the user or the model, with the pictures that it came with."""
         if role == "user":
             self._all_answered(field)
-        self._messages.append(ModelMessage(role, text))
+        self._messages.append(ModelMessage(role, text, pictures=tuple(pictures)))
 
     def call(self, identity: str, tool: str) -> None:
         """A tool that the model asked for."""

@@ -11,7 +11,12 @@ class Unusable(ActorError):
     """A request that the protocol refuses; the message begins with the place in its body."""
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
+        super().__init__(f"{field}: {message}" if field else message)
+
+    @classmethod
+    def said(cls, message: str) -> "Unusable":
+        """In the provider's own words, which begin with no place."""
+        return cls("", message)
 
 
 def table(value: object, field: str) -> Table:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, ClassVar
 
-from jury_actors.providers.provider import ToolDefinition
+from jury_actors.providers.provider import Picture, ToolDefinition
 from jury_actors.providers.simulated.http.dialogue import Dialogue
 from jury_actors.providers.simulated.http.faults import Google, House
 from jury_actors.providers.simulated.http.fields import Table, Unusable, name, optional_table, rows, table, text, whole
+from jury_actors.providers.simulated.http.pictures import of_inline_data
 from jury_actors.providers.simulated.http.protocol import Asked, Protocol, Said, encoded, event, model_request
 
 _ROLES = {"user": "user", "function": "user", "model": "assistant"}
@@ -69,7 +70,8 @@ def _hear(dialogue: Dialogue, content: Table, field: str) -> None:
     role = _ROLES.get(text(content.get("role") or "user", f"{field}.role"))
     if role is None:
         raise Unusable(f"{field}.role", "Please use a valid role: user, model.")
-    said = []
+    said: list[str] = []
+    pictures: list[Picture] = []
     for index, one in enumerate(rows(content.get("parts"), f"{field}.parts")):
         place = f"{field}.parts[{index}]"
         part = table(one, place)
@@ -87,10 +89,12 @@ def _hear(dialogue: Dialogue, content: Table, field: str) -> None:
                 dialogue.result_of(name(result.get("name"), f"{place}.name"), told, place)
         elif "text" in part:
             said.append(text(part["text"], f"{place}.text"))
+        elif "inlineData" in part and role == "user":
+            pictures.append(of_inline_data(part["inlineData"], f"{place}.inline_data"))
         else:
-            raise Unusable(place, "expected text, functionCall or functionResponse, where they belong")
-    if said:
-        dialogue.say(role, "".join(said), field)
+            raise Unusable(place, "expected text, inlineData, functionCall or functionResponse, each where it belongs")
+    if said or pictures:
+        dialogue.say(role, "".join(said), field, pictures)
 
 
 def _identity(call: Table) -> str:

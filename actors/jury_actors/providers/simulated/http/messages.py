@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from jury_actors.providers.provider import ToolDefinition
+from jury_actors.providers.provider import Picture, ToolDefinition
 from jury_actors.providers.simulated.http.dialogue import Dialogue
 from jury_actors.providers.simulated.http.faults import Anthropic, House
 from jury_actors.providers.simulated.http.fields import (
@@ -19,6 +19,7 @@ from jury_actors.providers.simulated.http.fields import (
     texts,
     whole,
 )
+from jury_actors.providers.simulated.http.pictures import of_source
 from jury_actors.providers.simulated.http.protocol import REFUSAL, Asked, Protocol, Said, event, model_request
 
 _THOUGHTS = {"thinking", "redacted_thinking"}
@@ -85,13 +86,16 @@ def _hear(dialogue: Dialogue, message: Table, field: str) -> None:
     if isinstance(content, str):
         dialogue.say(role, content, field)
         return
-    said = []
+    said: list[str] = []
+    pictures: list[Picture] = []
     for index, one in enumerate(rows(content, f"{field}.content")):
         place = f"{field}.content.{index}"
         block = table(one, place)
         kind = text(block.get("type"), f"{place}.type")
         if kind == "text":
             said.append(text(block.get("text"), f"{place}.text"))
+        elif kind == "image" and role == "user":
+            pictures.append(of_source(block, place))
         elif kind == "tool_use" and role == "assistant":
             table(block.get("input"), f"{place}.input")
             dialogue.call(name(block.get("id"), f"{place}.id"), name(block.get("name"), f"{place}.name"))
@@ -99,9 +103,11 @@ def _hear(dialogue: Dialogue, message: Table, field: str) -> None:
             result = texts(block.get("content"), f"{place}.content", "text")
             dialogue.result(text(block.get("tool_use_id"), f"{place}.tool_use_id"), result, f"{place}.tool_use_id")
         elif kind not in _THOUGHTS or role == "user":
-            raise Unusable(f"{place}.type", "expected one of text, thinking, tool_use, tool_result, where they belong")
-    if said:
-        dialogue.say(role, "".join(said), field)
+            raise Unusable(
+                f"{place}.type", "expected one of text, image, thinking, tool_use, tool_result, each where it belongs"
+            )
+    if said or pictures:
+        dialogue.say(role, "".join(said), field, pictures)
 
 
 def _tool(tool: Table, field: str) -> ToolDefinition:

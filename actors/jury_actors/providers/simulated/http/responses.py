@@ -17,6 +17,7 @@ from jury_actors.providers.simulated.http.fields import (
     text,
     texts,
 )
+from jury_actors.providers.simulated.http.pictures import of_data_url
 from jury_actors.providers.simulated.http.protocol import REFUSAL, Asked, Protocol, Said, event, model_request
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
@@ -113,14 +114,26 @@ def _hear(dialogue: Dialogue, item: Table, field: str) -> None:
         role = text(item.get("role"), f"{field}.role")
         if role not in _ROLES:
             raise Unusable(f"{field}.role", f"expected one of {', '.join(_ROLES)}")
+        blocks = list(enumerate(_blocks(item.get("content"), f"{field}.content")))
+        pictures = [
+            of_data_url(one.get("image_url"), f"{field}.content[{index}].image_url")
+            for index, one in blocks
+            if _is_picture(one, role)
+        ]
         content = [
             # A refusal's text stands in a field of its own name.
             one | {"text": one["refusal"]} if isinstance(one, dict) and "refusal" in one else one
-            for one in _blocks(item.get("content"), f"{field}.content")
+            for _, one in blocks
+            if not _is_picture(one, role)
         ]
-        dialogue.say(_ROLES[role], texts(content, f"{field}.content", "input_text", "output_text", "refusal"), field)
+        said = texts(content, f"{field}.content", "input_text", "output_text", "refusal")
+        dialogue.say(_ROLES[role], said, field, pictures)
     elif kind != "reasoning":
         raise Unusable(f"{field}.type", "expected one of message, reasoning, function_call, function_call_output")
+
+
+def _is_picture(block: Any, role: str) -> bool:
+    return isinstance(block, dict) and block.get("type") == "input_image" and role != "assistant"
 
 
 def _blocks(content: object, field: str) -> list[Any]:

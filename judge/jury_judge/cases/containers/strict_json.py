@@ -14,11 +14,19 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 
 
 class JsonRefused(ValueError):
-    """The text is not JSON as this module reads it. `position` is an index into the text, None when unknown."""
+    """The text is not JSON as this module reads it.
 
-    def __init__(self, message: str, position: int | None = None) -> None:
+    `position` is an index into the text, None when unknown; `open_string` says that a string does not end, and
+    `constant` that NaN or an infinity is all that is known to be wrong.
+    """
+
+    def __init__(
+        self, message: str, position: int | None = None, *, open_string: bool = False, constant: bool = False
+    ) -> None:
         super().__init__(message)
         self.position = position
+        self.open_string = open_string
+        self.constant = constant
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -31,7 +39,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _constant(word: str) -> Any:
-    raise JsonRefused(f"{word} is not JSON; write null or a number")
+    raise JsonRefused(f"{word} is not JSON; write null or a number", constant=True)
 
 
 def _finite(digits: str) -> float:
@@ -42,6 +50,7 @@ def _finite(digits: str) -> float:
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_finite)
+_null_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda _: None, parse_float=_finite)
 
 
 def skip_space(text: str, start: int) -> int:
@@ -50,16 +59,24 @@ def skip_space(text: str, start: int) -> int:
     return found.end() if found else start
 
 
-def decode_value(text: str, start: int) -> tuple[Any, int]:
+def decode_value(text: str, start: int, *, before: int = 0, nan_as_null: bool = False) -> tuple[Any, int]:
     """The JSON value that begins at `start` (no white space before it), and the index after it.
+
+    Args:
+        text: holds the value.
+        start: where it begins.
+        before: how many characters of the first line of `text` are missing from it, for the column in a message.
+        nan_as_null: NaN and the infinities are read as None instead of refused.
 
     Raises:
         JsonRefused: there is none, or it holds what is refused.
     """
     try:
-        value, end = _decoder.raw_decode(text, start)
+        value, end = (_null_decoder if nan_as_null else _decoder).raw_decode(text, start)
     except JSONDecodeError as error:
-        raise JsonRefused(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}", error.pos) from error
+        column = error.colno + (before if error.lineno == 1 else 0)
+        message = f"not JSON: {error.msg.removesuffix(' at')} at column {column}"
+        raise JsonRefused(message, error.pos, open_string=error.msg.startswith("Unterminated string")) from error
     except RecursionError as error:
         raise JsonRefused("nested too deeply; a case needs a few levels only") from error
     except JsonRefused:
@@ -71,13 +88,13 @@ def decode_value(text: str, start: int) -> tuple[Any, int]:
     return value, end
 
 
-def decode_text(text: str) -> Any:
-    """The one JSON value that `text` is.
+def decode_text(text: str, *, nan_as_null: bool = False) -> Any:
+    """The one JSON value that `text` is; `nan_as_null` as in `decode_value`.
 
     Raises:
         JsonRefused: it is none, or more than one, or holds what is refused.
     """
-    value, end = decode_value(text, skip_space(text, 0))
+    value, end = decode_value(text, skip_space(text, 0), nan_as_null=nan_as_null)
     rest = skip_space(text, end)
     if rest != len(text):
         raise JsonRefused("more text after the JSON value; write one object a line, or a list of objects", rest)

@@ -1,0 +1,155 @@
+"""CSV and TSV: a header, then a row a record. Cells are text; an empty one is None."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from jury_judge.cases.containers.json_rows import BOM
+from jury_judge.cases.containers.row import Origin, Row
+from jury_judge.errors import CaseFileError
+from jury_judge.views.visible_text import visible_line
+
+MAX_ROW = 64 * 1024 * 1024
+"""Bytes of one row, and so of one cell."""
+MAX_COLUMNS = 10_000
+
+_QUOTED = re.compile(r'"[^"]*"')
+_DELIMITERS = ",\t;"
+_LONGEST_NAME = 200
+_SHOWN_COLUMNS = 8
+
+
+def looks_like_csv(head: bytes) -> bool:
+    """Whether what begins with `head` has a header of two or more names on its first line."""
+    line = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", "ignore").rstrip("\r")
+    try:
+        names = next(csv.reader([line], delimiter=_delimiter(line), strict=True), [])
+    except csv.Error:
+        return False
+    if len(names) > MAX_COLUMNS:
+        return True
+    named = [name for name in names if name.strip()]
+    return len(names) > 1 and len(named) == len(set(named)) and all(len(name) <= _LONGEST_NAME for name in named)
+
+
+def read_rows(stream: io.BufferedReader, origin: Origin, *, tabs: bool = False) -> Iterator[Row]:
+    """The rows of a stream in order, `Row.line` being the line where each begins.
+
+    The delimiter is the comma, or the tab or semicolon where the header has no comma; `tabs` makes it the tab. A
+    column without a name is called after its position, `column_3`.
+
+    Raises:
+        CaseFileError: the header or a row cannot be read; OSError passes through.
+    """
+    # The limit is the process's. It is only ever raised: whoever else reads CSV here loses nothing by it.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
+    lines = _Lines(stream, origin.name)
+    head = next((line for line in lines if line.strip()), None)
+    if head is None:
+        raise CaseFileError(f"{origin.name}: the file is empty; it must hold a header and at least one row")
+    lines.begin = lines.line
+    records = _records(lines, head, "\t" if tabs else _delimiter(head))
+    names = _names(next(records), f"{origin.name}:{lines.begin}")
+    number = 0
+    for cells in records:
+        if not cells:
+            continue
+        number += 1
+        if len(cells) != len(names):
+            raise CaseFileError(
+                f"{origin.name}:{lines.begin}: the row has {len(cells)} cells and the header {len(names)} "
+                f"({_listing(names)}); put quotes around cells with delimiters or line breaks"
+            )
+        yield origin.row(lines.begin, number, {name: cell or None for name, cell in zip(names, cells, strict=True)})
+    if not number:
+        raise CaseFileError(f"{origin.name}: holds a header and no row")
+
+
+class _Lines(Iterator[str]):
+    """The lines of a stream, and on which of them the current record begins."""
+
+    def __init__(self, stream: io.BufferedReader, name: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._size = 0
+        self.line = 0
+        self.begin = 1
+
+    def next_record(self) -> None:
+        """What is read from here on is another record."""
+        self.begin = self.line + 1
+        self._size = 0
+
+    def refused(self, message: str) -> CaseFileError:
+        """The error that `message` is, at the current record."""
+        return CaseFileError(f"{self._name}:{self.begin}: {message}")
+
+    def __next__(self) -> str:
+        raw = self._stream.readline(MAX_ROW + 1 - self._size)
+        if not raw:
+            raise StopIteration
+        self.line += 1
+        self._size += len(raw)
+        if self._size > MAX_ROW:
+            raise self.refused(
+                f"the row that begins here is longer than {MAX_ROW >> 20} MiB; close its quote, or split the case"
+            )
+        if b"\0" in raw:
+            raise CaseFileError(f"{self._name}:{self.line}: a NUL byte; save the file as CSV in UTF-8 without it")
+        try:
+            return (raw.removeprefix(BOM) if self.line == 1 else raw).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CaseFileError(
+                f"{self._name}:{self.line}: the byte 0x{raw[error.start]:02x} is not UTF-8; save the file as UTF-8"
+            ) from error
+
+
+def _records(lines: _Lines, head: str, delimiter: str) -> Iterator[list[str]]:
+    def text() -> Iterator[str]:
+        yield head
+        yield from lines
+
+    reader = csv.reader(text(), delimiter=delimiter, strict=True)
+    while True:
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise lines.refused(_meaning(error)) from error
+        yield record
+        lines.next_record()
+
+
+def _meaning(error: csv.Error) -> str:
+    message = str(error)
+    if "unexpected end of data" in message:
+        return "a quote that is opened in this row is never closed; close it, or write the quote twice"
+    if "new-line character" in message:
+        return "a line ends with CR alone; save the file with LF or CR LF"
+    if "field larger" in message:
+        return f"a cell of this row is longer than {MAX_ROW >> 20} MiB; split the case"
+    return f"not CSV: {visible_line(message)}; a quote inside of a quoted cell is written twice"
+
+
+def _names(header: list[str], place: str) -> list[str]:
+    if len(header) > MAX_COLUMNS:
+        raise CaseFileError(f"{place}: {len(header):,} columns; at most {MAX_COLUMNS:,} are read: is this a header?")
+    names = [written.strip() or f"column_{number}" for number, written in enumerate(header, start=1)]
+    seen: set[str] = set()
+    for one in names:
+        if one in seen:
+            raise CaseFileError(f"{place}: two columns are named {visible_line(one, 80)!r}; rename one of them")
+        seen.add(one)
+    return names
+
+
+def _delimiter(header: str) -> str:
+    bare = _QUOTED.sub("", header)
+    return next((mark for mark in _DELIMITERS if mark in bare), ",")
+
+
+def _listing(names: list[str]) -> str:
+    shown = ", ".join(visible_line(name, 40) for name in names[:_SHOWN_COLUMNS])
+    return shown + (", …" if len(names) > _SHOWN_COLUMNS else "")

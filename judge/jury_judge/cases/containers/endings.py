@@ -1,0 +1,31 @@
+"""Endings of file names: which a folder is searched for, and what is left of a name without them."""
+
+from pathlib import PurePath
+
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+CSV_ENDINGS = (".csv", ".tsv", ".tab")
+TAB_ENDINGS = (".tsv", ".tab")
+COMPRESSED_ENDINGS = (".gz", ".zst")
+BINARY_ENDINGS = (".parquet", ".arrow", ".eval")
+
+KNOWN = ", ".join((*JSON_ENDINGS, *CSV_ENDINGS, *BINARY_ENDINGS)) + ", and the texts with .gz or .zst"
+
+
+def content_ending(path: PurePath | str) -> str:
+    """The ending that tells of the content, in small letters: `.csv` of `Cases.CSV.gz`; "" where there is none."""
+    return _uncompressed(PurePath(path)).suffix.lower()
+
+
+def bare_name(path: PurePath) -> str:
+    """The name without folder and endings: `cases` of `data/cases.jsonl.gz`."""
+    return _uncompressed(path).stem
+
+
+def is_known(path: PurePath) -> bool:
+    """Whether a file of this name is read where it stands in a folder."""
+    compressed = path.suffix.lower() in COMPRESSED_ENDINGS
+    return content_ending(path) in (*JSON_ENDINGS, *CSV_ENDINGS, *(() if compressed else BINARY_ENDINGS))
+
+
+def _uncompressed(path: PurePath) -> PurePath:
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSED_ENDINGS else path

@@ -1,0 +1,151 @@
+"""JSON values one after the other out of a stream, decoded over a buffer that slides along it."""
+
+import codecs
+from collections.abc import Callable
+from typing import Any, BinaryIO, NamedTuple
+
+from jury_judge.cases.containers.row import Origin
+from jury_judge.cases.containers.strict_json import JsonRefused, decode_value, skip_space
+from jury_judge.errors import CaseFileError
+
+_CHUNK = 1 << 20
+_LONGEST_TOKEN = 16
+"""An error so near to the buffer's end may come of a word, number or escape that ends after it."""
+
+
+class Bound(NamedTuple):
+    """How many characters a value may have, and what is said of a longer one."""
+
+    characters: int
+    message: str
+
+
+class JsonText:
+    """The text of a stream, read as far as its values are asked for.
+
+    At most one value and 1 MiB stand in memory. A value that does not end in the buffer is tried again with twice as
+    much text, so that the work is linear in the text's length.
+    """
+
+    def __init__(self, stream: BinaryIO, origin: Origin, line: int, head: str = "") -> None:
+        """`head` is text that was taken out of `stream` already; it begins on `line`."""
+        self._stream = stream
+        self._origin = origin
+        self._text = head
+        self._position = 0
+        self._line = line
+        self._counted = 0
+        self._before = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._fault: int | None = None
+        self._passed = 0
+
+    @property
+    def offset(self) -> int:
+        """How many characters are behind."""
+        return self._passed + self._position
+
+    def place(self) -> str:
+        """`file:line` of the next character."""
+        return f"{self._origin.name}:{self._line_at(self._position)}"
+
+    def mark(self) -> str:
+        """The next character that is not white space, which stays; "" at the end."""
+        while True:
+            self._position = skip_space(self._text, self._position)
+            if self._position < len(self._text):
+                return self._text[self._position]
+            if not self._fill():
+                return ""
+
+    def step(self) -> None:
+        """Pass over the character that `mark` gave."""
+        self._position += 1
+
+    def value(self, bound: Bound, nan_allowed: Callable[[Any], bool] = lambda _value: False) -> tuple[Any, int]:
+        """The value that begins at the character that `mark` gave, and the line where it begins.
+
+        Where it holds NaN, `nan_allowed` is asked with the value that has None in its place.
+
+        Raises:
+            CaseFileError: there is none, or it is longer than `bound` allows.
+        """
+        line = self._line_at(self._position)
+        of_nan: CaseFileError | None = None
+        while True:
+            try:
+                value, end = decode_value(
+                    self._text, self._position, before=self._before, nan_as_null=of_nan is not None
+                )
+            except JsonRefused as error:
+                if error.constant:
+                    of_nan = self._refused(error)
+                    continue
+                if not self._may_go_on(error):
+                    raise self._refused(error) from error
+                self._check(len(self._text), bound, line)
+                if not self._fill():
+                    raise self._refused(error) from error
+                continue
+            number_may_go_on = end == len(self._text) and not isinstance(value, dict | list | str)
+            if number_may_go_on and self._fill():
+                continue
+            self._check(end, bound, line)
+            if of_nan is not None and not nan_allowed(value):
+                raise of_nan
+            self._position = end
+            return value, line
+
+    def _check(self, end: int, bound: Bound, line: int) -> None:
+        if end - self._position > bound.characters:
+            raise CaseFileError(f"{self._origin.name}:{line}: {bound.message}")
+
+    def _may_go_on(self, error: JsonRefused) -> bool:
+        """Whether the fault may be that the buffer ends too early."""
+        return error.position is not None and (error.open_string or error.position >= len(self._text) - _LONGEST_TOKEN)
+
+    def _refused(self, error: JsonRefused) -> CaseFileError:
+        position = self._position if error.position is None else error.position
+        ended = error.open_string or skip_space(self._text, position) == len(self._text)
+        cut = "; the file was cut off" if ended else ""
+        return CaseFileError(f"{self._origin.name}:{self._line_at(position)}: {error}{cut}")
+
+    def _line_at(self, position: int) -> int:
+        """The line of a position that is not before the last one asked for while it was the current one."""
+        line = self._line + self._text.count("\n", self._counted, position)
+        if position <= self._position:
+            self._line, self._counted = line, position
+        return line
+
+    def _fill(self) -> bool:
+        """Read on, and forget what is behind; False at the end.
+
+        Raises:
+            CaseFileError: what follows is not UTF-8.
+        """
+        more = self._decoded(max(_CHUNK, len(self._text) - self._position))
+        if not more:
+            return False
+        self._line_at(self._position)
+        begin = self._text.rfind("\n", 0, self._position) + 1
+        self._before = self._position - begin + (0 if begin else self._before)
+        self._passed += self._position
+        self._text = self._text[self._position :] + more
+        self._position = self._counted = 0
+        return True
+
+    def _decoded(self, size: int) -> str:
+        while self._fault is None:
+            raw = self._stream.read(size)
+            try:
+                text = self._decoder.decode(raw, final=not raw)
+            except UnicodeDecodeError as error:
+                # The text before the fault still counts: its values come first, and its own faults too.
+                self._fault = error.object[error.start]
+                text = error.object[: error.start].decode("utf-8")
+            if text or not raw:
+                return text
+        line = self._line + self._text.count("\n", self._counted)
+        raise CaseFileError(
+            f"{self._origin.name}:{line}: the byte 0x{self._fault:02x} is not UTF-8; save the file as UTF-8"
+        )

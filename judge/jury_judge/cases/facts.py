@@ -1,0 +1,83 @@
+"""Metadata, tags and costs as rows write them, made fit for an event: short labels, numbers, true and false."""
+
+import json
+import math
+import re
+from typing import Any
+
+from jury_events.case import MetadataValue
+from jury_judge.cases.transcripts.json_values import json_kind
+from jury_judge.errors import CaseFileError
+
+MAX_VALUES = 200
+"""Metadata values of a case."""
+
+_LONGEST = 300
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_WHOLE = 2**53
+
+
+def metadata_of(written: dict[str, Any]) -> dict[str, MetadataValue]:
+    """The values by name; null and blank ones are left out, objects and lists become JSON text.
+
+    A text keeps 300 characters, the last of them "…" where it has more; line breaks become spaces.
+
+    Raises:
+        CaseFileError: there are more than `MAX_VALUES`.
+    """
+    if len(written) > MAX_VALUES:
+        raise CaseFileError(
+            f"metadata: {len(written)} values; a case keeps at most {MAX_VALUES}, "
+            "choose with --field metadata.NAME=COLUMN"
+        )
+    found = {as_label(str(name)): _value(value) for name, value in written.items()}
+    return {name: value for name, value in found.items() if name and value is not None}
+
+
+def tags_of(written: Any) -> tuple[str, ...]:
+    """A list of tags, or text with commas between them, each once.
+
+    Raises:
+        CaseFileError: it is anything else.
+    """
+    if written is None:
+        return ()
+    if isinstance(written, str):
+        written = written.split(",")
+    if not isinstance(written, list | tuple) or any(isinstance(one, dict | list) for one in written):
+        raise CaseFileError(f"tags: must be a list of texts, or text with commas, not {json_kind(written)}")
+    labels = (as_label(one if isinstance(one, str) else json.dumps(one)) for one in written if one is not None)
+    return tuple(dict.fromkeys(label for label in labels if label))
+
+
+def cost_of(written: Any) -> float | None:
+    """US dollars, as a number or its text; null and blank are None.
+
+    Raises:
+        CaseFileError: it is no amount.
+    """
+    if written is None or (isinstance(written, str) and not written.strip()):
+        return None
+    try:
+        amount = math.nan if isinstance(written, bool) else float(written)
+    except (TypeError, ValueError):
+        amount = math.nan
+    if not (math.isfinite(amount) and amount >= 0):
+        raise CaseFileError("cost: must be an amount of US dollars from 0 up")
+    return amount
+
+
+def as_label(text: str) -> str:
+    """A text as one line of at most 300 characters; "" where nothing is left."""
+    line = _UNPRINTABLE.sub(" ", text).strip()
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+def _value(value: Any) -> MetadataValue | None:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= _WHOLE else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return as_label(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)) or None

@@ -1,0 +1,194 @@
+"""Rows whose messages stand where a provider's own objects have them: requests, responses, dialogues of datasets."""
+
+from collections.abc import Callable
+from typing import Any
+
+from jury_judge.cases.draft import Draft
+from jury_judge.cases.formats.format import Format
+from jury_judge.cases.formats.own_rows import decoded_cell, read_own_row
+from jury_judge.cases.transcripts.blocks import BlockReader, Speaker
+from jury_judge.cases.transcripts.builder import TranscriptBuilder
+from jury_judge.cases.transcripts.chat import read_chat, read_choices, read_end, read_message
+from jury_judge.cases.transcripts.gemini import read_candidates, read_content, read_contents
+from jury_judge.cases.transcripts.json_values import as_text, json_kind
+from jury_judge.cases.transcripts.reading import is_message, read_messages
+from jury_judge.cases.transcripts.responses import is_item, read_responses
+from jury_judge.cases.transcripts.sharegpt import read_sharegpt
+from jury_judge.errors import CaseFileError
+
+_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
+_BATCH = "custom_id"
+
+
+def _found(row: dict[str, Any], *names: str) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _body(row: dict[str, Any]) -> dict[str, Any]:
+    """A line of a batch's output, or of a log of requests and responses, as one object: the request, the response."""
+    request, response = row.get("request"), row.get("response")
+    if isinstance(response, dict) and isinstance(response.get("body"), dict):
+        response = response["body"]
+    if isinstance(request, dict) and isinstance(request.get("body"), dict):
+        request = request["body"]
+    body = row.get("body")
+    parts = [part for part in (request, body, response) if isinstance(part, dict)]
+    merged: dict[str, Any] = {}
+    for part in parts:
+        merged |= part
+    return {**merged, **{name: value for name, value in row.items() if name not in {"request", "response", "body"}}}
+
+
+def _is_wrapped(row: dict[str, Any]) -> bool:
+    """Whether request and response stand in objects of their own."""
+    return any(isinstance(row.get(name), dict) for name in ("request", "response", "body"))
+
+
+def _object(row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
+    return _body(row) if _is_wrapped(row) else row
+
+
+def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> Draft:
+    """What the columns of our own names say, with the transcript that was read from those of the provider."""
+    draft = read_own_row({name: value for name, value in row.items() if name not in read})
+    if isinstance(row.get(_BATCH), str):
+        draft.case_id = row[_BATCH]
+    draft.built = builder
+    return draft
+
+
+def _chat(row: Any) -> Draft:
+    """A request's `messages`, a completion's `choices`, or both."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if table.get("messages") is not None:
+        read_chat(decoded_cell(table["messages"], "messages"), builder)
+    if table.get("choices") is not None:
+        read_choices(table["choices"], builder)
+    return _draft(table, builder, "messages", "choices", "object", "model")
+
+
+def _responses(row: Any) -> Draft:
+    """`instructions`, `input` and `output`; why an answer is incomplete."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if table.get("instructions") is not None:
+        read_responses(
+            [{"type": "message", "role": "developer", "content": table["instructions"]}]
+            if isinstance(table["instructions"], str)
+            else table["instructions"],
+            builder,
+            "instructions",
+        )
+    if table.get("input") is not None:
+        read_responses(table["input"], builder, "input")
+    if table.get("output") is not None:
+        read_responses(table["output"], builder)
+    incomplete = table.get("incomplete_details")
+    if isinstance(incomplete, dict):
+        read_end(incomplete.get("reason"), builder, "incomplete_details.reason")
+    read = ("instructions", "input", "output", "metadata", "object", "error")
+    draft = _draft(table, builder, *read)
+    draft.metadata = table["metadata"] if isinstance(table.get("metadata"), dict) else {}
+    draft.error = as_text(table["error"]) if table.get("error") else None
+    return draft
+
+
+def _anthropic(row: Any) -> Draft:
+    """`system`, `messages`, and the response: a message object, or its `content` beside them."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if table.get("system") is not None:
+        BlockReader(Speaker("system", "developer"), builder).read(table["system"], "system")
+    if table.get("messages") is not None:
+        read_chat(decoded_cell(table["messages"], "messages"), builder)
+    if table.get("content") is not None:
+        read_message({"role": table.get("role", "assistant"), "content": table["content"]}, builder, "content")
+        read_end(table.get("stop_reason"), builder, "stop_reason")
+    return _draft(table, builder, "system", "messages", "content", "role")
+
+
+def _gemini(row: Any) -> Draft:
+    """`systemInstruction`, `contents` and `candidates`; why a prompt was blocked."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    config = _found(table, "config", "generationConfig", "generation_config")
+    system = _found(table, "systemInstruction", "system_instruction")
+    if system is None and isinstance(config, dict):
+        system = _found(config, "systemInstruction", "system_instruction")
+    if isinstance(system, str | list):
+        system = {"parts": system}
+    if system is not None:
+        read_content(system, builder, "systemInstruction", system=True)
+    if table.get("contents") is not None:
+        read_contents(table["contents"], builder)
+    if table.get("candidates") is not None:
+        read_candidates(table["candidates"], builder)
+    feedback = _found(table, "promptFeedback", "prompt_feedback")
+    if isinstance(feedback, dict):
+        read_end(_found(feedback, "blockReason", "block_reason"), builder, "promptFeedback")
+    return _draft(table, builder, "contents", "candidates", "systemInstruction", "system_instruction")
+
+
+def _sharegpt(row: Any) -> Draft:
+    """`conversations`, with a `system` text beside them."""
+    table = _object(row)
+    builder = TranscriptBuilder()
+    if isinstance(table.get("system"), str) and table["system"].strip():
+        builder.message("system", table["system"], "system")
+    read_sharegpt(decoded_cell(_found(table, "conversations", "conversation"), "messages"), builder)
+    return _draft(table, builder, "conversations", "conversation", "system")
+
+
+def _bare(row: Any) -> Draft:
+    """The row is the list."""
+    builder = TranscriptBuilder()
+    read_messages(row if isinstance(row, list) else _object(row).get("messages"), builder)
+    return Draft(built=builder) if isinstance(row, list) else _draft(row, builder, "messages")
+
+
+def _of_object(test: Callable[[dict[str, Any]], bool]) -> Callable[[Any], bool]:
+    return lambda row: isinstance(row, dict) and test(_body(row) if _is_wrapped(row) else row)
+
+
+def _has_list(row: dict[str, Any], name: str) -> bool:
+    return isinstance(row.get(name), list)
+
+
+def _is_anthropic(row: dict[str, Any]) -> bool:
+    if row.get("type") == "message" and row.get("role") == "assistant" and _has_list(row, "content"):
+        return True
+    messages = row.get("messages")
+    return isinstance(messages, list) and any(
+        isinstance(block, dict) and block.get("type") in _ANTHROPIC_BLOCKS and "tool_type" not in block
+        for message in messages
+        if isinstance(message, dict) and isinstance(message.get("content"), list)
+        for block in message["content"]
+    )
+
+
+def _is_responses(row: dict[str, Any]) -> bool:
+    if row.get("object") == "response":
+        return True
+    listed = [one for name in ("input", "output") if _has_list(row, name) for one in row[name]]
+    messages = any(isinstance(one, dict) and one.get("type") == "message" for one in listed)
+    return _has_list(row, "output") and (messages or any(map(is_item, listed)))
+
+
+OPENAI_CHAT = Format("openai-chat", _of_object(lambda row: _has_list(row, "choices")), _chat)
+OPENAI_RESPONSES = Format("openai-responses", _of_object(_is_responses), _responses)
+ANTHROPIC = Format("anthropic", _of_object(_is_anthropic), _anthropic)
+GEMINI = Format("gemini", _of_object(lambda row: _has_list(row, "contents") or _has_list(row, "candidates")), _gemini)
+SHAREGPT = Format(
+    "sharegpt",
+    _of_object(
+        lambda row: any(
+            _has_list(row, name) and all(isinstance(one, dict) and "from" in one for one in row[name])
+            for name in ("conversations", "conversation")
+        )
+    ),
+    _sharegpt,
+)
+MESSAGES = Format("messages", lambda row: isinstance(row, list) and any(map(is_message, row)), _bare)

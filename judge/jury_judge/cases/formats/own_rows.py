@@ -1,0 +1,96 @@
+"""Jury Judge's own rows, and every row that has columns of those names: a question, a response or messages."""
+
+from typing import Any
+
+from jury_judge.cases.columns import automatic, present
+from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
+from jury_judge.cases.draft import Draft
+from jury_judge.cases.formats.format import Format
+from jury_judge.cases.transcripts.builder import TranscriptBuilder
+from jury_judge.cases.transcripts.json_values import json_kind
+from jury_judge.cases.transcripts.reading import read_messages
+from jury_judge.errors import CaseFileError
+from jury_judge.views.visible_text import visible_line
+
+_OF_AN_EXECUTION = frozenset({"response", "messages", "error"})
+_PLAIN = (
+    *("case_id", "policy", "expected_behavior", "response", "scenario_id", "scenarios", "security_gate_records"),
+    *("agent_card_records", "security_gate_uri", "agent_card_uri", "label", "cluster"),
+)
+STRUCTURED = frozenset(
+    {"messages", "execution", "scenarios", "security_gate_records", "agent_card_records", "metadata"}
+)
+"""Parts that are objects or lists: a cell of a table holds them as JSON text."""
+
+
+def read_own_row(row: Any) -> Draft:
+    """The row by the columns that are read unasked.
+
+    Raises:
+        CaseFileError: `execution`, `messages` or `metadata` is not what it must be.
+    """
+    if not isinstance(row, dict):
+        raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
+    execution = _execution(decoded_cell(automatic(row, "execution"), "execution"))
+    messages, error = automatic(row, "messages"), execution.get("error")
+    if messages is None:
+        messages = execution.get("messages")
+    draft = Draft(**{part: decoded_cell(automatic(row, part), part) for part in _PLAIN}, error=error)
+    draft.question = automatic(row, "question")
+    if draft.response is None:
+        draft.response = execution.get("response")
+    draft.answered = present(row, "response") or "response" in execution
+    draft.built = None if messages is None else built_of(messages)
+    draft.metadata = metadata_cell(automatic(row, "metadata"))
+    draft.tags, draft.agent_cost = decoded_cell(automatic(row, "tags"), "tags"), automatic(row, "cost")
+    return draft
+
+
+def decoded_cell(value: Any, part: str) -> Any:
+    """A cell whose text is JSON, where the part is an object or a list; tags in brackets too.
+
+    Raises:
+        CaseFileError: the text is no JSON.
+    """
+    if not isinstance(value, str):
+        return value
+    if part in STRUCTURED and not value.strip():
+        return None
+    if part in STRUCTURED | {"tags"} and value.lstrip().startswith(("[", "{")):
+        try:
+            return decode_text(value)
+        except JsonRefused as error:
+            raise CaseFileError(f"{part}: the text is not JSON ({error})") from error
+    return value
+
+
+def built_of(messages: Any) -> TranscriptBuilder:
+    """The transcript of a column of messages, be it JSON in a cell; raises CaseFileError."""
+    builder = TranscriptBuilder()
+    read_messages(decoded_cell(messages, "messages"), builder)
+    return builder
+
+
+def metadata_cell(value: Any) -> dict[str, Any]:
+    """The column `metadata`, an object or its JSON; raises CaseFileError."""
+    found = decoded_cell(value, "metadata")
+    if found is not None and not isinstance(found, dict):
+        raise CaseFileError(f"metadata: must be an object of values, not {json_kind(found)}")
+    return found or {}
+
+
+def _execution(written: Any) -> dict[str, Any]:
+    if isinstance(written, str):
+        written = {"response": written}
+    if written is not None and not isinstance(written, dict):
+        raise CaseFileError(
+            f"execution: must be text or an object with response and messages, not {json_kind(written)}"
+        )
+    inner: dict[str, Any] = written or {}
+    unknown = sorted(set(inner) - _OF_AN_EXECUTION)
+    if unknown:
+        raise CaseFileError(f"execution.{visible_line(unknown[0])}: unknown; it may hold response, messages and error")
+    return inner
+
+
+OWN_ROWS = Format("rows", lambda row: isinstance(row, dict), read_own_row)

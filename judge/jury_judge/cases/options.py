@@ -1,0 +1,78 @@
+"""Which cases of files are meant, and how their rows are read."""
+
+import fnmatch
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from jury_events.case import Case
+from jury_judge.cases.columns import check_targets
+from jury_judge.cases.formats.registry import FORMATS
+from jury_judge.cases.labels import Labels
+from jury_judge.cases.rows import RowReading
+from jury_judge.errors import CaseFileError
+from jury_judge.views.visible_text import visible_line
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseOptions:
+    """How case files are read, and which of their cases are taken.
+
+    Attributes:
+        format: a name of `FORMATS`; None: each row as what it is recognised as.
+        fields: parts of a case to the columns that hold them, dotted where nested; to "" where the part is left out.
+        labels: what the words of labels mean.
+        policy: of every case that has none of its own.
+        rows: the dotted path from each object of a file to the list that holds its rows.
+        split: the split of a folder that has several.
+        where: whether a case is taken.
+        case_ids: patterns (`refund-*`), one of which the id must match; none: any id.
+        sample: so many cases, drawn at random by `seed`, in their order; None: all.
+        seed: of the sample.
+        limit: how many cases at most, after all other choices; None: all.
+
+    Raises:
+        CaseFileError: a format or a part of a case is unknown, or a number is negative.
+    """
+
+    format: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    labels: Labels = field(default_factory=Labels)
+    policy: str | None = None
+    rows: str | None = None
+    split: str | None = None
+    where: Callable[[Case], bool] | None = None
+    case_ids: tuple[str, ...] = ()
+    sample: int | None = None
+    seed: int = 0
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check_targets(self.fields)
+        if self.format is not None and self.format not in FORMATS:
+            raise CaseFileError(
+                f"--format {visible_line(self.format)!r}: there is no such format; formats are {', '.join(FORMATS)}"
+            )
+        if self.limit is not None and self.limit < 0:
+            raise CaseFileError(f"the limit {self.limit} is negative; it counts cases from 0 up")
+        if self.sample is not None and self.sample < 0:
+            raise CaseFileError(f"the sample {self.sample} is negative; it counts cases from 0 up")
+
+    @property
+    def reading(self) -> RowReading:
+        """How rows are read."""
+        return RowReading(format=self.format, fields=self.fields, labels=self.labels, policy=self.policy)
+
+    def admits(self, case: Case) -> bool:
+        """Whether a case is one of those that are meant, sample and limit apart."""
+        if self.case_ids and self._ids.fullmatch(case.case_id) is None:
+            return False
+        return self.where is None or self.where(case)
+
+    @cached_property
+    def _ids(self) -> re.Pattern[str]:
+        return re.compile("|".join(f"(?:{fnmatch.translate(pattern)})" for pattern in self.case_ids))
+
+
+EVERY_CASE = CaseOptions()

@@ -1,0 +1,314 @@
+"""The blocks that a message's content is made of: OpenAI's parts, Anthropic's blocks, Inspect's contents.
+
+Their type names do not collide but for `tool_use`, which Inspect marks with a `tool_type`.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jury_events.transcript import Event, Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
+from jury_judge.cases.transcripts.builder import TranscriptBuilder
+from jury_judge.cases.transcripts.json_values import as_text, json_kind, text_or_none
+from jury_judge.cases.transcripts.tool_calls import add_call
+from jury_judge.errors import CaseFileError
+
+_TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
+
+
+class Speaker(NamedTuple):
+    """Who a message's blocks are by.
+
+    `kind` is the message's, None where it is a tool's result, which `call_id` and `tool` name; `error`: it failed.
+    """
+
+    kind: str | None
+    origin: Origin
+    name: str | None = None
+    call_id: str | None = None
+    tool: str | None = None
+    error: bool = False
+
+
+class BlockReader:
+    """Reads the content of one message: texts that follow one another become one item."""
+
+    def __init__(self, speaker: Speaker, builder: TranscriptBuilder) -> None:
+        self._speaker = speaker
+        self._builder = builder
+        self._texts: list[str] = []
+        self._place = ""
+        self._answered = False
+
+    def read(self, content: Any, place: str) -> None:
+        """Text, null, or a list of blocks; what a tool returned may be any JSON and is kept as such.
+
+        Raises:
+            CaseFileError: it is anything else, or a block is not what its type says.
+        """
+        speaker = self._speaker
+        self._place = place
+        if isinstance(content, list):
+            for index, block in enumerate(content):
+                self._block(block, f"{place}.{index}")
+        elif content is None or isinstance(content, str):
+            self._texts += [content] if content else []
+        elif isinstance(content, dict) and isinstance(content.get("type"), str) and speaker.kind is not None:
+            self._block(content, place)
+        elif speaker.kind is None or isinstance(content, dict | bool | int | float):
+            self._texts.append(as_text(content))
+        else:
+            raise CaseFileError(f"{place}: must be text, not {json_kind(content)}")
+        self._flush()
+        if speaker.kind is None and not self._answered:
+            self._result("")
+
+    def _flush(self) -> None:
+        if not self._texts:
+            return
+        text = "\n".join(self._texts)
+        self._texts = []
+        speaker = self._speaker
+        if speaker.kind is None:
+            self._result(text)
+        else:
+            self._builder.add(
+                Message, self._place, kind=speaker.kind, origin=speaker.origin, text=text, name=speaker.name
+            )
+
+    def _result(self, text: str) -> None:
+        speaker = self._speaker
+        self._answered = True
+        self._builder.add(
+            ToolResult,
+            self._place,
+            origin=speaker.origin,
+            call_id=speaker.call_id,
+            name=speaker.tool,
+            text=text,
+            error=speaker.error,
+        )
+
+    def _block(self, block: Any, place: str) -> None:
+        if isinstance(block, str):
+            self._texts.append(block)
+            return
+        if not isinstance(block, dict):
+            self._texts.append(as_text(block))
+            return
+        kind = block.get("type")
+        if kind in _TEXTS or (kind is None and "text" in block):
+            self._text(block, place)
+            return
+        self._flush()
+        known = _READERS.get(kind) if isinstance(kind, str) else None
+        if known is None:
+            self._builder.not_shown(f"block {kind or 'unnamed'}", self._speaker.origin, place, block)
+            return
+        read, fields = known
+        read(block, self._speaker, self._builder, place)
+        self._builder.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
+
+    def _text(self, block: dict[str, Any], place: str) -> None:
+        text = block.get("text")
+        if text is None and isinstance(block.get("content"), str):
+            text = block["content"]  # as AgentDojo writes them
+        if isinstance(text, dict) and isinstance(text.get("value"), str):
+            text = text["value"]
+        if text is not None and not isinstance(text, str):
+            raise CaseFileError(f"{place}.text: must be text, not {json_kind(text)}")
+        if block.get("refusal") is True and self._speaker.kind is not None:
+            self._flush()
+            self._builder.add(Refusal, place, text=text or "")
+        elif text:
+            self._texts.append(text)
+        self._builder.unread(block, _BOOKKEEPING | {"text", "content", "refusal"}, self._speaker.origin, place)
+
+
+_Read = Callable[[dict[str, Any], Speaker, TranscriptBuilder, str], None]
+
+
+def _refusal(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    builder.add(Refusal, place, origin=speaker.origin, text=as_text(block.get("refusal")))
+
+
+def _thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    builder.add(Reasoning, place, origin=speaker.origin, text=as_text(block.get("thinking")))
+
+
+def _redacted_thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    builder.not_shown("reasoning that the provider encrypted", speaker.origin, place, block.get("data"))
+
+
+def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Inspect's: encrypted reasoning has at most a summary."""
+    if block.get("redacted"):
+        if block.get("summary"):
+            builder.add(Reasoning, place, origin=speaker.origin, text=as_text(block["summary"]))
+        builder.not_shown("reasoning that the provider encrypted", speaker.origin, place, block.get("reasoning"))
+        return
+    text = block.get("reasoning", block.get("text"))
+    builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
+
+
+def _call(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place)
+
+
+def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Anthropic's; or Inspect's, with a `tool_type`: a call that the provider made and answered by itself."""
+    if "tool_type" not in block:
+        _call(block, speaker, builder, place)
+        return
+    call_id = text_or_none(block.get("id"))
+    name = as_text(block.get("name")) or as_text(block["tool_type"])
+    builder.add(ToolCall, place, call_id=call_id, name=name, arguments=as_text(block.get("arguments")))
+    result, error = as_text(block.get("result")), as_text(block.get("error"))
+    if result or not error:
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=result)
+    if error:
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=error, error=True)
+
+
+def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Whoever's message it stands in, a tool returned it."""
+    result = Speaker(
+        None,
+        "tool",
+        call_id=text_or_none(block.get("tool_use_id") or block.get("toolCallId")),
+        tool=text_or_none(block.get("name") or block.get("toolName")),
+        error=block.get("is_error") is True or block.get("isError") is True,
+    )
+    content = block.get("content", block.get("result", block.get("output")))
+    BlockReader(result, builder).read(content, f"{place}.content")
+
+
+def _server_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """The result of a tool that the provider ran (`web_search_tool_result`): its JSON as it is."""
+    content = block.get("content")
+    failed = isinstance(content, dict) and str(content.get("type", "")).endswith("_error")
+    builder.add(ToolResult, place, call_id=text_or_none(block.get("tool_use_id")), text=as_text(content), error=failed)
+
+
+def _source(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """`image` and `document`: Anthropic's by a source, Inspect's by a URL."""
+    what = block["type"]
+    name = text_or_none(block.get("title") or block.get("filename") or block.get("name"))
+    source, url = block.get("source"), block.get(what)
+    if isinstance(source, dict):
+        _from_source(source, what, speaker, builder, place, name=name)
+    elif isinstance(url, str) and url.startswith(("data:", "http:", "https:")):
+        builder.url(url, what, speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif isinstance(url, str):
+        builder.not_shown(f"{what} by its path", speaker.origin, place)
+    else:
+        builder.not_shown(what, speaker.origin, place, block)
+    if block.get("context"):
+        builder.add(Event, place, origin=speaker.origin, name="context", text=as_text(block["context"]))
+
+
+def _from_source(
+    source: dict[str, Any], what: str, speaker: Speaker, builder: TranscriptBuilder, place: str, *, name: str | None
+) -> None:
+    """Base64, text, blocks, a URL, or an uploaded file's id."""
+    kind = source.get("type")
+    if kind == "base64":
+        builder.base64_file(
+            source.get("data"), source.get("media_type"), speaker.origin, place, name=name, call_id=speaker.call_id
+        )
+    elif kind == "text":
+        content = as_text(source.get("data")).encode("utf-8", "replace")
+        builder.file(content, "text/plain", speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif kind == "content":
+        BlockReader(speaker, builder).read(source.get("content"), f"{place}.source.content")
+    elif kind == "url":
+        builder.url(source.get("url"), what, speaker.origin, place, name=name, call_id=speaker.call_id)
+    else:
+        builder.not_shown(f"{what} by its id", speaker.origin, place)
+    known = {"type", "data", "media_type", "content", "url", "file_id"}
+    builder.unread(source, known, speaker.origin, f"{place}.source")
+
+
+def _image(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's: a URL, in an object or not, or an uploaded file's id."""
+    image = block.get("image_url")
+    url = image.get("url") if isinstance(image, dict) else image
+    if url is None and block.get("file_id"):
+        builder.not_shown("image by its id", speaker.origin, place)
+    else:
+        builder.url(url, "image", speaker.origin, place, call_id=speaker.call_id)
+    if isinstance(image, dict):
+        builder.unread(image, {"url", "detail"}, speaker.origin, f"{place}.image_url")
+
+
+def _audio(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's `input_audio`, Inspect's `audio` and `video`."""
+    kind = block["type"]
+    audio = block.get(kind)
+    if isinstance(audio, str):
+        builder.url(audio, kind, speaker.origin, place, call_id=speaker.call_id)
+    elif isinstance(audio, dict):
+        media = f"audio/{as_text(audio.get('format')) or 'unknown'}"
+        builder.base64_file(audio.get("data"), media, speaker.origin, place, call_id=speaker.call_id)
+        builder.unread(audio, {"data", "format"}, speaker.origin, f"{place}.{kind}")
+    else:
+        builder.not_shown(kind, speaker.origin, place, block)
+
+
+def _file(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """OpenAI's `file` and `input_file`."""
+    inner = block.get("file")
+    file = inner if isinstance(inner, dict) else block
+    name, data = text_or_none(file.get("filename")), file.get("file_data")
+    if isinstance(data, str) and data.startswith("data:"):
+        builder.url(data, "file", speaker.origin, place, name=name, call_id=speaker.call_id)
+    elif isinstance(data, str):
+        builder.base64_file(data, None, speaker.origin, place, name=name, call_id=speaker.call_id)
+    else:
+        builder.not_shown("file at a URL" if file.get("file_url") else "file by its id", speaker.origin, place)
+    if isinstance(inner, dict):
+        builder.unread(inner, {"filename", "file_data", "file_id", "file_url"}, speaker.origin, f"{place}.file")
+
+
+def _data(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """Inspect's `data`: JSON of the model's."""
+    builder.add(Event, place, origin=speaker.origin, name="data", text=as_text(block.get("data")))
+
+
+_CALL = frozenset({"id", "name", "input", "args", "arguments", "toolName", "toolCallId", "server_name"})
+_RESULT = frozenset(
+    {"tool_use_id", "toolCallId", "name", "toolName", "is_error", "isError", "content", "result", "output"}
+)
+_SOURCE = frozenset({"source", "title", "context", "detail", "filename", "name", "mime_type"})
+
+_READERS: dict[str, tuple[_Read, frozenset[str]]] = {
+    "refusal": (_refusal, frozenset({"refusal"})),
+    "thinking": (_thinking, frozenset({"thinking", "signature"})),
+    "redacted_thinking": (_redacted_thinking, frozenset({"data"})),
+    "reasoning": (_reasoning, frozenset({"reasoning", "text", "summary", "signature", "redacted", "id"})),
+    "tool_use": (_tool_use, _CALL | {"tool_type", "result", "error"}),
+    "server_tool_use": (_call, _CALL),
+    "mcp_tool_use": (_call, _CALL),
+    "tool_call": (_call, _CALL),
+    "tool-call": (_call, _CALL),
+    "tool_result": (_tool_result, _RESULT),
+    "tool-result": (_tool_result, _RESULT),
+    "mcp_tool_result": (_tool_result, _RESULT),
+    "web_search_tool_result": (_server_result, _RESULT),
+    "web_fetch_tool_result": (_server_result, _RESULT),
+    "code_execution_tool_result": (_server_result, _RESULT),
+    "bash_code_execution_tool_result": (_server_result, _RESULT),
+    "text_editor_code_execution_tool_result": (_server_result, _RESULT),
+    "image": (_source, _SOURCE | {"image"}),
+    "document": (_source, _SOURCE | {"document"}),
+    "image_url": (_image, frozenset({"image_url", "detail"})),
+    "input_image": (_image, frozenset({"image_url", "file_id", "detail"})),
+    "input_audio": (_audio, frozenset({"input_audio"})),
+    "audio": (_audio, frozenset({"audio", "format"})),
+    "video": (_audio, frozenset({"video", "format"})),
+    "file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename"})),
+    "input_file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename", "detail"})),
+    "data": (_data, frozenset({"data"})),
+}
+"""By type: what reads the block, and the fields that it reads; any other field is told of."""
+
+_BOOKKEEPING = frozenset({"type", "cache_control", "cache_breakpoint", "internal", "caller", "logprobs"})

@@ -1,0 +1,177 @@
+"""A transcript under construction: items in their order, the pictures that jurors may see, and what is not shown."""
+
+import hashlib
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
+from urllib.parse import unquote_to_bytes
+
+from pydantic import ValidationError
+
+from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, Image
+from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
+from jury_judge.cases.transcripts.json_values import as_text
+from jury_judge.errors import CaseFileError, condensed
+
+AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assistant": "model"}
+"""Who writes a message of a kind where nothing else is known."""
+
+_WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
+_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
+_PictureType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+_MAGIC: dict[bytes, _PictureType] = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+_NAMED = 60
+
+
+class TranscriptBuilder:
+    """Takes items in their order. Every problem with one is a `CaseFileError` that begins with its place.
+
+    Attributes:
+        called: the ids of the tool calls so far.
+        answered: the ids that results so far have named.
+    """
+
+    def __init__(self) -> None:
+        self._items: list[Item] = []
+        self._images: dict[str, Image] = {}
+        self.called: set[str] = set()
+        self.answered: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures that jurors may see, each once, in the order of their first attachment."""
+        return tuple(self._images.values())
+
+    def transcript(self) -> Transcript:
+        """What was added so far."""
+        return Transcript(items=tuple(self._items))
+
+    def add(self, make: type[Item], place: str, /, **fields: Any) -> None:
+        """One item, made of its fields.
+
+        Raises:
+            CaseFileError: a field is not what it must be.
+        """
+        try:
+            item = make(**fields)
+        except ValidationError as error:
+            raise CaseFileError(f"{place}.{condensed(error)}") from error
+        self._items.append(item)
+        if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
+            (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
+
+    def message(
+        self, kind: Literal["system", "user", "assistant"], text: str, place: str, *, name: str | None = None
+    ) -> None:
+        """A text by whoever writes messages of that kind."""
+        self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
+
+    def not_shown(self, what: str, origin: Origin, place: str, value: Any = None) -> None:
+        """Something that jurors are not shown; `value` is it, for its size in bytes (None: not known)."""
+        size = None if value is None else len(as_text(value).encode("utf-8", "replace"))
+        self.add(NotShown, place, origin=origin, what=label_of(what), size=size, place=place)
+
+    def unread(self, table: Mapping[str, Any], known: Collection[str], origin: Origin, place: str) -> None:
+        """What a message or block holds beside the known fields."""
+        for name, value in table.items():
+            if name not in known and value not in (None, "", [], {}, False):
+                self.not_shown(f"field {name}", origin, f"{place}.{name}", value)
+
+    def base64_file(
+        self,
+        data: Any,
+        media_type: Any,
+        origin: Origin,
+        place: str,
+        *,
+        name: str | None = None,
+        call_id: str | None = None,
+    ) -> None:
+        """A file that the transcript holds as base64."""
+        media = media_type if isinstance(media_type, str) and media_type else "application/octet-stream"
+        try:
+            content = b64decode("".join(data.split()), validate=True)
+        except (AttributeError, Base64Error, ValueError):
+            self.not_shown(f"{media} that is not base64", origin, place, data)
+            return
+        self.file(content, media, origin, place, name=name, call_id=call_id)
+
+    def url(
+        self, url: Any, what: str, origin: Origin, place: str, *, name: str | None = None, call_id: str | None = None
+    ) -> None:
+        """A file by its URL. Only `data:` holds the file; nothing is fetched."""
+        found = _DATA_URL.match(url) if isinstance(url, str) else None
+        if found is None:
+            self.not_shown(f"{what} at a URL", origin, place)
+            return
+        media, options, rest = found.group(1) or "text/plain", found.group(2).lower(), url[found.end() :]
+        if "base64" in options:
+            self.base64_file(rest, media, origin, place, name=name, call_id=call_id)
+        else:
+            self.file(unquote_to_bytes(rest), media, origin, place, name=name, call_id=call_id)
+
+    def file(
+        self,
+        content: bytes,
+        media_type: str,
+        origin: Origin,
+        place: str,
+        *,
+        name: str | None = None,
+        call_id: str | None = None,
+    ) -> None:
+        """A file: text is kept as text, a picture for the jurors that see pictures; any other is told of."""
+        media = label_of(media_type.lower())
+        text = None
+        if media.startswith("text/") or media in {"application/json", "application/xml"}:
+            try:
+                text = content.decode("utf-8")
+            except UnicodeDecodeError:
+                text = None
+        digest = hashlib.sha256(content).hexdigest()
+        if media.startswith("image/"):
+            media = self._keep_picture(content, media, digest)
+        self.add(
+            Attachment,
+            place,
+            origin=origin,
+            media_type=media,
+            size=len(content),
+            digest=digest,
+            name=name,
+            text=text,
+            call_id=call_id,
+        )
+
+    def _keep_picture(self, content: bytes, media: str, digest: str) -> str:
+        """The picture's real media type; it is kept where models can read it."""
+        real = _picture_type(content)
+        if (
+            real in IMAGE_TYPES
+            and len(content) <= MAX_IMAGE_BYTES
+            and (digest in self._images or len(self._images) < MAX_IMAGES)
+        ):
+            self._images[digest] = Image(media_type=real, digest=digest, content=content)
+        return real or media
+
+
+def label_of(text: str) -> str:
+    """A kind's name as events hold it: letters, digits and a few marks, at most 60."""
+    words = (_WHAT.sub("-", word).strip("-") for word in text.split())
+    return " ".join(word for word in words if word)[:_NAMED].strip() or "unnamed"
+
+
+def _picture_type(content: bytes) -> _PictureType | None:
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media for magic, media in _MAGIC.items() if content.startswith(magic)), None)

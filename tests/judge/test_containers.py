@@ -1,0 +1,287 @@
+"""Rows come out of JSON, compressed data and pipes as they are, and what cannot be read is told on one line."""
+
+import gzip
+import io
+import json
+import os
+import tracemalloc
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from jury_judge.cases.containers import compressed, json_text
+from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.containers.rows import read_rows
+from jury_judge.cases.files import read_cases
+from jury_judge.errors import CaseFileError
+
+ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]
+TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+
+
+def jsonl(rows: list[Any]) -> bytes:
+    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+
+
+def read(content: bytes, **selected: Any) -> list[Row]:
+    return list(read_rows(["-"], Selection(**selected), stdin=io.BytesIO(content)))
+
+
+def refusal(content: bytes, **selected: Any) -> str:
+    with pytest.raises(CaseFileError) as caught:
+        read(content, **selected)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def zstd(content: bytes) -> bytes:
+    packed: bytes = pa.Codec("zstd").compress(content, asbytes=True)
+    return packed
+
+
+class SlowPipe(io.RawIOBase):
+    """Gives one byte at a time, and cannot be sought in."""
+
+    def __init__(self, content: bytes) -> None:
+        self._rest = io.BytesIO(content)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        content = self._rest.read(1)
+        target[: len(content)] = content
+        return len(content)
+
+
+def test_a_list_is_decoded_the_same_wherever_the_buffer_ends(monkeypatch):
+    values = [{"a": 'é\\"\n', "n": [-12.5e3, True, None], "deep": {"x": "😀"}}, {"long": "x" * 50}, {}]
+    content = json.dumps(values, indent=1).encode()
+    for size in range(1, 40):
+        monkeypatch.setattr(json_text, "_CHUNK", size)
+
+        assert values == [row.data for row in read(content)]
+
+
+def test_lines_are_counted_wherever_the_buffer_ends(monkeypatch):
+    content = b'\n\n[{"a": 1},\n {"b":\n 2}, {"c": 3},\n\n oops]'
+    for size in range(1, 20):
+        monkeypatch.setattr(json_text, "_CHUNK", size)
+        rows = read_rows(["-"], stdin=io.BytesIO(content))
+
+        assert [("stdin:3", 1), ("stdin:4", 2), ("stdin:5", 3)] == [(r.place, r.number) for r in islice(rows, 3)]
+        with pytest.raises(CaseFileError, match=r"^stdin:7: not JSON: Expecting value at column 2$"):
+            next(rows)
+
+
+def test_a_long_list_is_read_with_flat_memory():
+    content = b"[" + b",".join([json.dumps({"text": "x" * 10_000}).encode()] * 5_000) + b"]"
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in read_rows(["-"], stdin=io.BytesIO(content)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert count == 5_000
+    assert peak < 12 << 20
+
+
+def test_rows_before_a_fault_in_a_list_have_been_given():
+    rows = read_rows(["-"], stdin=io.BytesIO(b'[{"a": 1}, {"b": 2}, {"c": "\xff"}]'))
+
+    assert [{"a": 1}, {"b": 2}] == [next(rows).data, next(rows).data]
+    with pytest.raises(CaseFileError, match="stdin:1: the byte 0xff is not UTF-8"):
+        next(rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        pytest.param(json.dumps(TALK).encode(), [TALK], id="a document"),
+        pytest.param(json.dumps(TALK, indent=2).encode(), [TALK], id="a document over many lines"),
+        pytest.param(jsonl([TALK, TALK]), [TALK, TALK], id="lines"),
+        pytest.param(jsonl([{"question": "q"}, TALK]), [{"question": "q"}, TALK], id="a line among objects"),
+        pytest.param(json.dumps([TALK, TALK]).encode(), [TALK, TALK], id="a list of lists"),
+        pytest.param(b'[{"role": "user", "question": "q"}]', [{"role": "user", "question": "q"}], id="no message"),
+    ],
+)
+def test_a_list_of_chat_messages_is_one_row(content, expected):
+    assert expected == [row.data for row in read(content)]
+
+
+def test_a_bare_list_of_messages_is_a_case():
+    (case,) = read_cases(["-"], stdin=io.BytesIO(json.dumps(TALK).encode()))
+
+    assert ("stdin-1", "Hi") == (case.case_id, case.scenarios[0].question.prompt)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_rows_inside_of_a_document_are_found_by_their_path(indent):
+    document = {"version": 3, "results": {"results": [{"a": 1}, {"a": 2}]}}
+
+    rows = read(json.dumps(document, indent=indent).encode(), rows_path="results.results")
+
+    assert [{"a": 1}, {"a": 2}] == [row.data for row in rows]
+    assert ["stdin:1: results.results row 1", "stdin:1: results.results row 2"] == [row.place for row in rows]
+
+
+def test_rows_inside_of_lines_are_counted_over_the_file():
+    rows = read(jsonl([{"runs": [{"a": 1}, {"a": 2}]}, {"runs": [{"a": 3}]}]), rows_path="runs")
+
+    expected = [("stdin:1: runs row 1", 1), ("stdin:1: runs row 2", 2), ("stdin:2: runs row 1", 3)]
+    assert expected == [(row.place, row.number) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("result", "stdin:1: --rows result: there is no 'result'; the keys there are version, results"),
+        ("results.rows", "stdin:1: --rows results.rows: there is no 'rows'; the keys there are table"),
+        ("results", "stdin:1: --rows results: leads to an object, not to a list; the keys there are table"),
+        ("version.x", "stdin:1: --rows version.x: 'x' is looked for in a number"),
+        ("results.table", "stdin:1: results.table row 1: a case must be a JSON object, not a number"),
+    ],
+)
+def test_a_wrong_path_to_the_rows_names_the_keys_that_are_there(path, message):
+    assert message == refusal(b'{"version": 1, "results": {"table": [1]}}', rows_path=path)
+
+
+def samples_of(document: Any) -> str | None:
+    return "samples" if "samples" in document else None
+
+
+def test_a_document_of_a_known_shape_gives_its_rows_unasked():
+    document = {"eval": {"task": "t"}, "samples": [{"id": 1, "score": float("nan")}]}
+
+    (row,) = read(json.dumps(document, indent=1).encode(), natural_rows=samples_of)
+
+    assert {"_eval": {"task": "t"}, "id": 1, "score": None} == row.data
+
+
+def test_nan_is_refused_in_a_document_of_an_unknown_shape():
+    message = refusal(b'{\n"a": NaN}', natural_rows=samples_of)
+
+    assert message == "stdin:1: NaN is not JSON; write null or a number"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+@pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS).encode(), b"case_id,question\na,b\n"])
+def test_compressed_data_is_what_it_holds(pack, content, tmp_path):
+    (tmp_path / "any.name").write_bytes(pack(content))
+
+    expected = [row.data for row in read(content)]
+
+    assert expected == [row.data for row in read(pack(content))]
+    assert expected == [row.data for row in read_rows([tmp_path / "any.name"])]
+
+
+@pytest.mark.parametrize(("pack", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
+def test_cut_or_damaged_compressed_data_is_told(pack, kind):
+    packed = pack(jsonl([{"n": os.urandom(9).hex()} for _ in range(5_000)]))
+    damaged = packed[:8] + b"\xff" * 20 + packed[28:]
+
+    assert refusal(packed[:-20]).startswith(f"stdin: the {kind} data is cut off or damaged near byte ")
+    assert refusal(damaged).startswith(f"stdin: the {kind} data is cut off or damaged near byte ")
+
+
+def test_a_bomb_of_blank_lines_is_stopped(monkeypatch):
+    monkeypatch.setattr(compressed, "FREE_BYTES", 1 << 20)
+
+    message = refusal(zstd(b"\n" * (64 << 20)))
+
+    assert message.startswith("stdin: over 1 MiB came out of ")
+    assert message.endswith("more than 1000 times as much; decompress it first if that is right")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"PAR1\x15\x04", "Parquet, which cannot be read from a stream; save it to a file and name that"),
+        (b"ARROW1\0\0", "an Arrow file, which cannot be read from a stream"),
+        (b"PK\x03\x04", "a zip archive, which cannot be read from a stream"),
+        (gzip.compress(b"PAR1"), "Parquet in compressed data, which cannot be read from a stream; decompress it first"),
+        (gzip.compress(gzip.compress(b"{}")), "is compressed twice"),
+        (b"BZh91AY", "bzip2 data; decompress it first"),
+        (b"\xfd7zXZ\x00", "xz data; decompress it first"),
+    ],
+)
+def test_what_a_pipe_cannot_give_is_told(content, says):
+    assert says in refusal(content)
+
+
+@pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzip.compress(jsonl(ROWS))])
+def test_a_pipe_that_gives_a_byte_at_a_time_is_recognised(content):
+    rows = read_rows(["-"], stdin=SlowPipe(content))  # type: ignore[arg-type]
+
+    assert ROWS == [row.data for row in rows]
+
+
+@pytest.mark.parametrize("name", ["cases.jsonl", "cases.csv", "cases"])
+def test_a_named_pipe_is_refused_without_waiting_for_a_writer(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+
+    with pytest.raises(CaseFileError, match="a pipe or device, and no file; name - to read standard input"):
+        list(read_rows([tmp_path / name]))
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "real").write_bytes(jsonl(ROWS))
+    (tmp_path / "link.jsonl").symlink_to("real")
+
+    assert ROWS == [row.data for row in read_rows([tmp_path / "link.jsonl"])]
+
+
+@pytest.mark.parametrize("opening", [b"[", b'[{"a": ', b'{"a": ', b'{\n"a": '])
+def test_deep_nesting_is_refused(opening):
+    message = refusal(opening + b"[" * 100_000)
+
+    assert "nested too deeply" in message or "ends inside a JSON value" in message
+
+
+def test_a_line_of_100_megabytes_is_refused_in_bounded_memory(tmp_path: Path):
+    path = tmp_path / "long.jsonl"
+    with path.open("wb") as stream:
+        stream.write(b'{"a": "')
+        stream.seek(100_000_000)
+        stream.write(b'"}')
+    tracemalloc.start()
+    try:
+        with pytest.raises(CaseFileError, match=r"long\.jsonl:1: the line is longer than 64 MiB; split the case"):
+            list(read_rows([path]))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 200 << 20
+
+
+def test_an_id_of_two_objects_on_one_line_is_told_by_their_numbers():
+    row = {"case_id": "a", "question": "q", "response": "r"}
+
+    with pytest.raises(CaseFileError) as caught:
+        list(read_cases(["-"], stdin=io.BytesIO(json.dumps([row, row]).encode())))
+
+    assert str(caught.value) == ("stdin:1: case id 'a' is in rows 1 and 2 of the file; give each case an id of its own")
+
+
+def test_a_file_that_is_named_twice_is_told(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(jsonl(ROWS))
+
+    with pytest.raises(CaseFileError) as caught:
+        list(read_cases([path, path]))
+
+    assert str(caught.value) == f"{path}:1: the file is named twice; name it once"
+
+
+def test_rows_and_split_reach_the_files(tmp_path):
+    (tmp_path / "train.json").write_text(json.dumps({"x": ROWS[:1]}))
+    (tmp_path / "test.json").write_text(json.dumps({"x": ROWS[1:3]}))
+
+    cases = read_cases([tmp_path], rows="x", split="test")
+
+    assert ["c1", "c2"] == [case.case_id for case in cases]

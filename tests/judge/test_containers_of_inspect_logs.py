@@ -1,0 +1,193 @@
+"""Logs of Inspect are read sample by sample, whatever wrote their archive, and hostile archives are refused."""
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from jury_judge.cases.containers import zip_members
+from jury_judge.cases.containers.row import Row
+from jury_judge.cases.containers.rows import read_rows
+from jury_judge.errors import CaseFileError
+
+HEADER = {"version": 2, "status": "success", "eval": {"task": "refunds", "model": "mockllm/model"}}
+
+
+def sample(sample_id: Any, epoch: int = 1) -> dict[str, Any]:
+    return {"id": sample_id, "epoch": epoch, "messages": [{"role": "user", "content": "q"}]}
+
+
+def deflated(content: bytes) -> tuple[int, bytes]:
+    packer = zlib.compressobj(wbits=-15)
+    return 8, packer.compress(content) + packer.flush()
+
+
+def stored(content: bytes) -> tuple[int, bytes]:
+    return 0, content
+
+
+def zstandard(content: bytes) -> tuple[int, bytes]:
+    return 93, pa.Codec("zstd").compress(content, asbytes=True)
+
+
+def archive(
+    path: Path,
+    members: dict[str, Any],
+    pack: Callable[[bytes], tuple[int, bytes]] = zstandard,
+    *,
+    flags: int = 0,
+    declared: int | None = None,
+) -> Path:
+    """A zip archive, written by hand so that its methods and sizes can be any."""
+    body, directory = b"", b""
+    for name, value in members.items():
+        content = value if isinstance(value, bytes) else json.dumps(value).encode()
+        method, packed = pack(content)
+        size = len(content) if declared is None else declared
+        fields = struct.pack(
+            "<HHHHHIIIHH", 20, flags, method, 0, 0, zlib.crc32(content), len(packed), size, len(name.encode()), 0
+        )
+        offset = len(body)
+        body += b"PK\x03\x04" + fields + name.encode() + packed
+        directory += b"PK\x01\x02\x14\x00" + fields + struct.pack("<HHHII", 0, 0, 0, 0, offset) + name.encode()
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0)
+    path.write_bytes(body + directory + b"PK\x05\x06" + end)
+    return path
+
+
+def read(path: Path) -> list[Row]:
+    return list(read_rows([path]))
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(CaseFileError) as caught:
+        read(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value).removeprefix(str(path))
+
+
+@pytest.mark.parametrize("pack", [stored, deflated, zstandard])
+def test_samples_come_with_what_the_header_says_of_the_evaluation(tmp_path, pack):
+    members = {"_journal/start.json": {}, "samples/1_epoch_1.json": sample(1), "header.json": HEADER}
+
+    (row,) = read(archive(tmp_path / "log.eval", members, pack))
+
+    assert {**sample(1), "_eval": HEADER["eval"]} == row.data
+    assert (f"{tmp_path}/log.eval: sample 1 (epoch 1)", 1, 1, "log") == (row.place, row.line, row.number, row.file)
+
+
+def test_what_the_standard_library_wrote_is_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("samples/1_epoch_1.json", json.dumps(sample(1)))
+        written.writestr("header.json", json.dumps(HEADER))
+
+    assert ["refunds"] == [
+        row.data["_eval"]["task"] for row in read(tmp_path / "log.eval") if isinstance(row.data, dict)
+    ]
+
+
+def test_samples_come_in_the_natural_order_of_their_names(tmp_path):
+    members = {
+        f"samples/{sample_id}_epoch_{epoch}.json": sample(sample_id, epoch)
+        for epoch in (2, 1)
+        for sample_id in (10, 9, "a/b", 2)
+    }
+
+    rows = read(archive(tmp_path / "log.eval", {**members, "header.json": HEADER}))
+
+    expected = [(2, 1), (2, 2), (9, 1), (9, 2), (10, 1), (10, 2), ("a/b", 1), ("a/b", 2)]
+    assert expected == [(row.data["id"], row.data["epoch"]) for row in rows if isinstance(row.data, dict)]
+
+
+def test_a_log_that_stopped_before_its_end_has_its_header_in_the_journal(tmp_path):
+    members = {"_journal/start.json": {"eval": {"task": "t"}}, "samples/1_epoch_1.json": sample(1)}
+
+    (row,) = read(archive(tmp_path / "log.eval", members))
+
+    assert {**sample(1), "_eval": {"task": "t"}} == row.data
+
+
+def test_a_sample_keeps_its_place_without_an_id(tmp_path):
+    (row,) = read(archive(tmp_path / "log.eval", {"header.json": {}, "samples/x.json": {"a": 1}}))
+
+    assert (f"{tmp_path}/log.eval: sample samples/x.json", {"a": 1}) == (row.place, row.data)
+
+
+def test_a_score_that_is_nan_is_none(tmp_path):
+    (row,) = read(archive(tmp_path / "log.eval", {"header.json": {}, "samples/x.json": b'{"value": NaN}'}))
+
+    assert {"value": None} == row.data
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"word/document.xml": b""}, ": this is a zip archive, and no log of Inspect; unpack it first"),
+        ({}, ": this is a zip archive, and no log of Inspect; unpack it first"),
+        ({"header.json": HEADER}, ": the log holds no sample; the evaluation stopped before the first one ended"),
+        ({"header.json": b"{"}, ": header.json: not JSON: Expecting property name"),
+        ({"header.json": {}, "samples/1.json": [1]}, ": samples/1.json: must be a JSON object, not a list"),
+        ({"header.json": {}, "samples/1.json": b"{"}, ": samples/1.json: not JSON: Expecting property name"),
+        ({"header.json": {}, "samples/1.json": b'"\xff"'}, ": samples/1.json: byte 2 is not UTF-8; write the log anew"),
+        ({"header.json": {}, "samples/1.json": b"[" * 100_000}, ": samples/1.json: nested too deeply"),
+    ],
+)
+def test_an_archive_that_is_no_log_is_told(tmp_path, members, message):
+    assert refusal(archive(tmp_path / "log.eval", members)).startswith(message)
+
+
+def test_a_log_that_was_cut_is_told(tmp_path):
+    path = archive(tmp_path / "log.eval", {"header.json": HEADER, "samples/1.json": sample(1)})
+    path.write_bytes(path.read_bytes()[:-40])
+
+    assert refusal(path).startswith(": the zip archive is cut off or damaged: ")
+
+
+@pytest.mark.parametrize("pack", [stored, deflated, zstandard])
+def test_damage_anywhere_is_rows_or_one_line(tmp_path, pack):
+    path = archive(tmp_path / "log.eval", {"header.json": HEADER, "samples/1.json": sample(1)}, pack)
+    whole = path.read_bytes()
+    for position in range(4, len(whole)):
+        path.write_bytes(whole[:position] + b"\xff" + whole[position + 1 :])
+        try:
+            told = str(len(read(path)))
+        except CaseFileError as error:
+            told = str(error)
+
+        assert told
+        assert "\n" not in told
+
+
+def test_an_encrypted_log_is_refused(tmp_path):
+    path = archive(tmp_path / "log.eval", {"header.json": {}, "samples/1.json": sample(1)}, stored, flags=1)
+
+    assert refusal(path) == ": header.json: is encrypted; unpack the archive with its password"
+
+
+def test_an_unknown_compression_is_refused(tmp_path):
+    path = archive(tmp_path / "log.eval", {"header.json": {}}, lambda content: (14, content))
+
+    assert refusal(path) == ": header.json: is compressed with method 14; write the log anew"
+
+
+@pytest.mark.parametrize("pack", [deflated, zstandard])
+@pytest.mark.parametrize("declared", [None, 1_000])
+def test_a_zip_bomb_is_refused(tmp_path, monkeypatch, pack, declared):
+    monkeypatch.setattr(zip_members, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(zip_members, "MAX_MEMBER", 4 << 20)
+    bomb = b'{"a": "' + b"x" * (8 << 20) + b'"}'
+    path = archive(
+        tmp_path / "log.eval", {"samples/1.json": bomb, "_journal/start.json": bomb}, pack, declared=declared
+    )
+
+    message = refusal(path)
+
+    assert message.startswith(": _journal/start.json: ")
+    says = "at most 4 MiB are read, and beyond 1 MiB at most 1000 times" if declared is None else "larger than it says"
+    assert says in message

@@ -1,0 +1,133 @@
+"""Pictures and a run: what a panel file says of its servers, what a dry run counts, and runs begun before pictures."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from jury_actors.prices import Price, Prices
+from jury_actors.tokens import LIKELY_PICTURE_TOKENS, MOST_PICTURE_TOKENS, most_picture_tokens
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.rules import LATEST
+from jury_events.codec import decode, encode
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream, debate_stream
+from jury_events.parts import PartPen
+from jury_judge.debates import panel_changes
+from jury_judge.estimate import estimate
+from jury_judge.panels.files import load_panel
+from jury_store.event_store import Append, Appended
+from support.courts import KeptStore, Run, a_resolved, completed
+from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+
+ON = date(2026, 11, 21)
+PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
+LATER_FIELDS = ("metadata", "tags", "cluster", "agent_cost", "losses", "images")
+
+
+@pytest.mark.parametrize(
+    ("providers", "images"),
+    [
+        ("", [True, True]),
+        ("providers: {openai: {limits: {'*': {in_flight: 3}}}}\n", [True, True]),
+        ("providers: {openai: {base_url: 'http://127.0.0.1:4000/v1'}}\n", [False, True]),
+    ],
+    ids=["the provider's own", "with limits", "a server of one's own"],
+)
+def test_a_panel_file_that_reaches_a_server_of_ones_own_sends_it_no_pictures_by_itself(
+    tmp_path: Path, providers: str, images: list[bool]
+) -> None:
+    path = tmp_path / "panel.yaml"
+    path.write_text(f"{providers}seats: [{{model: gpt-4o}}, {{model: claude-haiku-5-5}}]\n")
+
+    assert images == [seat.images for seat in load_panel(str(path), {}).panel.seats]
+
+
+def test_every_model_of_the_juries_that_come_along_is_sent_pictures() -> None:
+    for name in ("documents", "current"):
+        assert {True} == {place.images for place in load_panel(name, {}).panel.places}
+
+
+def a_seat(*, images: bool, model: str = "openai/gpt-x") -> ResolvedPanel:
+    seats = [{"model": model, "juror_id": "one", "images": images}]
+    return a_resolved(preset="independent", seats=seats)
+
+
+@pytest.mark.parametrize(("model", "most"), [("openai/gpt-x", MOST_PICTURE_TOKENS), ("openai/gpt-4o-mini", 48_169)])
+def test_an_estimate_counts_a_constant_a_picture_for_who_is_sent_them(model: str, most: int) -> None:
+    case = a_case_with_pictures()
+    found = {
+        images: estimate(
+            a_seat(images=images, model=model), [case], debates=1, prices=PRICES, endpoints={}, on=ON
+        ).models[0]
+        for images in (True, False)
+    }
+
+    assert most == most_picture_tokens(model.partition("/")[2])
+    # The text of a case differs a little: it numbers the pictures or says that they are not shown.
+    assert 2 * LIKELY_PICTURE_TOKENS == pytest.approx(
+        found[True].input_tokens.likely - found[False].input_tokens.likely, abs=100
+    )
+    assert 2 * most == pytest.approx(found[True].input_tokens.most - found[False].input_tokens.most, abs=100)
+    assert found[True].cost is not None
+    assert found[False].cost is not None
+    assert found[True].cost.most > found[False].cost.most
+
+
+def test_an_estimate_counts_the_bytes_of_pictures_that_are_kept() -> None:
+    small, large = a_case_with_pictures(PNG), a_case_with_pictures(PNG + bytes(1_000_000))
+
+    def disk(case: object, *, images: bool) -> float:
+        return estimate(
+            a_seat(images=images),
+            [case],
+            debates=1,
+            prices=PRICES,
+            endpoints={},
+            on=ON,  # type: ignore[list-item]
+        ).disk_bytes.likely
+
+    assert disk(large, images=True) - disk(small, images=True) >= 1_000_000
+    assert disk(large, images=False) - disk(small, images=False) < 1000
+
+
+def open_as_before_pictures(run: Run) -> None:
+    """The opening of `d0` as a version wrote it that knew of no pictures."""
+    pen = PartPen(lambda: bytes(16))
+    panel = run.resolved.panel
+    blind = panel.changed(seats=tuple(seat.changed(images=False) for seat in panel.seats))
+    opened = LATEST.open_debate(run.cases["d0"], blind, debate_id="d0", run_id="run", secret=bytes(32), parts=pen)
+    now = encode(opened, recorded_at=1, parts=pen.take())
+    body = json.loads(now.body)
+    for name in LATER_FIELDS:
+        del body[name]
+    for place in body["panel"]["seats"]:
+        del place["images"]
+    older = now._replace(schema=1, body=json.dumps(body, sort_keys=True, separators=(",", ":")).encode())
+    (answer,) = run.store.append([Append(debate_stream("d0"), (older,), 0, run.store.next_epoch())])
+    assert isinstance(answer, Appended)
+
+
+async def test_a_debate_begun_before_there_were_pictures_goes_on_with_its_panel_file_and_without_them() -> None:
+    run = Run(
+        KeptStore(),
+        preset="independent",
+        case=lambda case_id: a_case_with_pictures(PNG, OTHER_PNG, case_id=case_id),
+        seats=[{"model": "simulated/a", "juror_id": "one", "images": True}],
+    )
+    open_as_before_pictures(run)
+
+    assert () == panel_changes(run.store, "d0", run.resolved)
+    assert completed((await run.hold()).values())
+    calls = [decode(stored) for stored in run.store.read_stream(calls_stream("d0"))]
+    assert [()] == [call.request[1].images for call in calls if isinstance(call, ExchangeRecorded)]
+
+
+async def test_a_debate_of_today_does_not_go_on_when_other_seats_are_to_be_sent_pictures() -> None:
+    store = KeptStore()
+    seat = {"model": "simulated/a", "juror_id": "one"}
+    await Run(store, preset="independent", seats=[{**seat, "images": True}]).hold()
+    now = a_resolved(preset="independent", seats=[seat])
+
+    assert ["seats.0.images was True, is False"] == [str(one) for one in panel_changes(store, "d0", now)]

@@ -1,0 +1,308 @@
+"""Every text of a transcript is shown to jurors under its author, or counted among what they are not shown."""
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jury_debate.case_text import render_case
+from jury_debate.prompts import load_prompts
+from jury_debate.rules_v1.datamark import unmark
+from jury_events.case import Case
+from jury_judge.cases.formats.registry import FORMATS, format_of
+from jury_judge.cases.rows import read_case
+from support.foreign_rows import PNG_BASE64, PNG_URL, ROWS
+
+EN = load_prompts(1, "en")
+M = "⟦m⟧"
+NEW = "unheard_of"
+TOKEN = "TOKEN-4711"
+
+OUTSIDE = frozenset(
+    {
+        # Of the row, not of the transcript: read for lists and statistics, or not read, as docs/cases.md says.
+        *("metadata", "usage", "usageMetadata", "info", "injections", "vars", "testCase", "gradingResult", "provider"),
+        *("scores", "tokenUsage", "observations", "resource", "attributes", "request", "body", "incomplete_details"),
+        # How a block is cached, and a call that its message repeats.
+        *("cache_control", "tool_call"),
+    }
+)
+
+
+def read(row: Any) -> list[Case]:
+    form = format_of(row, None)
+    rows = [one for _, one in form.split(row)] if form.split else [row]
+    return [read_case(one, default_id="first") for one in rows]
+
+
+def shown(case: Case) -> str:
+    return unmark(render_case(case, EN, M, images=True), M)
+
+
+def objects(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path of every object below a transcript."""
+    if isinstance(value, dict):
+        if path:
+            yield path
+        for key, inner in value.items():
+            if key not in OUTSIDE:
+                yield from objects(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from objects(inner, (*path, index))
+
+
+def at(value: Any, path: tuple[str | int, ...]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def with_bodies(name: str) -> Any:
+    """The row with requests and responses merged, so that only transcripts are below its top."""
+    row = ROWS[name]()
+    if name == "openai-chat":
+        return {"messages": row["request"]["body"]["messages"], "choices": row["response"]["body"]["choices"]}
+    if name == "promptfoo":
+        return {**row, "prompt": {"raw": json.loads(row["prompt"]["raw"])}}
+    return row
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if name != "otel"])
+def test_a_field_that_no_reader_knows_is_shown_or_counted(name: str) -> None:
+    row = with_bodies(name)
+    places = [place for place in objects(row) if len(place) > 1]
+    lost = []
+    for place in places:
+        changed = copy.deepcopy(row)
+        at(changed, place)[NEW] = TOKEN
+        (case,) = read(changed)
+        counted = any(NEW in loss.what for loss in case.losses(images_seen=True))
+        sizes = sum(loss.size or 0 for loss in case.losses(images_seen=True))
+        before = sum(loss.size or 0 for loss in read(row)[0].losses(images_seen=True))
+        if TOKEN not in shown(case) and not counted and sizes <= before:
+            lost.append(place)
+
+    assert places
+    assert [] == lost
+
+
+class Said(NamedTuple):
+    """One thing that happened. `kind`: user, assistant, reasoning, refusal, call, result, image, strange."""
+
+    kind: str
+    call: int = 0
+
+
+HEADINGS = {
+    "user": "User",
+    "assistant": "Agent",
+    "reasoning": "The agent's thought",
+    "refusal": "The agent declined",
+    "call": "The agent calls a tool",
+    "result": "What a tool returned (nobody's request)",
+}
+
+
+def text(number: int) -> str:
+    return f"words {number} of it"
+
+
+def chat(course: list[Said]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = []
+    for number, one in enumerate(course):
+        said = text(number)
+        match one.kind:
+            case "user":
+                messages.append({"role": "user", "content": said})
+            case "assistant":
+                messages.append({"role": "assistant", "content": [{"type": "text", "text": said}]})
+            case "reasoning":
+                messages.append({"role": "assistant", "reasoning_content": said, "content": None})
+            case "refusal":
+                messages.append({"role": "assistant", "content": None, "refusal": said})
+            case "call":
+                function = {"name": "act", "arguments": json.dumps({"say": said})}
+                messages.append(
+                    {
+                        "role": "assistant",
+                        "tool_calls": [{"id": f"c{number}", "type": "function", "function": function}],
+                    }
+                )
+            case "result":
+                messages.append({"role": "tool", "tool_call_id": f"c{one.call}", "content": said})
+            case "image":
+                url = {"url": PNG_URL}
+                messages.append({"role": "user", "content": [{"type": "image_url", "image_url": url}]})
+            case _:
+                messages.append({"role": "user", "content": [{"type": "hologram", "value": said}]})
+    return {"messages": messages, "choices": []}
+
+
+def anthropic(course: list[Said]) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "tool_result", "content": []}]}]
+    for number, one in enumerate(course):
+        said = text(number)
+        role = "user" if one.kind in {"user", "result", "image", "strange"} else "assistant"
+        block = {
+            "user": {"type": "text", "text": said},
+            "assistant": {"type": "text", "text": said},
+            "refusal": {"type": "text", "text": said},
+            "reasoning": {"type": "thinking", "thinking": said, "signature": "s"},
+            "call": {"type": "tool_use", "id": f"c{number}", "name": "act", "input": {"say": said}},
+            "result": {"type": "tool_result", "tool_use_id": f"c{one.call}", "content": said},
+            "image": {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG_BASE64}},
+            "strange": {"type": "hologram", "value": said},
+        }[one.kind]
+        messages.append({"role": role, "content": [block]})
+    return {"messages": messages}
+
+
+def responses(course: list[Said]) -> dict[str, Any]:
+    items: list[dict[str, Any]] = []
+    for number, one in enumerate(course):
+        said = text(number)
+        items.append(
+            {
+                "user": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]},
+                "assistant": {
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": said}],
+                },
+                "refusal": {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": said}]},
+                "reasoning": {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": said}]},
+                "call": {
+                    "type": "function_call",
+                    "call_id": f"c{number}",
+                    "name": "act",
+                    "arguments": json.dumps(said),
+                },
+                "result": {"type": "function_call_output", "call_id": f"c{one.call}", "output": said},
+                "image": {"role": "user", "content": [{"type": "input_image", "image_url": PNG_URL}]},
+                "strange": {"type": "hologram", "value": said},
+            }[one.kind]
+        )
+    return {"object": "response", "output": items}
+
+
+def gemini(course: list[Said]) -> dict[str, Any]:
+    contents = []
+    for number, one in enumerate(course):
+        said = text(number)
+        role = "user" if one.kind in {"user", "result", "image", "strange"} else "model"
+        part = {
+            "user": {"text": said},
+            "assistant": {"text": said},
+            "refusal": {"text": said},
+            "reasoning": {"text": said, "thought": True},
+            "call": {"functionCall": {"id": f"c{number}", "name": "act", "args": {"say": said}}},
+            "result": {"functionResponse": {"id": f"c{one.call}", "name": "act", "response": {"output": said}}},
+            "image": {"inlineData": {"mimeType": "image/png", "data": PNG_BASE64}},
+            "strange": {"hologram": {"value": said}},
+        }[one.kind]
+        contents.append({"role": role, "parts": [part]})
+    return {"contents": contents}
+
+
+def otel(course: list[Said]) -> dict[str, Any]:
+    messages = []
+    for number, one in enumerate(course):
+        said = text(number)
+        role = {"user": "user", "image": "user", "strange": "user", "result": "tool"}.get(one.kind, "assistant")
+        part = {
+            "user": {"type": "text", "content": said},
+            "assistant": {"type": "text", "content": said},
+            "refusal": {"type": "text", "content": said},
+            "reasoning": {"type": "reasoning", "content": said},
+            "call": {"type": "tool_call", "id": f"c{number}", "name": "act", "arguments": {"say": said}},
+            "result": {"type": "tool_call_response", "id": f"c{one.call}", "response": said},
+            "image": {"type": "blob", "mime_type": "image/png", "content": PNG_BASE64},
+            "strange": {"type": "hologram", "value": said},
+        }[one.kind]
+        messages.append({"role": role, "parts": [part]})
+    value = {"stringValue": json.dumps(messages)}
+    span = {"traceId": "t", "spanId": "s", "attributes": [{"key": "gen_ai.input.messages", "value": value}]}
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+
+
+ENCODERS = {
+    "openai-chat": chat,
+    "anthropic": anthropic,
+    "openai-responses": responses,
+    "gemini": gemini,
+    "otel": otel,
+}
+
+
+@st.composite
+def courses(draw: st.DrawFn) -> list[Said]:
+    """What happened, results of earlier calls in any order."""
+    course = [Said("user")]
+    waiting: list[int] = []
+    for _ in range(draw(st.integers(1, 8))):
+        kinds = [
+            "user",
+            "assistant",
+            "reasoning",
+            "refusal",
+            "call",
+            "image",
+            "strange",
+            *(["result"] if waiting else []),
+        ]
+        kind = draw(st.sampled_from(kinds))
+        call = draw(st.sampled_from(waiting)) if kind == "result" else 0
+        if kind == "result":
+            waiting.remove(call)
+        if kind == "call":
+            waiting.append(len(course))
+        course.append(Said(kind, call))
+    return course
+
+
+def blocks(case: Case) -> list[str]:
+    """The items of the record as jurors are shown them."""
+    record = shown(case).partition(" items)\n\n")[2].partition("\n\n### ")[0]
+    return record.split("\n\n")
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(course=courses())
+@pytest.mark.parametrize("name", ENCODERS)
+def test_whatever_happened_is_shown_under_its_author_and_results_with_their_calls(
+    name: str, course: list[Said]
+) -> None:
+    row = ENCODERS[name](course)
+
+    (case,) = read(row)
+
+    found = blocks(case)
+    numbers = {
+        number: next((i for i, b in enumerate(found, 1) if text(number) in b), 0) for number in range(len(course))
+    }
+    for number, one in enumerate(course):
+        if one.kind in HEADINGS:
+            kind = one.kind
+            if kind == "refusal" and name in {"anthropic", "gemini", "otel"}:
+                kind = "assistant"  # these forms have no refusals of their own
+            block = found[numbers[number] - 1]
+            assert block.startswith(f"[{numbers[number]}] {HEADINGS[kind]}\n")
+            if one.kind == "result":
+                assert f"It belongs to tool call [{numbers[one.call]}]." in block
+        elif one.kind == "strange":
+            assert numbers[number] == 0
+    strange = sum(one.kind == "strange" for one in course)
+    pictures = sum(one.kind == "image" for one in course)
+    assert strange == sum(loss.count for loss in case.losses(images_seen=True) if "hologram" in loss.what)
+    assert pictures == sum(block.count("picture 1 of 1 of this message") for block in found)
+
+
+def test_every_format_is_tried_here() -> None:
+    known = {*ENCODERS, "messages", "sharegpt", "langfuse", "promptfoo", "agentdojo", "tau-bench", "rows", "inspect"}
+
+    assert set(FORMATS) == known

@@ -1,0 +1,262 @@
+"""A debate over pictures before a seat that is sent them and one that is not: recorded, told again, erased."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from jury_actors.juror import Juror
+from jury_actors.messages import Ask
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import spec_of
+from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, Message
+from jury_events.codec import decode
+from jury_events.debate_events import DebateOpened, JurorEvaluated
+from jury_events.exchange import ExchangeRecorded, RequestMessage
+from jury_events.ids import calls_stream, debate_stream
+from jury_events.parts import ImageRef
+from jury_events.verdict import Verdict
+from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.difference import request_changes
+from jury_replay.erasure import Order, erase
+from jury_replay.regression import Status as Regression
+from jury_replay.regression import regress_record
+from jury_replay.replay import Status, replay_record
+from jury_replay.verify import verify
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from support.branches import a_branch, origin_in, stored
+from support.branches import hold as hold_branch
+from support.cassettes import exported
+from support.courtroom import FixedPen
+from support.courts import KeptStore, Run, completed
+from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+
+SIGHTED, BLIND = "sighted", "blind"
+SEATS = [
+    {"model": "simulated/a", "juror_id": SIGHTED, "images": True},
+    {"model": "simulated/b", "juror_id": BLIND},
+]
+KNOWN = {
+    "label": Verdict.NEEDS_REVIEW,
+    "metadata": {"source": "tickets", "turns": 3},
+    "tags": ("bills", "screens"),
+    "cluster": "bill-7",
+    "agent_cost": 0.25,
+}
+
+
+@pytest.fixture
+def store() -> KeptStore:
+    return KeptStore()
+
+
+async def held(store: KeptStore) -> Run:
+    """The debate `d0`."""
+    run = Run(
+        store,
+        case=lambda case_id: a_case_with_pictures(case_id=case_id, **KNOWN),
+        seats=SEATS,
+        discussion={"max_rounds": 1, "end_early": False},
+        final={"judge": {"model": "simulated/judge", "images": True}},
+    )
+    assert completed((await run.hold()).values())
+    return run
+
+
+class Log:
+    """What the store holds of a debate."""
+
+    def __init__(self, store: EventStore, debate_id: str = "d0") -> None:
+        self.events = [decode(one) for one in store.read_stream(debate_stream(debate_id))]
+        self.calls = [decode(one) for one in store.read_stream(calls_stream(debate_id))]
+        self._parts = store.parts(debate_id)
+
+    @property
+    def opened(self) -> DebateOpened:
+        assert isinstance(self.events[0], DebateOpened)
+        return self.events[0]
+
+    def exchanges(self, juror_id: str | None) -> list[ExchangeRecorded]:
+        return [call for call in self.calls if isinstance(call, ExchangeRecorded) and call.juror_id == juror_id]
+
+    def shown(self, exchange: ExchangeRecorded) -> tuple[str, list[tuple[str, bytes]]]:
+        """The user's text of a request, and the pictures that followed it."""
+        user = exchange.request[1]
+        text = b"".join(self._parts[ref.digest].content for ref in user.parts).decode().replace("ˆ", " ")
+        return text, [(image.media_type, self._parts[image.content.digest].content) for image in user.images]
+
+    def count(self, content: bytes) -> int:
+        return sum(part.content == content for part in self._parts.values())
+
+
+async def test_only_who_sees_pictures_is_sent_them_and_the_others_are_told_of_what(store: KeptStore) -> None:
+    await held(store)
+    log = Log(store)
+
+    for juror in (SIGHTED, None):
+        for exchange in log.exchanges(juror):
+            text, pictures = log.shown(exchange)
+
+            assert [("image/png", PNG), ("image/png", OTHER_PNG)] == pictures
+            assert ("picture 1 of 2" in text, "picture 2 of 2" in text, "not shown: image" in text) == (
+                True,
+                True,
+                False,
+            )
+    for exchange in log.exchanges(BLIND):
+        text, pictures = log.shown(exchange)
+
+        assert [] == pictures
+        assert (2, 0) == (text.count("not shown: image/png"), text.count("of this message"))
+
+
+async def test_a_picture_is_kept_once_a_debate(store: KeptStore) -> None:
+    await held(store)
+    log = Log(store)
+
+    assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG))
+    assert ["image/png", "image/png"] == [image.media_type for image in log.opened.images]
+    assert CASE_WITH_IMAGES in [piece.name for piece in log.opened.pieces]
+
+
+async def test_simulated_seats_say_that_they_see_none_sent_or_not(store: KeptStore) -> None:
+    await held(store)
+    parts = store.parts("d0")
+    evaluated = [event for event in Log(store).events if isinstance(event, JurorEvaluated)]
+
+    assert 2 == len(evaluated)
+    for event in evaluated:
+        assert b"see no pictures" in parts[event.evaluation.rationale.digest].content
+
+
+async def test_where_nobody_sees_pictures_none_is_kept(store: KeptStore) -> None:
+    run = Run(store, case=lambda case_id: a_case_with_pictures(case_id=case_id))
+    await run.hold()
+    log = Log(store)
+
+    assert ((), 0) == (log.opened.images, log.count(PNG))
+    assert [("image/png", 2)] == [(loss.what, loss.count) for loss in log.opened.losses]
+    assert Status.EQUAL is replay_record(store.records(["d0"])[0]).status
+
+
+async def test_it_verifies_and_is_told_again_equal(store: KeptStore) -> None:
+    await held(store)
+    (record,) = store.records(["d0"])
+
+    assert verify(store).ok
+    assert (Status.EQUAL, ()) == (replay_record(record).status, replay_record(record).differences)
+    assert Regression.SAME is regress_record(record).status
+
+
+async def test_a_cassette_carries_the_pictures_to_another_store(store: KeptStore, tmp_path: Path) -> None:
+    await held(store)
+    path = tmp_path / "d0.cassette.jsonl"
+    path.write_bytes(exported(store, "d0"))
+    other = MemoryEventStore()
+    take_in(other, read_cassette(path))
+
+    assert path.read_bytes() == exported(other, "d0")
+    assert 1 == Log(other).count(PNG)
+    assert Status.EQUAL is replay_record(other.records(["d0"])[0]).status
+
+
+@pytest.mark.parametrize("scope", ["debate", "case"])
+async def test_pictures_are_erased_with_their_debate(store: KeptStore, scope: str) -> None:
+    await held(store)
+
+    erase(store, "d0", Order("dpo", "request 17", scope), now=1)
+
+    assert {} == store.parts("d0")
+    assert verify(store).ok
+    assert Status.ERASED is replay_record(store.records(["d0"])[0]).status
+
+
+async def test_pictures_of_an_erased_exchange_stay_as_the_case_needs_them(store: KeptStore) -> None:
+    await held(store)
+    (first, *_) = Log(store).exchanges(SIGHTED)
+
+    erase(store, "d0", Order("dpo", "request 17", first.event_id), now=1)
+
+    assert (1, 1) == (Log(store).count(PNG), Log(store).count(OTHER_PNG))
+
+
+async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_case(store: KeptStore) -> None:
+    await held(store)
+    branch = stored(store, a_branch(origin_in(store), "initial/check"))
+    await hold_branch(store, branch)
+    log = Log(store, branch.debate_id)
+
+    assert KNOWN == {name: getattr(log.opened, name) for name in KNOWN}
+    assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG))
+    assert [("image/png", PNG), ("image/png", OTHER_PNG)] == log.shown(log.exchanges(None)[0])[1]
+    assert Status.EQUAL is replay_record(store.records([branch.debate_id])[0]).status
+
+
+def with_images(resolved: ResolvedPanel, *, images: bool) -> ResolvedPanel:
+    seats = tuple(seat.changed(images=images) for seat in resolved.panel.seats)
+    return resolved._replace(panel=resolved.panel.changed(seats=seats))
+
+
+@pytest.mark.parametrize(("images", "sent"), [(True, 2), (False, 0)])
+async def test_a_branch_may_send_them_to_others(store: KeptStore, *, images: bool, sent: int) -> None:
+    await held(store)
+    origin = origin_in(store)
+    branch = stored(store, a_branch(origin, 1, with_images(origin.panel(), images=images)))
+    await hold_branch(store, branch)
+    log = Log(store, branch.debate_id)
+
+    assert {sent} == {len(log.shown(one)[1]) for juror in (SIGHTED, BLIND) for one in log.exchanges(juror)}
+
+
+async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store: KeptStore) -> None:
+    await held(store)
+    sighted, blind = spec_of(origin_in(store).panel()).seats
+
+    assert (True, None) == (sighted.images, blind.images)
+
+
+def a_request(pen: FixedPen, *pictures: bytes) -> tuple[Message, ...]:
+    images = tuple(ImageRef(media_type="image/png", content=pen.make(content)) for content in pictures)
+    return (Message("user", (pen.make("Look."),), images=images),)
+
+
+@pytest.mark.parametrize(
+    ("sent", "now", "path"),
+    [
+        ((PNG, OTHER_PNG), (PNG, OTHER_PNG), []),
+        ((PNG,), (), ["request.0.images"]),
+        ((), (PNG,), ["request.0.images"]),
+        ((PNG, OTHER_PNG), (OTHER_PNG, PNG), ["request.0.images.0", "request.0.images.1"]),
+    ],
+    ids=["the same", "gone", "new", "in another order"],
+)
+def test_a_request_with_other_pictures_is_another_request(
+    sent: tuple[bytes, ...], now: tuple[bytes, ...], path: list[str]
+) -> None:
+    pen = FixedPen()
+    (message,) = a_request(pen, *sent)
+    recorded = (RequestMessage(role="user", parts=message.parts, images=message.images),)
+
+    changes = request_changes(recorded, a_request(pen, *now), lambda ref: pen.texts[ref.part])
+
+    assert path == [change.path for change in changes]
+    assert all("PNG" not in str(change) for change in changes), "a picture is told by its digest"
+
+
+async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: KeptStore) -> None:
+    sent: Counter[tuple[int, bytes]] = Counter()
+    submit = Juror.submit
+
+    async def counted(juror: Juror, asks: Sequence[Ask], release: Sequence[str]) -> None:
+        sent.update((id(juror), text) for ask in asks for text in ask.texts.values() if text in {PNG, OTHER_PNG})
+        await submit(juror, asks, release)
+
+    with patch.object(Juror, "submit", counted):
+        await held(store)
+
+    assert {1} == set(sent.values())
+    assert 4 == len(sent), "two pictures to the sighted seat and to the judge, none to the blind seat"

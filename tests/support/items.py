@@ -1,0 +1,11 @@
+"""What is said in a transcript, in short."""
+
+from jury_events.transcript import Message
+
+
+def user(text: str) -> Message:
+    return Message(kind="user", origin="user", text=text)
+
+
+def agent(text: str) -> Message:
+    return Message(kind="assistant", origin="model", text=text)
