@@ -21,6 +21,7 @@ from sqlalchemy import create_engine
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from jury_events.conditions import parse_conditions
 from jury_migrations.upgrading import upgrade
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import Append, EventStore
@@ -41,6 +42,11 @@ LISTS = {
     "of a verdict that none has": "verdict=unsafe_fail",
     "search, one found": "search=c99999",
     "search, none found": "search=zzz",
+    "where: all have the tag": "where=tags=common",
+    "where: one has the tag": "where=tags=rare",
+    "where: a tag that none contains": "where=tags~zzz",
+    "where: none is without the tag": "where=tags!=common",
+    "where: one of five": "where=metadata.level=3",
     "the last page": "before=200",
 }
 
@@ -52,7 +58,13 @@ def fill(store: EventStore, debates: int) -> None:
         for number in range(start, min(start + 500, debates)):
             run = f"run-{number % RUNS}"
             script = DebateScript(f"{run}~c{number}", run_id=run, seed=number)
-            group.append(Append(script.stream, script.whole() if number % 10 else (script.opened(),), 0, 1))
+            opened = script.opened(
+                tags=("common", f"t{number % 50}", *(("rare",) if number == 17 else ())),
+                cluster=f"c{number % 20}",
+                metadata={"level": number % 5, "source": f"file-{number % 1000}", "share": number / RUNS},
+            )
+            events = (opened, *script.whole()[1:]) if number % 10 else (opened,)
+            group.append(Append(script.stream, events, 0, 1))
         store.append(group)
         store.project()
     writing = Writing(store, "big", seed=debates, run_id=None)
@@ -70,6 +82,9 @@ def plans(path: Path) -> None:
         "of a run": DebateFilter(run_id="run-3"),
         "of a status": DebateFilter(status="failed"),
         "search": DebateFilter(search="zzz"),
+        "where: has": DebateFilter(where=parse_conditions(["tags=rare"])),
+        "where: contains": DebateFilter(where=parse_conditions(["tags~zzz"])),
+        "where: has not": DebateFilter(where=parse_conditions(["tags!=common"])),
     }
     engine = create_engine(f"sqlite:///{path}")
     with engine.connect() as connection:
@@ -100,7 +115,7 @@ async def measure(base: str, rounds: int) -> None:
             times = []
             for _ in range(rounds):
                 begun = time.perf_counter()
-                answer = await client.get(quote(path, safe="/?=&"))
+                answer = await client.get(quote(path, safe="/?=&~!"))
                 times.append((time.perf_counter() - begun) * 1000)
                 answer.raise_for_status()
             print(f"{name:<40} {statistics.median(times):>10.1f} {max(times):>8.1f} {len(answer.content) / 1024:>8.0f}")

@@ -174,6 +174,27 @@ def test_watch_follows_a_run_and_ends_with_ctrl_c(jury: CommandLine) -> None:
     assert {"a": 5, "b": 5} == {name: sum(one["debate_id"] == name for one in seen) for name in ("a", "b")}
 
 
+def test_watch_follows_the_debates_whose_cases_meet_the_conditions(jury: CommandLine) -> None:
+    url = f"sqlite:///{jury.folder / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    before, later, other, another = (Writing(store, name, seed=seed) for seed, name in enumerate("abcd"))
+    before.write(before.script.opened(tags=("refund",)))
+    other.write(other.script.opened())
+    with started(jury, "watch", "--where", "tags=refund", "--json") as watching:
+        assert watching.stdout is not None
+        assert "Ctrl-C ends it" in line(watching)
+        seen = [json.loads(watching.stdout.readline())]
+        another.write(*another.script.whole())
+        later.write(later.script.opened(tags=("refund",)), *later.script.whole()[1:])
+        seen += [json.loads(watching.stdout.readline()) for _ in range(5)]
+        watching.send_signal(signal.SIGINT)
+        watching.communicate(timeout=30)
+    store.close()
+
+    assert ["a", "b", "b", "b", "b", "b"] == [one["debate_id"] for one in seen]
+
+
 def test_watch_of_what_is_not_there_is_a_mistake(judged: CommandLine) -> None:
     outcome = judged("watch", "none")
 
