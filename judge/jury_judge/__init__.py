@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
     from jury_events.verdict import Verdict
+    from jury_judge.cases.files import (
+        CaseFiles,
+    )
+    from jury_judge.cases.options import (
+        CaseOptions,
+    )
     from jury_judge.documents.artifact_tools import (
         ArtifactContext,
         ArtifactToolsWithContext,
@@ -76,6 +82,8 @@ if TYPE_CHECKING:
     )
 
 _PLACES = {
+    "jury_judge.cases.files": ("CaseFiles",),
+    "jury_judge.cases.options": ("CaseOptions",),
     "jury_events.case": (
         "Case",
         "Scenario",
@@ -144,6 +152,8 @@ __all__ = [
     "ArtifactToolsWithContext",
     "BaseJurorAgent",
     "Case",
+    "CaseFiles",
+    "CaseOptions",
     "CollaborativeEvaluationResult",
     "CollaborativeJuryJudge",
     "CollaborativeJuryResult",

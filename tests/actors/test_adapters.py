@@ -1,6 +1,5 @@
 """The adapters: what every protocol's replies, streams and failures become, over loopback and the real SDKs."""
 
-import gzip
 import json
 from typing import Any
 
@@ -13,6 +12,7 @@ from jury_actors.providers.sdk.streams import EventReader
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from support.canned_server import Canned, canned_server, events
+from support.compression import gzipped
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, TOOL, Dialect, a_request
 
 O = CallOutcome  # noqa: E741
@@ -236,7 +236,7 @@ async def test_a_stream_of_a_server_that_does_not_stream_is_read_whole(dialect: 
 @every_dialect
 async def test_a_compressed_response_is_kept_unpacked(dialect: Dialect) -> None:
     plain = dialect.canned("text").pieces[0]
-    reply = await reply_to(dialect, Canned(pieces=[gzip.compress(plain)], headers={"content-encoding": "gzip"}))
+    reply = await reply_to(dialect, Canned(pieces=[gzipped(plain)], headers={"content-encoding": "gzip"}))
     garbled = await reply_to(dialect, Canned(pieces=[b"no gzip"], headers={"content-encoding": "gzip"}))
 
     assert (b"text", plain) == (reply.answer, reply.response)

@@ -17,6 +17,7 @@ from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
+from support.compression import gzipped
 
 ROWS = [{"case_id": f"c{number}", "question": "q", "response": "é" * number} for number in range(5)]
 TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
@@ -203,8 +204,8 @@ def test_a_bomb_of_blank_lines_is_stopped(monkeypatch):
         (b"PAR1\x15\x04", "Parquet, which cannot be read from a stream; save it to a file and name that"),
         (b"ARROW1\0\0", "an Arrow file, which cannot be read from a stream"),
         (b"PK\x03\x04", "a zip archive, which cannot be read from a stream"),
-        (gzip.compress(b"PAR1"), "Parquet in compressed data, which cannot be read from a stream; decompress it first"),
-        (gzip.compress(gzip.compress(b"{}")), "is compressed twice"),
+        (gzipped(b"PAR1"), "Parquet in compressed data, which cannot be read from a stream; decompress it first"),
+        (gzipped(gzipped(b"{}")), "is compressed twice"),
         (b"BZh91AY", "bzip2 data; decompress it first"),
         (b"\xfd7zXZ\x00", "xz data; decompress it first"),
     ],
@@ -213,7 +214,7 @@ def test_what_a_pipe_cannot_give_is_told(content, says):
     assert says in refusal(content)
 
 
-@pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzip.compress(jsonl(ROWS))])
+@pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzipped(jsonl(ROWS))])
 def test_a_pipe_that_gives_a_byte_at_a_time_is_recognised(content):
     rows = read_rows(["-"], stdin=SlowPipe(content))  # type: ignore[arg-type]
 

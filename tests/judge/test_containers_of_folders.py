@@ -1,6 +1,5 @@
 """Folders, globs and data sets in many files are read whole and in order, or told to be incomplete."""
 
-import gzip
 import json
 import os
 from pathlib import Path
@@ -14,6 +13,7 @@ from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
+from support.compression import gzipped
 
 
 def write(path: Path, *values: Any) -> Path:
@@ -57,7 +57,7 @@ def refusal(path: Path | str, split: str | None = None) -> str:
 def test_a_folder_gives_the_files_of_known_endings_in_the_order_of_their_paths(tmp_path):
     write(tmp_path / "b.jsonl", 2)
     write(tmp_path / "a" / "z.ndjson", 3)
-    (tmp_path / "a" / "c.csv.gz").write_bytes(gzip.compress(b"n,m\n4,5\n"))
+    (tmp_path / "a" / "c.csv.gz").write_bytes(gzipped(b"n,m\n4,5\n"))
     parquet(tmp_path / "c.parquet", 5, 6)
     write(tmp_path / ".hidden.jsonl", 7)
     write(tmp_path / ".git" / "x.jsonl", 8)

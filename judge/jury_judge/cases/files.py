@@ -92,7 +92,7 @@ class CaseFiles:
     @property
     def labels(self) -> Labels:
         """What the words of labels mean."""
-        return self._options.labels
+        return self._options.words
 
     def __iter__(self) -> Iterator[Case]:
         return self.read()
@@ -123,7 +123,7 @@ class CaseFiles:
         options = self._options
         sources = ArtifactSources(Path(), self._hosts)
         folder = Path()
-        labels = options.labels.counting()
+        labels = options.words.counting()
         notes = self.notes = ReadingNotes(labels=labels.seen)
         reading = replace(options.reading, labels=labels)
         with SeenIds() as ids:

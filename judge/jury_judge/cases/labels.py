@@ -107,6 +107,15 @@ def parse_map(given: tuple[str, ...]) -> Labels:
     return Labels(words)
 
 
+def labels_of(words: Mapping[str, str | None]) -> Labels:
+    """Verdicts by word; None is no label.
+
+    Raises:
+        CaseFileError: a verdict is none.
+    """
+    return Labels({str(word): None if verdict is None else _verdict(verdict) for word, verdict in words.items()})
+
+
 def _verdict(word: str) -> Verdict | None:
     if word == NO_LABEL:
         return None
@@ -114,7 +123,7 @@ def _verdict(word: str) -> Verdict | None:
         return Verdict(word)
     except ValueError as error:
         raise CaseFileError(
-            f"--map …={visible_line(word)}: not a verdict; write {', '.join(Verdict)} or {NO_LABEL}"
+            f"labels: {visible_line(word)!r} is not a verdict; write {', '.join(Verdict)} or {NO_LABEL}"
         ) from error
 
 

@@ -2,15 +2,15 @@
 
 import fnmatch
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from jury_events.case import Case
-from jury_events.conditions import Condition, admitted, fields_of
+from jury_events.conditions import Condition, admitted, fields_of, parse_condition
 from jury_judge.cases.columns import check_targets
 from jury_judge.cases.formats.registry import FORMATS
-from jury_judge.cases.labels import Labels
+from jury_judge.cases.labels import Labels, labels_of
 from jury_judge.cases.rows import RowReading
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
@@ -23,34 +23,36 @@ class CaseOptions:
     Attributes:
         format: a name of `FORMATS`; None: each row as what it is recognised as.
         fields: parts of a case to the columns that hold them, dotted where nested; to "" where the part is left out.
-        labels: what the words of labels mean.
+        labels: what the words of labels mean: verdicts by word, None for no label.
         policy: of every case that has none of its own.
         rows: the dotted path from each object of a file to the list that holds its rows.
         split: the split of a folder that has several.
-        where: conditions, all of which a case must meet.
+        where: conditions such as `tags~refund`, all of which a case must meet.
         case_ids: patterns (`refund-*`), one of which the id must match; none: any id.
         sample: so many cases, drawn at random by `seed`, in their order; None: all.
         seed: of the sample.
         limit: how many cases at most, after all other choices; None: all.
 
     Raises:
-        CaseFileError: a format or a part of a case is unknown, or a number is negative.
+        CaseFileError: a format or a part of a case is unknown, a word means no verdict, or a number is negative.
+        BadCondition: a condition is none.
     """
 
     format: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
-    labels: Labels = field(default_factory=Labels)
+    labels: Labels | Mapping[str, str | None] = field(default_factory=dict)
     policy: str | None = None
     rows: str | None = None
     split: str | None = None
-    where: tuple[Condition, ...] = ()
-    case_ids: tuple[str, ...] = ()
+    where: Sequence[Condition | str] = ()
+    case_ids: Sequence[str] = ()
     sample: int | None = None
     seed: int = 0
     limit: int | None = None
 
     def __post_init__(self) -> None:
         check_targets(self.fields)
+        _ = self.conditions, self.words
         if self.format is not None and self.format not in FORMATS:
             raise CaseFileError(
                 f"--format {visible_line(self.format)!r}: there is no such format; formats are {', '.join(FORMATS)}"
@@ -63,13 +65,23 @@ class CaseOptions:
     @property
     def reading(self) -> RowReading:
         """How rows are read."""
-        return RowReading(format=self.format, fields=self.fields, labels=self.labels, policy=self.policy)
+        return RowReading(format=self.format, fields=self.fields, labels=self.words, policy=self.policy)
+
+    @cached_property
+    def words(self) -> Labels:
+        """What the words of labels mean."""
+        return self.labels if isinstance(self.labels, Labels) else labels_of(self.labels)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions of `where`."""
+        return tuple(parse_condition(one) if isinstance(one, str) else one for one in self.where)
 
     def admits(self, case: Case) -> bool:
         """Whether a case is one of those that are meant, sample and limit apart."""
         if self.case_ids and self._ids.fullmatch(case.case_id) is None:
             return False
-        return not self.where or admitted(self.where, fields_of(case))
+        return not self.conditions or admitted(self.conditions, fields_of(case))
 
     @cached_property
     def _ids(self) -> re.Pattern[str]:
