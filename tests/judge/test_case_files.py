@@ -14,6 +14,7 @@ from jury_events.transcript import Message, Reasoning, ToolCall, ToolResult
 from jury_events.verdict import Verdict
 from jury_judge.cases.containers import json_rows
 from jury_judge.cases.files import read_cases
+from jury_judge.cases.options import CaseOptions
 from jury_judge.errors import CaseFileError
 
 
@@ -26,7 +27,7 @@ def jsonl(*rows: dict[str, Any]) -> bytes:
 
 
 def read(content: bytes, fields: dict[str, str] | None = None, limit: int | None = None) -> list[Case]:
-    return list(read_cases(["-"], fields, limit, stdin=BytesIO(content)))
+    return list(read_cases(["-"], CaseOptions(fields=fields or {}, limit=limit), stdin=BytesIO(content)))
 
 
 def refusal(content: bytes, fields: dict[str, str] | None = None) -> str:
@@ -440,7 +441,7 @@ def test_a_named_column_that_is_missing_is_an_error_that_lists_the_columns(sourc
 
 def test_an_unknown_target_is_refused_before_any_file_is_opened():
     with pytest.raises(CaseFileError, match="no such part"):
-        read_cases(["nowhere.jsonl"], {"answer": "x"})
+        read_cases(["nowhere.jsonl"], CaseOptions(fields={"answer": "x"}))
 
 
 def test_records_are_read_from_beside_the_case_file(tmp_path):

@@ -16,6 +16,7 @@ from jury_judge.cases.containers import compressed, json_text
 from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
+from jury_judge.cases.options import CaseOptions
 from jury_judge.errors import CaseFileError
 from support.compression import gzipped
 
@@ -283,6 +284,6 @@ def test_rows_and_split_reach_the_files(tmp_path):
     (tmp_path / "train.json").write_text(json.dumps({"x": ROWS[:1]}))
     (tmp_path / "test.json").write_text(json.dumps({"x": ROWS[1:3]}))
 
-    cases = read_cases([tmp_path], rows="x", split="test")
+    cases = read_cases([tmp_path], CaseOptions(rows="x", split="test"))
 
     assert ["c1", "c2"] == [case.case_id for case in cases]
