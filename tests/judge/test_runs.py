@@ -6,11 +6,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Delivery, Finished, Job
 from jury_actors.outbox import Outbox
 from jury_events.case import Case
-from jury_judge.runs import Line, Run, Survey, carry_out
+from jury_events.transcript import Attachment, Transcript
+from jury_judge.cases.losses import LossReport
+from jury_judge.errors import RunRefused
+from jury_judge.runs import Line, Run, Survey, carry_out, survey
 from jury_store.errors import Fenced, Mismatch, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore
 from support.courtroom import a_case
@@ -35,7 +39,15 @@ class RefusedPort:
 
 
 class Silent:
-    def begin(self, total: int, stored: int) -> None: ...
+    """Progress that nobody sees; `total` is the number that it was told last."""
+
+    total: int | None = None
+
+    def begin(self, total: int | None, stored: int) -> None:
+        self.total = total
+
+    def counted(self, total: int) -> None:
+        self.total = total
 
     def ended(self, finished: Finished) -> None: ...
 
@@ -64,7 +76,7 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
     run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1)
     carried = carry_out(
         run,
-        Survey(total=3, stored={}),
+        Survey(read=3, total=3, stored={}, losses=LossReport(images_seen=False)),
         MemoryEventStore(),
         court,
         progress=Silent(),
@@ -99,3 +111,53 @@ async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
     await lines_of(cases, port, [], stopped=True)
 
     assert (0, []) == (cases.fetched, port.held)
+
+
+async def held(run: Run, store: MemoryEventStore, *, seconds: float | None) -> tuple[list[Line], Silent]:
+    """The run's lines, with simulated jurors in this process, after a survey of so many seconds."""
+    progress = Silent()
+    lines = carry_out(
+        run,
+        survey(run, store, seconds=seconds),
+        store,
+        lambda: in_process_court(CourtPlan(run.resolved.panel, "", run.run_id), lambda: store),
+        progress=progress,
+        stopping=asyncio.Event(),
+        problems=[],
+    )
+    return [line async for line in lines], progress
+
+
+def a_run(*cases: Case) -> Run:
+    return Run(run_id="r1", resolved=a_resolved(), cases=lambda _fetch: iter(cases), concurrency=2)
+
+
+async def test_cases_that_the_survey_had_no_time_for_are_judged_and_counted_all_the_same() -> None:
+    run = a_run(*(a_case(f"c{number}") for number in range(5)))
+
+    assert survey(run, MemoryEventStore(), seconds=0.0).total is None
+    lines, progress = await held(run, MemoryEventStore(), seconds=0.0)
+
+    assert ([f"c{number}" for number in range(5)], 5) == ([line["case_id"] for line in lines], progress.total)
+
+
+async def test_a_case_that_the_survey_had_no_time_for_is_compared_before_its_line_is_given() -> None:
+    store = MemoryEventStore()
+    cases = [a_case(f"c{number}") for number in range(3)]
+    await held(a_run(*cases), store, seconds=None)
+    changed = cases[2].changed(scenarios=a_case("c2", scenarios=2).scenarios)
+
+    with pytest.raises(RunRefused, match="judged another case under the id 'c2'"):
+        await held(a_run(*cases[:2], changed), store, seconds=0.0)
+
+
+async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_shown() -> None:
+    lost = a_case("lost").scenarios[0]
+    picture = Attachment(origin="user", media_type="image/png", size=48_000, digest="0" * 64)
+    execution = lost.execution.changed(transcript=Transcript(items=(picture,)))
+    run = a_run(a_case("c0"), a_case("lost").changed(scenarios=(lost.changed(execution=execution),)))
+
+    surveyed = survey(run, MemoryEventStore(), seconds=None)
+
+    assert (2, 2, True) == (surveyed.total, surveyed.read, surveyed.left)
+    assert "not shown to jurors, in 1 of 2 cases: 1 image/png (48 KB)" == surveyed.losses.line()
