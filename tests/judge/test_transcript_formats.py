@@ -1,5 +1,7 @@
 """What jurors are shown of a row of each format: the exact text, and everything of it that they are not shown."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,9 +10,10 @@ from jury_debate.case_text import render_case
 from jury_debate.prompts import load_prompts
 from jury_debate.rules_v1.datamark import unmark
 from jury_events.case import Case
-from jury_judge.cases.files import read_cases
+from jury_judge.cases.files import CaseFiles, read_cases
 from jury_judge.cases.formats.registry import FORMATS, format_of
 from jury_judge.cases.rows import read_case
+from jury_judge.errors import CaseFileError
 from support.foreign_rows import ROWS, inspect_logs
 
 GOLDEN = Path(__file__).parent / "golden" / "transcripts"
@@ -60,3 +63,51 @@ def test_every_format_has_a_golden_file() -> None:
     shown = {path.stem for path in GOLDEN.iterdir()}
 
     assert set(FORMATS) - {"rows", "inspect"} | {"inspect-eval", "inspect-json"} == shown
+
+
+def examples() -> list[tuple[str, str]]:
+    """The formats of docs/cases.md with their examples."""
+    text = (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
+    return re.findall(r"^### ([a-z-]+)\n\n```json\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(("name", "example"), examples())
+def test_the_examples_of_the_docs_are_what_they_say(name: str, example: str) -> None:
+    row = json.loads(example)
+
+    form = format_of(row, None)
+
+    assert name == form.name
+    for _, one in form.split(row) if form.split else [("", row)]:
+        assert () == read_case(one, default_id="first").losses(images_seen=True)
+
+
+def test_the_docs_have_an_example_of_every_format() -> None:
+    assert set(FORMATS) == {name for name, _ in examples()}
+
+
+@pytest.mark.parametrize(
+    ("document", "name", "count"),
+    [
+        ({"version": 3, "results": {"version": 3, "results": [ROWS["promptfoo"]()]}}, "promptfoo", 1),
+        ({"data": [ROWS["langfuse"](), {**ROWS["langfuse"](), "id": "trace-2"}], "meta": {}}, "langfuse", 2),
+        ({"simulations": [{**ROWS["tau-bench"](), "id": "s"}], "tasks": []}, "tau-bench", 1),
+    ],
+)
+def test_the_rows_of_a_document_are_found_where_its_format_has_them(
+    tmp_path: Path, document: object, name: str, count: int
+) -> None:
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    files = CaseFiles([path])
+
+    assert (count, {name: count}) == (len(list(files)), dict(files.notes.formats))
+
+
+def test_a_row_that_is_nested_too_deeply_is_refused() -> None:
+    content: list[object] = []
+    for _ in range(3000):
+        content = [{"type": "tool_result", "content": content}]
+
+    with pytest.raises(CaseFileError, match="nested too deeply"):
+        read_case({"messages": [{"role": "user", "content": content}]}, default_id="first")

@@ -51,7 +51,10 @@ def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str) -
     Raises:
         CaseFileError: `field: what is wrong with it`.
     """
-    return _case(draft_of(row, reading), row, reading, default_id)
+    try:
+        return _case(draft_of(row, reading), row, reading, default_id)
+    except RecursionError as error:
+        raise CaseFileError("nested too deeply; a case needs a few levels only") from error
 
 
 def draft_of(row: Any, reading: RowReading) -> Draft:

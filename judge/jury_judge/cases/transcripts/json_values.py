@@ -13,10 +13,12 @@ def json_kind(value: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Text as it is, null as "", any other JSON as JSON text."""
+    """Text as it is, null as "", any other JSON as JSON text; bytes (of a table's cell) as the text that they are."""
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=as_text)
 
 
 def text_or_none(value: Any) -> str | None:
