@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.columns import AUTOMATIC
 from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import STDIN, read_rows
+from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.own_rows import OWN_ROWS
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
@@ -54,6 +55,15 @@ class ReadingNotes:
 
 _READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in columns)
 _COLUMNS = 1000
+
+
+class _FoundRow(NamedTuple):
+    """A row of a file, or one of several that its format makes of it; `suffix` follows a default id."""
+
+    row: Row
+    suffix: str
+    data: Any
+    form: Format
 
 
 class CaseFiles:
@@ -128,12 +138,12 @@ class CaseFiles:
         reading = replace(options.reading, labels=labels)
         with SeenIds() as ids:
             rows = self._rows()
-            for row, suffix, data in rows:
+            for row, suffix, data, form in rows:
                 if row.folder != folder:
                     folder, sources = row.folder, ArtifactSources(row.folder, self._hosts)
-                notes.note(data, format_of(data, options.format).name, options.fields)
+                notes.note(data, form.name, options.fields)
                 try:
-                    case = read_case(data, reading, default_id=f"{row.file}-{row.number}{suffix}")
+                    case = read_case(data, reading, default_id=f"{row.file}-{row.number}{suffix}", form=form)
                     ids.add(case.case_id, row)
                     if not options.admits(case):
                         continue
@@ -145,7 +155,7 @@ class CaseFiles:
                     raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
                 yield read
 
-    def _rows(self) -> Iterator[tuple[Row, str, Any]]:
+    def _rows(self) -> Iterator[_FoundRow]:
         """The rows with what they hold: one case each, several where a format says so."""
         options = self._options
         if self._stdin is not None and self._stdin.seekable():
@@ -154,22 +164,22 @@ class CaseFiles:
         for row in read_rows(self._paths, selection, stdin=self._stdin):
             form = format_of(row.data, options.format)
             if form.split is None:
-                yield row, "", row.data
+                yield _FoundRow(row, "", row.data, form)
                 continue
             try:
                 for number, (name, data) in enumerate(form.split(row.data), start=1):
-                    yield row, f"-{name or number}", data
+                    yield _FoundRow(row, f"-{name or number}", data, form)
             except CaseFileError as error:
                 raise CaseFileError(f"{row.place}: {error}") from error
 
-    def _labels(self, labels: Labels, rows: Iterator[tuple[Row, str, Any]]) -> str:
+    def _labels(self, labels: Labels, rows: Iterator[_FoundRow]) -> str:
         """What labels the files hold, as far as they can be counted in a few seconds."""
         counts = Counter(labels.seen)
         end = time.monotonic() + _COUNTING_SECONDS
         whole = True
         try:
-            for _, _, data in rows:
-                word = label_word(draft_of(data, self._options.reading).label)
+            for _, _, data, form in rows:
+                word = label_word(draft_of(data, self._options.reading, form).label)
                 counts.update([word] if word is not None else [])
                 if time.monotonic() > end:
                     whole = False

@@ -12,6 +12,7 @@ from jury_events.transcript import NotShown, Transcript
 from jury_judge.cases.columns import METADATA, listing, value_at
 from jury_judge.cases.draft import Draft
 from jury_judge.cases.facts import as_label, cost_of, metadata_of, tags_of
+from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
 from jury_judge.cases.formats.registry import format_of
 from jury_judge.cases.labels import Labels
@@ -45,21 +46,23 @@ class RowReading:
 AS_THEY_ARE = RowReading()
 
 
-def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str) -> Case:
+def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str, form: Format | None = None) -> Case:
     """The case of a row, without the records that a URI leads to. A row without an id has `default_id`.
+
+    `form` is the row's format where it is known already.
 
     Raises:
         CaseFileError: `field: what is wrong with it`.
     """
     try:
-        return _case(draft_of(row, reading), row, reading, default_id)
+        return _case(draft_of(row, reading, form), row, reading, default_id)
     except RecursionError as error:
         raise CaseFileError("nested too deeply; a case needs a few levels only") from error
 
 
-def draft_of(row: Any, reading: RowReading) -> Draft:
+def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> Draft:
     """What the row says, with the user's choice of columns; raises CaseFileError."""
-    draft = format_of(row, reading.format).read(row)
+    draft = (form or format_of(row, reading.format)).read(row)
     _put_over(draft, row, reading.fields)
     return draft
 
