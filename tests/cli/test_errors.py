@@ -52,7 +52,7 @@ def test_a_folder_without_a_case_file_is_refused(jury):
         (("none\udcff\x1b.jsonl",), "none<U+DCFF>␛.jsonl: there is no such file"),
         (("good.jsonl", "good.jsonl"), "good.jsonl:1: the file is named twice"),
         (("-", "-"), "stdin: - is named twice"),
-        ((), "Missing argument 'CASES...'; see jury run --help"),
+        ((), "Missing argument 'FILE...'; see jury run --help"),
         (("good.jsonl", "--nope"), "No such option '--nope'"),
         (("good.jsonl", "--field", "response"), "'response' is not NAME=VALUE"),
         (("good.jsonl", "--field", "foo=bar"), "--field 'foo': no such part of a case"),

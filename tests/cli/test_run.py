@@ -26,6 +26,11 @@ KEYS = {
     "panel",
     "simulated",
     "model_mismatches",
+    "tags",
+    "metadata",
+    "cluster",
+    "agent_cost",
+    "losses",
 }
 
 

@@ -221,7 +221,8 @@ async def test_questions_and_executions_may_be_objects_of_ones_own_or_tables(
     case = Case.from_part(reading.texts[reading.opened.case.part])
 
     assert (QUESTION, ANSWER) == (case.scenarios[0].question.prompt, case.scenarios[0].execution.response)
-    assert (QUESTION,) == tuple(message.content for message in case.scenarios[0].execution.messages)
+    items = case.scenarios[0].execution.transcript.items
+    assert [("user", QUESTION)] == [(item.kind, getattr(item, "text", None)) for item in items]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_the_example_is_a_file_of_the_package(language):
 def test_both_languages_tell_the_same_story():
     english, japanese = load_example("en"), load_example("ja")
 
-    assert [m.role for m in english.scenarios[0].execution.messages] == [
-        m.role for m in japanese.scenarios[0].execution.messages
+    assert [item.kind for item in english.scenarios[0].execution.transcript.items] == [
+        item.kind for item in japanese.scenarios[0].execution.transcript.items
     ]
     assert english.case_id != japanese.case_id

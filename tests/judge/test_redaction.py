@@ -25,6 +25,9 @@ def redaction(tmp_path):
     return load_panel(str(tmp_path / "panel.yaml"), {}).redaction
 
 
+DIGEST = "0" * 64
+
+
 def a_case() -> Case:
     record = ArtifactRecord.from_json({"verdict": f"fail {SECRET}", SECRET: {"card": int(CARD), "ok": 1.5}, "a": None})
     return Case.model_validate(
@@ -36,15 +39,22 @@ def a_case() -> Case:
                     "question": {"prompt": SECRET, "policy": SECRET, "expected_behavior": SECRET},
                     "execution": {
                         "response": f"Write to {SECRET}.",
-                        "messages": (
-                            {
-                                "role": "assistant",
-                                "content": ESCAPED,
-                                "thought": SECRET,
-                                "tool": SECRET,
-                                "tool_calls": ({"name": SECRET, "arguments": f'["{SECRET}"]'},),
-                            },
-                        ),
+                        "transcript": {
+                            "items": (
+                                {"kind": "assistant", "origin": "model", "text": ESCAPED, "name": SECRET},
+                                {"kind": "reasoning", "text": SECRET},
+                                {"kind": "tool_call", "name": SECRET, "arguments": f'["{SECRET}"]', "call_id": SECRET},
+                                {"kind": "tool_result", "name": SECRET, "text": SECRET, "call_id": SECRET},
+                                {
+                                    "kind": "attachment",
+                                    "origin": "user",
+                                    "media_type": "image/png",
+                                    "size": 4,
+                                    "digest": DIGEST,
+                                    "name": SECRET,
+                                },
+                            )
+                        },
                         "error": SECRET,
                     },
                 },
@@ -52,6 +62,10 @@ def a_case() -> Case:
             "security_gate_records": (record,),
             "agent_card_records": (record,),
             "security_gate_uri": f"records/{SECRET}.jsonl",
+            "images": ({"media_type": "image/png", "digest": DIGEST, "content": b"\x89PNG"},),
+            "metadata": {"customer": SECRET, "label": SECRET, "level": 3},
+            "tags": (SECRET, "urgent"),
+            "cluster": SECRET,
         }
     )
 
@@ -68,12 +82,33 @@ def test_every_text_of_a_case_is_redacted(redaction):
 
 
 def test_json_stays_json_however_a_string_is_escaped(redaction):
-    (message,) = redaction.case(a_case()).scenarios[0].execution.messages
+    message, _, call, *_ = redaction.case(a_case()).scenarios[0].execution.transcript.items
 
     expected = '{"to": "[e-mail]", "to": "[e-mail]", "card": "\\\\1 \\"card\\"", "n": 1}'
-    assert expected == message.content
-    assert json.loads(message.content)["card"] == '\\1 "card"'
-    assert message.tool_calls[0].arguments == '["[e-mail]"]'
+    assert expected == message.text
+    assert json.loads(message.text)["card"] == '\\1 "card"'
+    assert call.arguments == '["[e-mail]"]'
+
+
+def test_results_stay_with_their_calls_and_pictures_as_they_are(redaction):
+    case = redaction.case(a_case())
+
+    assert (None, None, None, 2, None) == case.scenarios[0].execution.transcript.answered_calls()
+    assert a_case().images == case.images
+
+
+def test_what_groups_cases_is_redacted_too(redaction):
+    case = redaction.case(a_case())
+
+    assert {"customer": "[e-mail]", "label": "[e-mail]", "level": 3} == case.metadata
+    assert (("[e-mail]", "urgent"), "[e-mail]") == (case.tags, case.cluster)
+
+
+def test_a_rule_that_leaves_no_label_is_named():
+    rules = Redaction((Rule("redact.1", lambda text: text.replace("urgent", "")),))
+
+    with pytest.raises(CaseFileError, match=r"case 'c1': redact: tags\.1: String should have at least 1 character"):
+        rules.case(a_case())
 
 
 def test_a_record_stays_canonical_json(redaction):

@@ -172,7 +172,14 @@ async def test_the_language_is_switched_and_stays(browser, site):
         await expect(opened.page.locator("[role=log] .badge.changed")).to_have_text("↻ 立場変更")
         await opened.go("/runs/run-1")
 
-        assert ["進捗", "判定の内訳", "スコアの分布", "ラウンド別の立場変更", "費用"] == await opened.texts("h2")
+        assert [
+            "進捗",
+            "判定の内訳",
+            "スコアの分布",
+            "ラウンド別の立場変更",
+            "費用",
+            "ケースの項目による集計",
+        ] == await opened.texts("h2")
 
 
 async def test_the_other_language_shows_the_same_place(browser, site):

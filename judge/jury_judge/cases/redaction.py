@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import regex
+from pydantic import ValidationError
 
 from jury_events.canonical import canonical_json
 from jury_events.case import Case
-from jury_judge.errors import CaseFileError
+from jury_judge.errors import CaseFileError, condensed
 from jury_judge.views.visible_text import visible_line
 
 Redactor = Callable[[str], str]
@@ -22,7 +23,9 @@ Redactor = Callable[[str], str]
 SECONDS = 10.0
 """How long one pattern may take over one text."""
 
-_NOT_TEXT = frozenset({"case_id", "scenario_id", "role", "label"})
+_NOT_TEXT = frozenset({"case_id", "scenario_id", "label", "kind", "origin", "media_type", "digest", "what", "place"})
+"""Ids and labels. A picture's bytes are no text either: what it shows is not redacted."""
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
 
 
@@ -66,12 +69,16 @@ class Redaction(NamedTuple):
         """
         try:
             texts = self._value(case.model_dump(), "")
+            # The names of metadata are the file's own: none of them stands for an id.
+            texts["metadata"] = {name: self._value(value, "") for name, value in case.metadata.items()}
             for record in (*texts["security_gate_records"], *texts["agent_card_records"]):
                 # A key that was redacted may belong elsewhere now: records are canonical JSON.
                 record["content"] = canonical_json(json.loads(record["content"])).decode("utf-8")
             return Case.model_validate(texts)
         except _Failed as error:
             raise CaseFileError(f"case {visible_line(case.case_id)!r}: {error}") from error.__cause__
+        except ValidationError as error:
+            raise CaseFileError(f"case {visible_line(case.case_id)!r}: redact: {condensed(error)}") from error
 
     def text(self, text: str) -> str:
         """A text redacted; in JSON each string and number by itself, as it reads, so that it stays JSON."""
