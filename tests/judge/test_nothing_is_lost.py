@@ -62,8 +62,61 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
     return value
 
 
+def inspect_sample() -> dict[str, Any]:
+    """A sample with every content that Inspect has."""
+    contents = [
+        {"type": "text", "text": "See these.", "refusal": None, "internal": None},
+        {"type": "image", "image": PNG_URL, "detail": "auto"},
+        {"type": "audio", "audio": "data:audio/wav;base64,UklGRg==", "format": "wav"},
+        {"type": "video", "video": "https://example.org/v.mp4", "format": "mp4"},
+        {
+            "type": "document",
+            "document": "data:application/pdf;base64,JVBERi0=",
+            "filename": "bill.pdf",
+            "mime_type": "a/b",
+        },
+    ]
+    used = {
+        "type": "tool_use",
+        "tool_type": "web_search",
+        "id": "w",
+        "name": "search",
+        "arguments": "{}",
+        "result": "r",
+    }
+    answer = [
+        {"type": "reasoning", "reasoning": "Hm.", "signature": "s", "redacted": False},
+        {**used, "error": None},
+        {"type": "data", "data": {"k": "v"}},
+        {"type": "text", "text": "No.", "refusal": True},
+    ]
+    call = {"id": "c", "function": "read", "arguments": {"box": "in"}, "type": "function"}
+    return {
+        "id": "s1",
+        "epoch": 1,
+        "input": "See these.",
+        "target": "t",
+        "attachments": {},
+        "messages": [
+            {"id": "1", "role": "user", "content": contents, "source": "input"},
+            {"id": "2", "role": "assistant", "content": "", "tool_calls": [call], "model": "m"},
+            {
+                "id": "3",
+                "role": "tool",
+                "content": "x",
+                "tool_call_id": "c",
+                "function": "read",
+                "error": {"type": "timeout", "message": "late"},
+            },
+            {"id": "4", "role": "assistant", "content": answer, "source": "generate"},
+        ],
+    }
+
+
 def with_bodies(name: str) -> Any:
     """The row with requests and responses merged, so that only transcripts are below its top."""
+    if name == "inspect":
+        return inspect_sample()
     row = ROWS[name]()
     if name == "openai-chat":
         return {"messages": row["request"]["body"]["messages"], "choices": row["response"]["body"]["choices"]}
@@ -72,7 +125,7 @@ def with_bodies(name: str) -> Any:
     return row
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if name != "otel"])
+@pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name != "otel")])
 def test_a_field_that_no_reader_knows_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]

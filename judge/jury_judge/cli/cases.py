@@ -70,7 +70,7 @@ def _cases(
     as_json: bool,
 ) -> int:
     from jury_judge.cases.losses import LossReport
-    from jury_judge.cli.terminal import Counting
+    from jury_judge.cli.terminal import Counting, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
     from jury_judge.runs import sees_images
@@ -85,6 +85,7 @@ def _cases(
     report = _Report(LossReport(images_seen=sees_images(loaded.panel)))
     counting = Counting("cases read")
     head_shown: list[_Shown] = []
+    code = Exit.DONE
     try:
         for shown in _read(files, loaded, report, head=head, seat=seat, marked=marked):
             counting.count()
@@ -92,6 +93,9 @@ def _cases(
                 head_shown += [shown] if shown.text is not None or (verbose and shown.not_shown) else []
             else:
                 _print_case(shown, verbose=verbose)
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+        note("jury: interrupted; what follows is of the cases that were read")
     finally:
         counting.close()
     if as_json:
@@ -100,7 +104,7 @@ def _cases(
     else:
         for line in report.lines(files):
             print(line)
-    return Exit.DONE
+    return code
 
 
 def _read(
