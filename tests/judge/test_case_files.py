@@ -351,6 +351,21 @@ def test_blocks_of_the_anthropic_kind_become_calls_and_results():
     ) == case.scenarios[0].execution.transcript.items
 
 
+def test_blocks_of_question_and_response_join_the_transcript_in_their_order():
+    question = [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": {"url": "https://x.example"}},
+    ]
+    response = [{"type": "text", "text": "A cat."}, {"type": "refusal", "refusal": "No more."}]
+
+    (case,) = read(jsonl({"question": question, "response": response}))
+
+    (scenario,) = case.scenarios
+    kinds = [item.kind for item in scenario.execution.transcript.items]
+    assert ["user", "not_shown", "assistant", "refusal"] == kinds
+    assert ("What is this?", "A cat.\nNo more.") == (scenario.question.prompt, scenario.execution.response)
+
+
 def test_a_profile_is_the_policy_and_leaves_the_system_message_in_place():
     (case,) = read(jsonl({"profile": "You are a bank agent.", "messages": TRANSCRIPT}))
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.errors import EventError
-from jury_events.transcript import NotShown, Transcript
+from jury_events.transcript import Message, Transcript
 from jury_judge.cases.columns import METADATA, listing, value_at
 from jury_judge.cases.draft import Draft
 from jury_judge.cases.facts import as_label, cost_of, metadata_of, tags_of
@@ -167,8 +167,8 @@ def _scenario(draft: Draft, row: Any, reading: RowReading, default_id: str) -> S
             "response: missing; write response or messages, or name the column with --field response=COLUMN; "
             f"the row has {listing(row)}"
         )
-    response = _blocks(draft, "assistant", draft.response, "response")
     question = _blocks(draft, "user", draft.question, "question") if isinstance(draft.question, list) else None
+    response = _blocks(draft, "assistant", draft.response, "response")
     transcript = Transcript() if draft.built is None else draft.built.transcript()
     answer = last_answer(transcript) if response is None else response
     asked, transcript = _question(draft, row, reading, transcript, question)
@@ -184,7 +184,7 @@ def _scenario(draft: Draft, row: Any, reading: RowReading, default_id: str) -> S
 
 
 def _blocks(draft: Draft, role: str, value: Any, part: str) -> str | None:
-    """A text of the row; where it is a list of blocks, its items join the transcript."""
+    """A text of the row; where it is a list of blocks, its items join the transcript, a user's before the others."""
     if value is None or isinstance(value, str):
         return value
     if not isinstance(value, list):
@@ -193,8 +193,10 @@ def _blocks(draft: Draft, role: str, value: Any, part: str) -> str | None:
     read_message({"role": role, "content": value}, items, part)
     if draft.built is None:
         draft.built = items
-    elif any(isinstance(item, NotShown) for item in items.transcript().items) or items.images:
-        read_message({"role": role, "content": value}, draft.built, part)
+    elif any(not isinstance(item, Message) for item in items.transcript().items):
+        before, after = (items, draft.built) if role == "user" else (draft.built, items)
+        before.extend(after)
+        draft.built = before
     texts = (item.text for item in items.transcript().items if item.kind in {"user", "assistant", "refusal"})
     return "\n".join(texts)
 

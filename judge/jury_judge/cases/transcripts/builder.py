@@ -69,6 +69,14 @@ class TranscriptBuilder:
         if isinstance(item, ToolCall | ToolResult) and item.call_id is not None:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
+    def extend(self, later: "TranscriptBuilder") -> None:
+        """What another one took, after what this one did."""
+        self._items += later.transcript().items
+        for image in later.images:
+            self._images.setdefault(image.digest, image)
+        self.called |= later.called
+        self.answered |= later.answered
+
     def message(
         self, kind: Literal["system", "user", "assistant"], text: str, place: str, *, name: str | None = None
     ) -> None:
