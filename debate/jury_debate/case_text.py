@@ -100,7 +100,7 @@ class _Rendering:
 
     def block(self, index: int, item: Item) -> str:
         lines = [fill(self._texts.item, number=index + 1, what=self._heading(item))]
-        if not isinstance(item, Reasoning | Refusal | ToolCall | ToolResult) and not _is_plain(item):
+        if not isinstance(item, ToolResult) and not _is_plain(item):
             lines.append(self._author(item.origin))
         if isinstance(item, ToolResult) or (isinstance(item, Attachment) and item.call_id is not None):
             lines += self._call(index, item)
@@ -115,6 +115,9 @@ class _Rendering:
                 if item.error:
                     return texts.tool_error
                 return texts.environment_result if item.origin == "environment" else texts.tool_result
+            case Reasoning() | Refusal() | ToolCall() if item.origin != "model":
+                other: str = getattr(texts, f"other_{item.kind}")
+                return other
             case _:
                 heading: str = getattr(texts, item.kind)
                 return heading
@@ -175,7 +178,9 @@ class _Rendering:
 
 
 def _is_plain(item: Item) -> bool:
-    """A message whose heading says already who wrote it."""
+    """An item whose heading says already whose it is."""
+    if isinstance(item, Reasoning | Refusal | ToolCall):
+        return item.origin == "model"
     plain = {"system": "developer", "user": "user", "assistant": "model"}
     return isinstance(item, Message) and plain[item.kind] == item.origin
 

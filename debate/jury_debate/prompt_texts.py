@@ -56,6 +56,9 @@ class CaseTexts(Value):
     reasoning: str
     refusal: str
     tool_call: str
+    other_reasoning: str
+    other_refusal: str
+    other_tool_call: str
     tool_result: str
     tool_error: str
     environment_result: str

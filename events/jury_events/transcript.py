@@ -4,6 +4,7 @@ The author (`origin`) is what a reader must never get wrong: what a tool returne
 message it arrived in. A result names its call by id; an item that could not be carried over says so (`NotShown`).
 """
 
+from collections import defaultdict, deque
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
@@ -133,18 +134,23 @@ class Transcript(Value):
         that waits for one (as Gemini's protocol has it); without a name too, to the only call that waits.
         """
         by_id: dict[str, int] = {}
+        by_name: defaultdict[str, deque[int]] = defaultdict(deque)
         waiting: dict[int, str] = {}
         found: list[int | None] = []
         for index, item in enumerate(self.items):
             call: int | None = None
             if isinstance(item, ToolCall):
                 waiting[index] = item.name
+                by_name[item.name].append(index)
                 if item.call_id is not None:
                     by_id[item.call_id] = index
             elif isinstance(item, ToolResult | Attachment) and item.call_id is not None:
                 call = by_id.get(item.call_id)
             elif isinstance(item, ToolResult) and item.name is not None:
-                call = next((at for at, name in waiting.items() if name == item.name), None)
+                calls = by_name[item.name]
+                while calls and calls[0] not in waiting:
+                    calls.popleft()
+                call = calls[0] if calls else None
             elif isinstance(item, ToolResult) and len(waiting) == 1:
                 call = next(iter(waiting))
             if isinstance(item, ToolResult) and call is not None:

@@ -215,7 +215,7 @@ def test_a_case_id_in_two_files_names_both(tmp_path):
         ({"messages": ["hi"]}, "messages.0: must be a message object with role and content, not text"),
         ({"messages": [{"content": "hi"}]}, "messages.0.role: must be text"),
         ({"messages": [{"role": "user", "tool_calls": {}}]}, "messages.0.tool_calls: must be a list"),
-        ({"messages": [{"role": "user", "tool_calls": [{}]}]}, "messages.0.tool_calls.0: must be a tool call"),
+        ({"messages": [{"role": "user", "tool_calls": [{"id": "c"}]}]}, "messages.0.tool_calls.0: must be a tool call"),
         ({"scenarios": {}}, "scenarios: must be a list of objects"),
         ({"scenarios": [{"question": "q", "response": "r"}]}, "question: the row has scenarios"),
         ({"security_gate_records": {}}, "security_gate_records: must be a list of objects, not an object"),

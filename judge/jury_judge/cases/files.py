@@ -14,7 +14,6 @@ from jury_judge.cases.columns import AUTOMATIC
 from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
-from jury_judge.cases.formats.own_rows import OWN_ROWS
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions
@@ -42,14 +41,15 @@ class ReadingNotes:
     labels: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
 
-    def note(self, row: Any, format_name: str, fields: Mapping[str, str]) -> None:
-        """One more row. Of other formats than our own rows, the columns that are read are not known by name."""
-        self.formats[format_name] += 1
-        if format_name != OWN_ROWS.name or not isinstance(row, dict):
+    def note(self, row: Any, form: Format, fields: Mapping[str, str]) -> None:
+        """One more row."""
+        self.formats[form.name] += 1
+        if form.columns is None or not isinstance(row, dict):
             return
         named = {source if source in row else source.partition(".")[0] for source in fields.values()}
         for column in row:
-            if column not in _READ_UNASKED and column not in named and len(self.unread) < _COLUMNS:
+            known = column in _READ_UNASKED or column in form.columns or column in named
+            if not known and (column in self.unread or len(self.unread) < _COLUMNS):
                 self.unread[column] += 1
 
 
@@ -141,7 +141,7 @@ class CaseFiles:
             for row, suffix, data, form in rows:
                 if row.folder != folder:
                     folder, sources = row.folder, ArtifactSources(row.folder, self._hosts)
-                notes.note(data, form.name, options.fields)
+                notes.note(data, form, options.fields)
                 try:
                     case = read_case(data, reading, default_id=f"{row.file}-{row.number}{suffix}", form=form)
                     ids.add(case.case_id, row)

@@ -18,6 +18,7 @@ from jury_judge.errors import CaseFileError
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 _BATCH = "custom_id"
+_WRAPPERS = ("request", "response", "body", "params", "result")
 
 
 def _found(row: dict[str, Any], *names: str) -> Any:
@@ -26,7 +27,9 @@ def _found(row: dict[str, Any], *names: str) -> Any:
 
 def _body(row: dict[str, Any]) -> dict[str, Any]:
     """A line of a batch's output, or of a log of requests and responses, as one object: the request, the response."""
-    request, response = row.get("request"), row.get("response")
+    request, response = row.get("request", row.get("params")), row.get("response")
+    if isinstance(row.get("result"), dict) and isinstance(row["result"].get("message"), dict):
+        response = row["result"]["message"]  # Anthropic's batches
     if isinstance(response, dict) and isinstance(response.get("body"), dict):
         response = response["body"]
     if isinstance(request, dict) and isinstance(request.get("body"), dict):
@@ -36,12 +39,12 @@ def _body(row: dict[str, Any]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for part in parts:
         merged |= part
-    return {**merged, **{name: value for name, value in row.items() if name not in {"request", "response", "body"}}}
+    return {**merged, **{name: value for name, value in row.items() if name not in _WRAPPERS}}
 
 
 def _is_wrapped(row: dict[str, Any]) -> bool:
     """Whether request and response stand in objects of their own."""
-    return any(isinstance(row.get(name), dict) for name in ("request", "response", "body"))
+    return any(isinstance(row.get(name), dict) for name in _WRAPPERS)
 
 
 def _object(row: Any) -> dict[str, Any]:
@@ -122,14 +125,21 @@ def _gemini(row: Any) -> Draft:
         system = {"parts": system}
     if system is not None:
         read_content(system, builder, "systemInstruction", system=True)
-    if table.get("contents") is not None:
-        read_contents(table["contents"], builder)
+    history = _found(table, "automaticFunctionCallingHistory", "automatic_function_calling_history")
+    contents = table.get("contents")
+    if isinstance(history, list) and history:
+        # The SDK's own calls of functions, after the contents that it repeats.
+        told = contents if isinstance(contents, list) else []
+        contents = history if history[: len(told)] == told else [*told, *history]
+    if contents is not None:
+        read_contents(contents, builder)
     if table.get("candidates") is not None:
         read_candidates(table["candidates"], builder)
     feedback = _found(table, "promptFeedback", "prompt_feedback")
     if isinstance(feedback, dict):
         read_end(_found(feedback, "blockReason", "block_reason"), builder, "promptFeedback")
-    return _draft(table, builder, "contents", "candidates", "systemInstruction", "system_instruction")
+    read = ("contents", "candidates", "systemInstruction", "system_instruction", "response", "result")
+    return _draft(table, builder, *read)
 
 
 def _sharegpt(row: Any) -> Draft:
@@ -162,7 +172,7 @@ def _is_anthropic(row: dict[str, Any]) -> bool:
         return True
     messages = row.get("messages")
     return isinstance(messages, list) and any(
-        isinstance(block, dict) and block.get("type") in _ANTHROPIC_BLOCKS and "tool_type" not in block
+        isinstance(block, dict) and as_text(block.get("type")) in _ANTHROPIC_BLOCKS and "tool_type" not in block
         for message in messages
         if isinstance(message, dict) and isinstance(message.get("content"), list)
         for block in message["content"]
@@ -177,18 +187,67 @@ def _is_responses(row: dict[str, Any]) -> bool:
     return _has_list(row, "output") and (messages or any(map(is_item, listed)))
 
 
-OPENAI_CHAT = Format("openai-chat", _of_object(lambda row: _has_list(row, "choices")), _chat)
-OPENAI_RESPONSES = Format("openai-responses", _of_object(_is_responses), _responses)
-ANTHROPIC = Format("anthropic", _of_object(_is_anthropic), _anthropic)
-GEMINI = Format("gemini", _of_object(lambda row: _has_list(row, "contents") or _has_list(row, "candidates")), _gemini)
-SHAREGPT = Format(
-    "sharegpt",
+def _has_objects(row: dict[str, Any], name: str, *keys: str) -> bool:
+    """Whether a column is a list of objects, the first of which has one of the keys."""
+    listed = row.get(name)
+    return (
+        isinstance(listed, list)
+        and bool(listed)
+        and isinstance(listed[0], dict)
+        and any(map(listed[0].__contains__, keys))
+    )
+
+
+def _is_sharegpt(row: dict[str, Any]) -> bool:
+    for name in ("conversations", "conversation"):
+        value = row.get(name)
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            return True
+        if _has_objects(row, name, "from") or (_has_objects(row, name, "role") and _has_objects(row, name, "value")):
+            return True
+    return False
+
+
+_OF_ANSWERS = frozenset(
+    {"id", "object", "created", "created_at", "model", "usage", "status", "type", "response", "request"}
+)
+
+OPENAI_CHAT = Format(
+    "openai-chat",
+    _of_object(lambda row: _has_objects(row, "choices", "message", "text", "delta")),
+    _chat,
+    columns=_OF_ANSWERS | {"messages", "choices", "custom_id", "body"},
+)
+OPENAI_RESPONSES = Format(
+    "openai-responses",
+    _of_object(_is_responses),
+    _responses,
+    columns=_OF_ANSWERS
+    | {"instructions", "input", "output", "metadata", "error", "incomplete_details", "custom_id", "body"},
+)
+ANTHROPIC = Format(
+    "anthropic",
+    _of_object(_is_anthropic),
+    _anthropic,
+    columns=_OF_ANSWERS | {"system", "messages", "content", "role", "stop_reason", "custom_id", "params", "result"},
+)
+GEMINI = Format(
+    "gemini",
     _of_object(
-        lambda row: any(
-            _has_list(row, name) and all(isinstance(one, dict) and "from" in one for one in row[name])
-            for name in ("conversations", "conversation")
+        lambda row: (
+            _has_objects(row, "contents", "parts", "role")
+            or _has_objects(row, "candidates", "content", "finishReason", "finish_reason")
         )
     ),
+    _gemini,
+    columns=_OF_ANSWERS
+    | {"contents", "candidates", "systemInstruction", "system_instruction", "promptFeedback", "prompt_feedback"}
+    | {"automaticFunctionCallingHistory", "automatic_function_calling_history", "usageMetadata", "usage_metadata"},
+)
+SHAREGPT = Format(
+    "sharegpt",
+    _of_object(_is_sharegpt),
     _sharegpt,
+    columns=frozenset({"id", "system", "conversations", "conversation"}),
 )
 MESSAGES = Format("messages", lambda row: isinstance(row, list) and any(map(is_message, row)), _bare)

@@ -93,4 +93,4 @@ def _execution(written: Any) -> dict[str, Any]:
     return inner
 
 
-OWN_ROWS = Format("rows", lambda row: isinstance(row, dict), read_own_row)
+OWN_ROWS = Format("rows", lambda row: isinstance(row, dict), read_own_row, columns=frozenset())

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from jury_events.transcript import Event, Message, Origin, Reasoning, Refusal, ToolCall, ToolResult
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.json_values import as_text, json_kind, text_or_none
+from jury_judge.cases.transcripts.json_values import as_text, is_blank, json_kind, text_or_none
 from jury_judge.cases.transcripts.tool_calls import add_call
 from jury_judge.errors import CaseFileError
 
@@ -30,14 +30,19 @@ class Speaker(NamedTuple):
 
 
 class BlockReader:
-    """Reads the content of one message: texts that follow one another become one item."""
+    """Reads the content of one message.
+
+    Texts that follow one another become one item. A tool's result is one item with all its texts; what else it holds
+    (pictures, say) follows it.
+    """
 
     def __init__(self, speaker: Speaker, builder: TranscriptBuilder) -> None:
         self._speaker = speaker
         self._builder = builder
+        self._aside = builder if speaker.kind is not None else TranscriptBuilder()
         self._texts: list[str] = []
+        self._cited = False
         self._place = ""
-        self._answered = False
 
     def read(self, content: Any, place: str) -> None:
         """Text, null, or a list of blocks; what a tool returned may be any JSON and is kept as such.
@@ -47,66 +52,71 @@ class BlockReader:
         """
         speaker = self._speaker
         self._place = place
-        if isinstance(content, list):
+        if isinstance(content, list) and (speaker.kind is not None or any(map(_is_block, content))):
             for index, block in enumerate(content):
                 self._block(block, f"{place}.{index}")
         elif content is None or isinstance(content, str):
             self._texts += [content] if content else []
-        elif isinstance(content, dict) and isinstance(content.get("type"), str) and speaker.kind is not None:
+        elif isinstance(content, dict) and (speaker.kind is not None or _is_block(content)):
             self._block(content, place)
-        elif speaker.kind is None or isinstance(content, dict | bool | int | float):
+        elif speaker.kind is None or isinstance(content, bool | int | float):
             self._texts.append(as_text(content))
         else:
             raise CaseFileError(f"{place}: must be text, not {json_kind(content)}")
-        self._flush()
-        if speaker.kind is None and not self._answered:
-            self._result("")
+        if speaker.kind is None:
+            self._result()
+        else:
+            self._flush()
+
+    def _joined(self) -> str:
+        """The texts so far; blocks with citations are pieces of sentences."""
+        text = ("" if self._cited else "\n").join(self._texts)
+        self._texts, self._cited = [], False
+        return text
 
     def _flush(self) -> None:
-        if not self._texts:
-            return
-        text = "\n".join(self._texts)
-        self._texts = []
         speaker = self._speaker
-        if speaker.kind is None:
-            self._result(text)
-        else:
+        if self._texts and speaker.kind is not None:
+            text = self._joined()
             self._builder.add(
                 Message, self._place, kind=speaker.kind, origin=speaker.origin, text=text, name=speaker.name
             )
 
-    def _result(self, text: str) -> None:
+    def _result(self) -> None:
         speaker = self._speaker
-        self._answered = True
-        self._builder.add(
-            ToolResult,
-            self._place,
-            origin=speaker.origin,
-            call_id=speaker.call_id,
-            name=speaker.tool,
-            text=text,
-            error=speaker.error,
-        )
+        if self._texts or speaker.error or not len(self._aside):
+            self._builder.add(
+                ToolResult,
+                self._place,
+                origin=speaker.origin,
+                call_id=speaker.call_id,
+                name=speaker.tool,
+                text=self._joined(),
+                error=speaker.error,
+            )
+        self._builder.extend(self._aside)
 
     def _block(self, block: Any, place: str) -> None:
-        if isinstance(block, str):
-            self._texts.append(block)
-            return
         if not isinstance(block, dict):
-            self._texts.append(as_text(block))
+            self._texts.append(block if isinstance(block, str) else as_text(block))
             return
         kind = block.get("type")
-        if kind in _TEXTS or (kind is None and "text" in block):
+        if kind is None and isinstance(block.get("text"), str | dict):
+            kind = "text"
+        if isinstance(kind, str) and kind in _TEXTS:
             self._text(block, place)
             return
         self._flush()
-        known = _READERS.get(kind) if isinstance(kind, str) else None
-        if known is None:
-            self._builder.not_shown(f"block {kind or 'unnamed'}", self._speaker.origin, place, block)
-            return
-        read, fields = known
-        read(block, self._speaker, self._builder, place)
-        self._builder.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
+        known = _reader(kind)
+        if known is not None:
+            read, fields = known
+            read(block, self._speaker, self._aside, place)
+            self._aside.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
+        elif self._speaker.kind is None and not _holds_data(block):
+            self._texts.append(as_text(block))
+        else:
+            what = f"block {kind}" if isinstance(kind, str) else "block unnamed"
+            self._aside.not_shown(what, self._speaker.origin, place, block)
 
     def _text(self, block: dict[str, Any], place: str) -> None:
         text = block.get("text")
@@ -118,10 +128,11 @@ class BlockReader:
             raise CaseFileError(f"{place}.text: must be text, not {json_kind(text)}")
         if block.get("refusal") is True and self._speaker.kind is not None:
             self._flush()
-            self._builder.add(Refusal, place, text=text or "")
+            self._builder.add(Refusal, place, origin=self._speaker.origin, text=text or "")
         elif text:
             self._texts.append(text)
-        self._builder.unread(block, _BOOKKEEPING | {"text", "content", "refusal"}, self._speaker.origin, place)
+            self._cited = self._cited or bool(block.get("citations"))
+        self._aside.unread(block, _BOOKKEEPING | {"text", "content", "refusal"}, self._speaker.origin, place)
 
 
 _Read = Callable[[dict[str, Any], Speaker, TranscriptBuilder, str], None]
@@ -132,26 +143,42 @@ def _refusal(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder
 
 
 def _thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    builder.add(Reasoning, place, origin=speaker.origin, text=as_text(block.get("thinking")))
+    _thoughts(block, ("thinking",), speaker, builder, place)
+
+
+def _thoughts(
+    block: dict[str, Any], keys: tuple[str, ...], speaker: Speaker, builder: TranscriptBuilder, place: str
+) -> None:
+    """Texts of thoughts, or lists of them; a signature without any is a thought that the provider keeps to itself."""
+    said = False
+    for key in keys:
+        for one in block[key] if isinstance(block.get(key), list) else [block.get(key)]:
+            text = one.get("text") if isinstance(one, dict) and isinstance(one.get("text"), str) else one
+            if not is_blank(text):
+                builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
+                said = True
+    if not said and not is_blank(block.get("signature")):
+        builder.not_shown(_ENCRYPTED, speaker.origin, place)
+
+
+_ENCRYPTED = "reasoning that the provider encrypted"
 
 
 def _redacted_thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    builder.not_shown("reasoning that the provider encrypted", speaker.origin, place, block.get("data"))
+    builder.not_shown(_ENCRYPTED, speaker.origin, place, block.get("data"))
 
 
 def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """Inspect's: encrypted reasoning has at most a summary."""
+    """Inspect's and LangChain's: encrypted reasoning has at most a summary."""
     if block.get("redacted"):
-        if block.get("summary"):
-            builder.add(Reasoning, place, origin=speaker.origin, text=as_text(block["summary"]))
-        builder.not_shown("reasoning that the provider encrypted", speaker.origin, place, block.get("reasoning"))
+        _thoughts(block, ("summary",), speaker, builder, place)
+        builder.not_shown(_ENCRYPTED, speaker.origin, place, block.get("reasoning"))
         return
-    text = block.get("reasoning", block.get("text"))
-    builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
+    _thoughts(block, ("reasoning", "text", "summary", "content"), speaker, builder, place)
 
 
-def _call(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place)
+def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    add_call({key: value for key, value in block.items() if key in _CALL}, builder, place, speaker.origin)
 
 
 def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
@@ -161,7 +188,8 @@ def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilde
         return
     call_id = text_or_none(block.get("id"))
     name = as_text(block.get("name")) or as_text(block["tool_type"])
-    builder.add(ToolCall, place, call_id=call_id, name=name, arguments=as_text(block.get("arguments")))
+    arguments = as_text(block.get("arguments"))
+    builder.add(ToolCall, place, origin=speaker.origin, call_id=call_id, name=name, arguments=arguments)
     result, error = as_text(block.get("result")), as_text(block.get("error"))
     if result or not error:
         builder.add(ToolResult, place, call_id=call_id, name=name, text=result)
@@ -179,6 +207,9 @@ def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBu
         error=block.get("is_error") is True or block.get("isError") is True,
     )
     content = block.get("content", block.get("result", block.get("output")))
+    if isinstance(content, dict) and isinstance(content.get("type"), str) and "value" in content:
+        result = result._replace(error=result.error or content["type"].startswith("error"))  # as Vercel writes them
+        content = content["value"]
     BlockReader(result, builder).read(content, f"{place}.content")
 
 
@@ -280,11 +311,19 @@ _RESULT = frozenset(
 )
 _SOURCE = frozenset({"source", "title", "context", "detail", "filename", "name", "mime_type"})
 
+
+def _nothing(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
+    """A block that only parts others."""
+
+
 _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
     "refusal": (_refusal, frozenset({"refusal"})),
     "thinking": (_thinking, frozenset({"thinking", "signature"})),
     "redacted_thinking": (_redacted_thinking, frozenset({"data"})),
-    "reasoning": (_reasoning, frozenset({"reasoning", "text", "summary", "signature", "redacted", "id"})),
+    "reasoning": (
+        _reasoning,
+        frozenset({"reasoning", "text", "summary", "content", "signature", "redacted", "id", "index", "extras"}),
+    ),
     "tool_use": (_tool_use, _CALL | {"tool_type", "result", "error"}),
     "server_tool_use": (_call, _CALL),
     "mcp_tool_use": (_call, _CALL),
@@ -293,11 +332,6 @@ _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
     "tool_result": (_tool_result, _RESULT),
     "tool-result": (_tool_result, _RESULT),
     "mcp_tool_result": (_tool_result, _RESULT),
-    "web_search_tool_result": (_server_result, _RESULT),
-    "web_fetch_tool_result": (_server_result, _RESULT),
-    "code_execution_tool_result": (_server_result, _RESULT),
-    "bash_code_execution_tool_result": (_server_result, _RESULT),
-    "text_editor_code_execution_tool_result": (_server_result, _RESULT),
     "image": (_source, _SOURCE | {"image"}),
     "document": (_source, _SOURCE | {"document"}),
     "image_url": (_image, frozenset({"image_url", "detail"})),
@@ -308,7 +342,36 @@ _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
     "file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename"})),
     "input_file": (_file, frozenset({"file", "file_id", "file_data", "file_url", "filename", "detail"})),
     "data": (_data, frozenset({"data"})),
+    "step-start": (_nothing, frozenset({"id"})),
 }
 """By type: what reads the block, and the fields that it reads; any other field is told of."""
 
 _BOOKKEEPING = frozenset({"type", "cache_control", "cache_breakpoint", "internal", "caller", "logprobs"})
+
+
+def _reader(kind: Any) -> tuple[_Read, frozenset[str]] | None:
+    """What reads a block; tools that providers run have names of their own (`web_search_tool_result`)."""
+    if not isinstance(kind, str):
+        return None
+    found = _READERS.get(kind)
+    return (_server_result, _RESULT) if found is None and kind.endswith("_tool_result") else found
+
+
+def _is_block(value: Any) -> bool:
+    """Whether an element of a tool's result is a block, and not the tool's own JSON."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    return (isinstance(kind, str) and (kind in _TEXTS or _reader(kind) is not None)) or value.keys() == {"text"}
+
+
+def _holds_data(value: Any) -> bool:
+    """Whether JSON holds a long text without a space: a file in base64, which is nothing to read."""
+    if isinstance(value, dict):
+        return any(map(_holds_data, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_data, value))
+    return isinstance(value, str) and len(value) > _LONGEST_WORD and not any(map(str.isspace, value[:_LONGEST_WORD]))
+
+
+_LONGEST_WORD = 2000

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from jury_events.case import IMAGE_TYPES, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES, Image
 from jury_events.transcript import Attachment, Item, Message, NotShown, Origin, ToolCall, ToolResult, Transcript
-from jury_judge.cases.transcripts.json_values import as_text
+from jury_judge.cases.transcripts.json_values import as_text, is_blank
 from jury_judge.errors import CaseFileError, condensed
 
 AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assistant": "model"}
@@ -91,7 +91,7 @@ class TranscriptBuilder:
     def unread(self, table: Mapping[str, Any], known: Collection[str], origin: Origin, place: str) -> None:
         """What a message or block holds beside the known fields."""
         for name, value in table.items():
-            if name not in known and value not in (None, "", [], {}, False):
+            if name not in known and not is_blank(value):
                 self.not_shown(f"field {name}", origin, f"{place}.{name}", value)
 
     def base64_file(

@@ -4,12 +4,13 @@ A message's role says whose turn it is, and its blocks who really wrote what: a 
 tool's.
 """
 
+import json
 from typing import Any, Literal, cast
 
-from jury_events.transcript import Event, Origin, Reasoning, Refusal
+from jury_events.transcript import Event, Origin, Reasoning, Refusal, ToolCall
 from jury_judge.cases.transcripts.blocks import BlockReader, Speaker
 from jury_judge.cases.transcripts.builder import AUTHORS, TranscriptBuilder
-from jury_judge.cases.transcripts.json_values import as_objects, as_text, json_kind, text_or_none
+from jury_judge.cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
 from jury_judge.cases.transcripts.tool_calls import add_call, add_calls
 from jury_judge.errors import CaseFileError
 
@@ -31,9 +32,22 @@ _RESULTS: dict[str, Origin] = {
     "function": "tool",
     "tool_result": "tool",
     "tool_response": "tool",
+    "tool_results": "tool",
+    "function_response": "tool",
     "ipython": "tool",
     "observation": "environment",
     "environment": "environment",
+}
+_CALLS = frozenset({"tool_call", "tool_calls", "function_call"})
+"""Roles of messages whose text is a call."""
+
+_LANGCHAIN = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "developer": "developer",
 }
 _REASONING = ("thought", "reasoning_content", "reasoning", "thinking")
 _BOOKKEEPING = frozenset(
@@ -53,7 +67,10 @@ _BOOKKEEPING = frozenset(
 )
 """Fields that say how a message was made or kept, and nothing of what happened: neither shown nor counted as lost."""
 
-_READ = frozenset({"role", "content", "name", "refusal", "tool_calls", "function_call", "audio", *_REASONING})
+_ENDS = ("stop_reason", "finish_reason")
+_READ = frozenset(
+    {"role", "content", "value", "name", "refusal", "tool_calls", "function_call", "audio", *_ENDS, *_REASONING}
+)
 _OF_RESULTS = frozenset(
     {
         "role",
@@ -92,6 +109,7 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
     """
     if not isinstance(message, dict):
         raise CaseFileError(f"{place}: must be a message object with role and content, not {json_kind(message)}")
+    message = _unwrapped(message)
     written = message.get("role")
     if not isinstance(written, str):
         raise CaseFileError(f"{place}.role: must be text such as user, assistant, tool or system")
@@ -100,37 +118,72 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
         _said(message, _KINDS[role], builder, place)
     elif role in _RESULTS:
         _returned(message, _RESULTS[role], builder, place)
+    elif role in _CALLS:
+        call_in_words(as_text(_content(message)), builder, f"{place}.content")
+        builder.unread(message, {"role", "content", "value"} | _BOOKKEEPING, "model", place)
     else:
         _other(message, written, builder, place)
+
+
+def _unwrapped(message: dict[str, Any]) -> dict[str, Any]:
+    """A message as LangChain dumps it (`type`, `data`, `kwargs`) in the form of the others."""
+    inner = message.get("data") if isinstance(message.get("data"), dict) else message.get("kwargs")
+    kind = message.get("type")
+    if isinstance(inner, dict) and "role" not in message and "content" in inner:
+        name = message.get("id")
+        constructor = as_text(name[-1]) if isinstance(name, list) and name else as_text(kind)
+        return _unwrapped({"type": constructor.lower().removesuffix("chunk").removesuffix("message"), **inner})
+    if "role" not in message and isinstance(kind, str) and kind.lower() in _LANGCHAIN:
+        return {**message, "role": _LANGCHAIN[kind.lower()]}
+    return message
+
+
+def is_langchain(value: dict[str, Any]) -> bool:
+    """Whether an object is a message as LangChain dumps it."""
+    return isinstance(_unwrapped(value).get("role"), str) and "role" not in value
+
+
+def _content(message: dict[str, Any]) -> Any:
+    content = message.get("content")
+    return message.get("value") if content is None else content
 
 
 def _said(
     message: dict[str, Any], kind: Literal["system", "user", "assistant"], builder: TranscriptBuilder, place: str
 ) -> None:
-    before = len(builder)
+    before, known = len(builder), set(builder.called)
     origin = AUTHORS[kind]
     name = text_or_none(message.get("name"))
-    for key in _REASONING:
-        if message.get(key):
-            _thought(message[key], origin, builder, f"{place}.{key}")
-    BlockReader(Speaker(kind, origin, name), builder).read(message.get("content"), f"{place}.content")
+    _thoughts(message, origin, builder, place)
+    BlockReader(Speaker(kind, origin, name), builder).read(_content(message), f"{place}.content")
     if message.get("refusal"):
-        builder.add(Refusal, f"{place}.refusal", text=as_text(message["refusal"]))
-    if isinstance(message.get("audio"), dict):
+        builder.add(Refusal, f"{place}.refusal", origin=origin, text=as_text(message["refusal"]))
+    if isinstance(message.get("audio"), dict) and not is_blank(message["audio"]):
         _spoken(message["audio"], kind, builder, f"{place}.audio")
-    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls")
-    if message.get("function_call"):
-        add_call(message["function_call"], builder, f"{place}.function_call")
+    # LangChain repeats in `tool_calls` the calls that stand in the content.
+    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, builder.called - known)
+    if not is_blank(message.get("function_call")):
+        add_call(message["function_call"], builder, f"{place}.function_call", origin)
     if len(builder) == before:
         builder.message(kind, "", place, name=name)
+    for end in _ENDS:
+        read_end(message.get(end), builder, f"{place}.{end}")
     builder.unread(message, _READ | _BOOKKEEPING, origin, place)
 
 
-def _thought(value: Any, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
-    """Text, or a provider's object of it (`{content}`, `{text}`, a list of such)."""
-    for one in value if isinstance(value, list) else [value]:
-        inner = one.get("content") or one.get("text") or one.get("summary") if isinstance(one, dict) else one
-        builder.add(Reasoning, place, origin=origin, text=as_text(one if inner is None else inner))
+def _thoughts(message: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    """Text, or a provider's object of it (`{content}`, `{text, summary}`, a list of such); each thought once."""
+    told: set[str] = set()
+    for key in _REASONING:
+        written = message.get(key)
+        for one in written if isinstance(written, list) else [written]:
+            table = one if isinstance(one, dict) else {"text": one}
+            for part in ("content", "text", "summary"):
+                text = as_text(table.get(part)) if not is_blank(table.get(part)) else ""
+                if text and text not in told:
+                    told.add(text)
+                    builder.add(Reasoning, f"{place}.{key}", origin=origin, text=text)
+            builder.unread(table, {"content", "text", "summary", "type", "signature"}, origin, f"{place}.{key}")
 
 
 def _spoken(
@@ -144,7 +197,7 @@ def _spoken(
 
 def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
     call = cast("dict[str, Any]", message["tool_call"]) if isinstance(message.get("tool_call"), dict) else {}
-    if call and text_or_none(call.get("id")) not in builder.called:
+    if (repeated := text_or_none(call.get("id"))) is not None and repeated not in builder.called:
         add_call(call, builder, f"{place}.tool_call")  # AgentDojo repeats in its results what was called
     names = (
         message.get("tool"),
@@ -153,16 +206,17 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
         message.get("function"),
         call.get("function"),
     )
-    ids = (message.get("tool_call_id"), message.get("call_id"), call.get("id"))
+    own = message.get("id") if text_or_none(message.get("id")) in builder.called else None  # as τ²-bench writes it
+    ids = (message.get("tool_call_id"), message.get("call_id"), call.get("id"), own)
     error = message.get("error")
     speaker = Speaker(
         None,
         origin,
         call_id=next((found for one in ids if (found := text_or_none(one)) is not None), None),
         tool=next((found for one in names if (found := text_or_none(one)) is not None), None),
-        error=bool(error) or message.get("is_error") is True,
+        error=bool(error) or message.get("is_error") is True or message.get("status") == "error",
     )
-    content = message.get("content")
+    content = _content(message)
     if error and not content:
         content = error.get("message") if isinstance(error, dict) and error.get("message") else error
         error = None
@@ -174,17 +228,16 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
 
 def _other(message: dict[str, Any], role: str, builder: TranscriptBuilder, place: str) -> None:
     """A role that is none of the usual ones: what it is to the agent is not known, so nobody's words it becomes."""
-    content = message.get("content")
     texts = TranscriptBuilder()
-    BlockReader(Speaker(None, "environment"), texts).read(content, f"{place}.content")
+    BlockReader(Speaker(None, "environment"), texts).read(_content(message), f"{place}.content")
     items = texts.transcript().items
     text = "\n".join(item.text for item in items if item.kind == "tool_result" and item.text)
     builder.add(Event, place, origin="environment", name=role, text=text)
     for item in items:
         if item.kind != "tool_result":
             builder.add(type(item), place, **{**dict(item), "origin": "environment"})
-    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls")
-    builder.unread(message, {"role", "content", "tool_calls"} | _BOOKKEEPING, "environment", place)
+    add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", "environment")
+    builder.unread(message, {"role", "content", "value", "tool_calls"} | _BOOKKEEPING, "environment", place)
 
 
 def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices") -> None:
@@ -210,3 +263,18 @@ def read_end(reason: Any, builder: TranscriptBuilder, place: str) -> None:
     """Why a provider ended the answer, where that is no usual end: cut off, filtered."""
     if isinstance(reason, str) and reason.lower() not in _GOOD_ENDS:
         builder.add(Event, place, origin="environment", name="end of the answer", text=reason)
+
+
+def call_in_words(text: str, builder: TranscriptBuilder, place: str) -> None:
+    """A call as text: JSON of a name and arguments, or an action in words."""
+    try:
+        call = json.loads(text)
+    except (ValueError, RecursionError):
+        call = None
+    for one in call if isinstance(call, list) else [call]:
+        name = text_or_none(one.get("name")) if isinstance(one, dict) else None
+        if name is None or set(one) - {"name", "arguments", "parameters", "id"}:
+            builder.add(ToolCall, place, name="action", arguments=text if one is call else as_text(one))
+        else:
+            arguments = as_text(one.get("arguments", one.get("parameters")))
+            builder.add(ToolCall, place, call_id=text_or_none(one.get("id")), name=name, arguments=arguments)

@@ -5,11 +5,12 @@ to the first call of its name that waits for one.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from jury_events.transcript import Event, Message, Origin, Reasoning, ToolCall, ToolResult
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.json_values import as_objects, as_text, json_kind, text_or_none
+from jury_judge.cases.transcripts.json_values import as_objects, as_text, is_blank, json_kind, text_or_none
 from jury_judge.errors import CaseFileError
 
 _HUMP = re.compile(r"(?<=[a-z])([A-Z])")
@@ -17,6 +18,15 @@ _BOOKKEEPING = frozenset({"thought_signature", "part_metadata", "video_metadata"
 _CANDIDATE = frozenset(
     {"content", "finish_reason", "index", "token_count", "avg_logprobs", "logprobs_result", "safety_ratings"}
 )
+_SYSTEM: tuple[str, Origin] = ("system", "developer")
+_OTHER: tuple[str, Origin] = ("other", "environment")
+_ROLES: dict[str, tuple[str, Origin]] = {
+    "user": ("user", "user"),
+    "model": ("assistant", "model"),
+    "system": _SYSTEM,
+    "function": ("tool", "tool"),
+    "tool": ("tool", "tool"),
+}
 _GOOD_ENDS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
 
 
@@ -44,7 +54,7 @@ def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candid
         if index:
             builder.not_shown("another candidate", "model", f"{place}.{index}", written)
             continue
-        if candidate.get("content") is not None:
+        if isinstance(candidate.get("content"), dict):
             read_content({"role": "model", **candidate["content"]}, builder, f"{place}.{index}.content")
         reason = candidate.get("finish_reason")
         if isinstance(reason, str) and reason not in _GOOD_ENDS:
@@ -60,19 +70,45 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
         CaseFileError: its parts are no parts.
     """
     role = content.get("role")
-    kind = "system" if system or role == "system" else "assistant" if role == "model" else "user"
-    origin: Origin = {"system": "developer", "assistant": "model", "user": "user"}[kind]  # type: ignore[assignment]
+    kind, origin = _SYSTEM if system else _ROLES.get(role or "user", _OTHER) if isinstance(role, str | None) else _OTHER
     parts = content.get("parts")
     if isinstance(parts, dict | str):
         parts = [parts]
     before = len(builder)
     if not isinstance(parts, list | None):
         raise CaseFileError(f"{place}.parts: must be a list of parts, not {json_kind(parts)}")
-    for index, part in enumerate(parts or ()):
-        _part({"text": part} if isinstance(part, str) else part, kind, origin, builder, f"{place}.parts.{index}")
+    texts: list[str] = []
+    for index, part in enumerate([*(parts or ()), None]):
+        text = _plain_text(part)
+        if text is not None:
+            texts.append(text)
+            continue
+        if texts and any(texts):
+            _add_text("\n".join(texts), kind, origin, builder, f"{place}.parts")
+        texts = []
+        if part is not None:
+            _part(part, kind, origin, builder, f"{place}.parts.{index}")
     if len(builder) == before:
-        builder.add(Message, place, kind=kind, origin=origin, text="")
+        _add_text("", kind, origin, builder, place)
     builder.unread(content, {"role", "parts"}, origin, place)
+
+
+def _plain_text(part: Any) -> str | None:
+    """The text of a part that is nothing else; parts of one sentence follow one another."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+        return None
+    return part["text"] if all(key == "text" or is_blank(value) for key, value in part.items()) else None
+
+
+def _add_text(text: str, kind: str, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    if kind == "tool":
+        builder.add(ToolResult, place, text=text)
+    elif kind == "other":
+        builder.add(Event, place, origin=origin, name="unknown role", text=text)
+    else:
+        builder.add(Message, place, kind=kind, origin=origin, text=text)
 
 
 def _part(written: Any, kind: str, origin: Origin, builder: TranscriptBuilder, place: str) -> None:
@@ -85,7 +121,7 @@ def _part(written: Any, kind: str, origin: Origin, builder: TranscriptBuilder, p
         if part.get("thought") is True:
             builder.add(Reasoning, place, origin=origin, text=as_text(part["text"]))
         else:
-            builder.add(Message, place, kind=kind, origin=origin, text=as_text(part["text"]))
+            _add_text(as_text(part["text"]), kind, origin, builder, place)
     for name, read in _PARTS.items():
         if isinstance(part.get(name), dict):
             known.add(name)
@@ -108,19 +144,24 @@ def _function_response(answer: dict[str, Any], _origin: Origin, builder: Transcr
     call_id, name = text_or_none(answer.get("id")), text_or_none(answer.get("name"))
     builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(response), error=failed)
     for index, part in enumerate(as_objects(answer.get("parts"), f"{place}.parts", "parts")):
-        for kind, read in _PARTS.items():
-            if isinstance(_snake(part).get(kind), dict):
-                read(_snake(_snake(part)[kind]), "tool", builder, f"{place}.parts.{index}")
+        at = f"{place}.parts.{index}"
+        table = _snake(part)
+        data = table.get("inline_data")
+        if isinstance(data, dict):
+            _inline_data(_snake(data), "tool", builder, at, call_id=call_id)
+        builder.unread(table, {"inline_data"}, "tool", at)
     builder.unread(answer, {"name", "id", "response", "parts", "will_continue", "scheduling"}, "tool", place)
 
 
-def _inline_data(data: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+def _inline_data(
+    data: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str, *, call_id: str | None = None
+) -> None:
     name = text_or_none(data.get("display_name"))
     # The SDK writes base64 for URLs.
     content = (
         data["data"].replace("-", "+").replace("_", "/") if isinstance(data.get("data"), str) else data.get("data")
     )
-    builder.base64_file(content, data.get("mime_type"), origin, place, name=name)
+    builder.base64_file(content, data.get("mime_type"), origin, place, name=name, call_id=call_id)
     builder.unread(data, {"data", "mime_type", "display_name"}, origin, place)
 
 
@@ -149,7 +190,7 @@ def _code_result(result: dict[str, Any], _origin: Origin, builder: TranscriptBui
     builder.unread(result, {"id", "output", "outcome"}, "tool", place)
 
 
-_PARTS = {
+_PARTS: dict[str, Callable[..., None]] = {
     "function_call": _function_call,
     "function_response": _function_response,
     "inline_data": _inline_data,

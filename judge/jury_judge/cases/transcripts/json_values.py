@@ -28,6 +28,15 @@ def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+def is_blank(value: Any) -> bool:
+    """Whether nothing is said: null, "", false, or nothing else in a list or object, as tables fill up columns."""
+    if isinstance(value, dict):
+        return all(map(is_blank, value.values()))
+    if isinstance(value, list):
+        return all(map(is_blank, value))
+    return value is None or value is False or value == ""
+
+
 def as_objects(value: Any, place: str, what: str) -> list[dict[str, Any]]:
     """A list of objects; null is none.
 

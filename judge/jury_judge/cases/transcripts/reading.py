@@ -4,8 +4,9 @@ from typing import Any
 
 from jury_events.transcript import Message, Refusal, Transcript
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.chat import read_chat
+from jury_judge.cases.transcripts.chat import is_langchain, read_chat
 from jury_judge.cases.transcripts.gemini import read_contents
+from jury_judge.cases.transcripts.json_values import as_text
 from jury_judge.cases.transcripts.otel import read_parts_messages
 from jury_judge.cases.transcripts.responses import is_item, read_responses
 from jury_judge.cases.transcripts.sharegpt import read_sharegpt
@@ -23,10 +24,10 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
     """
     elements = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
     first = elements[0] if elements else {}
-    if "from" in first and "value" in first:
+    if {"from", "value"} <= first.keys():
         read_sharegpt(value, builder, place)
     elif isinstance(first.get("parts"), list):
-        kinds = {part.get("type") for part in first["parts"] if isinstance(part, dict)}
+        kinds = {as_text(part.get("type")) for part in first["parts"] if isinstance(part, dict)}
         read = read_parts_messages if kinds & _OTEL_PARTS else read_contents
         read(value, builder, place)
     elif any(map(is_item, elements)):
@@ -39,37 +40,51 @@ def is_message(value: Any) -> bool:
     """Whether a row looks like one message of a list, and not like a case."""
     if not isinstance(value, dict) or not _OF_CASES.isdisjoint(value):
         return False
-    has_role = isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)
+    has_role = (isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)) or is_langchain(value)
     return has_role or is_item(value) or {"from", "value"} <= value.keys()
 
 
 def first_prompt(transcript: Transcript) -> str | None:
-    """What the user asked first; "" where the user sent a file only, None where the user said nothing."""
-    said = next((m.text for m in transcript.items if m.kind == "user" and m.origin == "user" and m.text.strip()), None)
-    if said is not None:
-        return said
-    by_user = any(m.origin == "user" and m.kind in {"attachment", "not_shown"} for m in transcript.items)
-    return "" if by_user else None
+    """What the user asked first, up to the first word of anybody else.
+
+    "" where the user sent a file only, None where the user said nothing.
+    """
+    texts: list[str] = []
+    by_user = False
+    for item in transcript.items:
+        if item.origin == "user" and item.kind in {"user", "attachment", "not_shown"}:
+            by_user = True
+            texts += [item.text] if isinstance(item, Message) and item.text.strip() else []
+        elif texts:
+            break
+    return "\n".join(texts) if by_user else None
 
 
 def last_answer(transcript: Transcript) -> str:
-    """What the agent said last, with what it said just before it declined; "" when it only called tools."""
-    later = ""
+    """What the agent said last, be it that it declines; "" when it only called tools.
+
+    Texts that only a file or a refusal parts are one answer.
+    """
+    texts: list[str] = []
+    parted = False
     for item in reversed(transcript.items):
-        if isinstance(item, Message | Refusal) and item.kind in {"assistant", "refusal"} and item.text.strip():
-            if later:
-                return f"{item.text}\n{later}" if item.kind == "assistant" else later
-            if item.kind == "assistant":
-                return item.text
-            later = item.text
-        elif later:
-            return later
-    return later
+        said = isinstance(item, Message | Refusal) and item.kind in {"assistant", "refusal"}
+        if isinstance(item, Message | Refusal) and said and item.text.strip():
+            if texts and not (parted or isinstance(item, Refusal)):
+                break
+            texts.append(item.text)
+            parted = isinstance(item, Refusal)
+        elif texts and not (item.kind in {"attachment", "not_shown"} and item.origin == "model"):
+            break
+        elif texts:
+            parted = True
+    return "\n".join(reversed(texts))
 
 
 def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:
     """The text of the system messages that open a transcript, and the rest of it."""
     items = transcript.items
-    count = next((i for i, m in enumerate(items) if m.kind != "system"), len(items))
+    # A system message with a name is an example of a dialogue.
+    count = next((i for i, m in enumerate(items) if m.kind != "system" or m.name is not None), len(items))
     policy = "\n\n".join(m.text for m in items[:count] if m.kind == "system" and m.text.strip())
     return (policy, Transcript(items=items[count:])) if policy else (None, transcript)

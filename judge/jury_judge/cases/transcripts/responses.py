@@ -5,13 +5,15 @@ Source: the types of the SDK `openai` (`openai.types.responses`).
 
 from typing import Any
 
-from jury_events.transcript import Event, Reasoning, ToolCall, ToolResult
+from jury_events.transcript import Event, Origin, Reasoning, ToolCall, ToolResult
 from jury_judge.cases.transcripts.blocks import BlockReader, Speaker
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.chat import read_message
 from jury_judge.cases.transcripts.json_values import as_objects, as_text, text_or_none
 
 _BOOKKEEPING = frozenset({"id", "type", "status", "created_by", "phase", "namespace", "execution"})
+_FAILED = ("failed", "incomplete")
+_APPROVALS: dict[str, Origin] = {"mcp_approval_request": "model", "mcp_approval_response": "user"}
 
 
 def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output") -> None:
@@ -34,20 +36,38 @@ def is_item(value: Any) -> bool:
 
 
 def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    kind = item.get("type", "message")
+    kind = item.get("type")
+    if not isinstance(kind, str):
+        kind = "message"
     if kind == "message":
         read_message({key: value for key, value in item.items() if key != "phase"}, builder, place)
     elif kind == "reasoning":
         _reasoning(item, builder, place)
-    elif kind in {"function_call", "custom_tool_call"}:
-        call_id = text_or_none(item.get("call_id"))
-        arguments = as_text(item.get("arguments", item.get("input")))
-        builder.add(ToolCall, place, call_id=call_id, name=as_text(item.get("name")) or kind, arguments=arguments)
-        builder.unread(item, _BOOKKEEPING | {"call_id", "name", "arguments", "input"}, "model", place)
-    elif kind.endswith("_call_output"):
-        speaker = Speaker(None, "tool", call_id=text_or_none(item.get("call_id")))
+    elif kind.endswith("_output"):
+        failed = item.get("status") in _FAILED or is_failed(item.get("output"))
+        speaker = Speaker(None, "tool", call_id=text_or_none(item.get("call_id")), error=failed)
         BlockReader(speaker, builder).read(_output(item.get("output")), f"{place}.output")
         builder.unread(item, _BOOKKEEPING | {"call_id", "output"}, "tool", place)
+    elif kind.endswith("_call"):
+        _called(item, kind, builder, place)
+    elif kind in _APPROVALS:
+        known = _BOOKKEEPING | {"approval_request_id"}
+        said = {name: value for name, value in item.items() if name not in known}
+        builder.add(Event, place, origin=_APPROVALS[kind], name=kind, text=as_text(said))
+    elif kind == "mcp_list_tools":
+        builder.add(Event, place, origin="tool", name=kind, text=as_text(item.get("tools")))
+    else:
+        builder.not_shown(f"item {kind}", "model", place, item)
+
+
+def _called(item: dict[str, Any], kind: str, builder: TranscriptBuilder, place: str) -> None:
+    """A call: the caller's function, or a tool that the provider runs and answers in the same item."""
+    if kind in {"function_call", "custom_tool_call"}:
+        call_id = text_or_none(item.get("call_id"))
+        name = ".".join(part for part in (as_text(item.get("namespace")), as_text(item.get("name"))) if part)
+        arguments = as_text(item.get("arguments", item.get("input")))
+        builder.add(ToolCall, place, call_id=call_id, name=name or kind, arguments=arguments)
+        builder.unread(item, _BOOKKEEPING | {"call_id", "name", "arguments", "input"}, "model", place)
     elif kind == "mcp_call":
         _provider_call(
             item, as_text(item.get("name")), item.get("arguments"), item.get("output"), builder=builder, place=place
@@ -57,15 +77,11 @@ def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
         builder.add(ToolCall, place, call_id=text_or_none(item.get("id")), name=kind)
         builder.base64_file(item.get("result"), "image/png", "tool", place, call_id=text_or_none(item.get("id")))
         builder.unread(item, _BOOKKEEPING | {"result"}, "model", place)
-    elif kind.endswith("_call"):
+    else:
         # web_search_call, code_interpreter_call …: run by the provider, arguments and results under names of their own.
         results = {key: item[key] for key in ("output", "outputs", "results", "result") if item.get(key) is not None}
         given = {key: value for key, value in item.items() if key not in _BOOKKEEPING | results.keys() | {"error"}}
         _provider_call(item, kind, given or None, next(iter(results.values()), None), builder=builder, place=place)
-    elif kind == "mcp_list_tools":
-        builder.add(Event, place, origin="tool", name=kind, text=as_text(item.get("tools")))
-    else:
-        builder.not_shown(f"item {kind}", "model", place, item)
 
 
 def _provider_call(
@@ -76,8 +92,16 @@ def _provider_call(
     error = item.get("error")
     if output is not None:
         builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(output))
-    if error:
-        builder.add(ToolResult, place, call_id=call_id, name=name, text=as_text(error), error=True)
+    if error or (item.get("status") in _FAILED and output is None):
+        text = as_text(error) or as_text(item.get("status"))
+        builder.add(ToolResult, place, call_id=call_id, name=name, text=text, error=True)
+
+
+def is_failed(output: Any) -> bool:
+    """Whether a tool's own JSON says that it failed: the exit code of a shell's last command."""
+    last = output[-1] if isinstance(output, list) and output else output
+    outcome = last.get("outcome") if isinstance(last, dict) else None
+    return isinstance(outcome, dict) and (outcome.get("type") == "timeout" or outcome.get("exit_code") not in {0, None})
 
 
 def _output(output: Any) -> Any:

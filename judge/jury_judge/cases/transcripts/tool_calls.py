@@ -1,23 +1,39 @@
 """Tool calls as transcripts write them: OpenAI's, Anthropic's, LangChain's, AgentDojo's and Inspect's forms."""
 
+from collections.abc import Collection
 from typing import Any
 
-from jury_events.transcript import ToolCall
+from jury_events.transcript import Origin, ToolCall
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.json_values import as_text, json_kind, text_or_none
+from jury_judge.cases.transcripts.json_values import as_text, is_blank, json_kind, text_or_none
 from jury_judge.errors import CaseFileError
 
 _NAMES = ("name", "toolName", "tool_name")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _IDS = ("id", "call_id", "tool_call_id", "toolCallId")
 _KNOWN = frozenset(
-    {"function", "custom", "type", "index", "view", "internal", "placeholder_args", *_NAMES, *_ARGUMENTS, *_IDS}
+    {
+        "function",
+        "custom",
+        "type",
+        "index",
+        "view",
+        "internal",
+        "placeholder_args",
+        "requestor",
+        *_NAMES,
+        *_ARGUMENTS,
+        *_IDS,
+    }
 )
-"""`placeholder_args` are AgentDojo's arguments before they were filled in; `view` is how Inspect displays a call."""
+"""`placeholder_args` are AgentDojo's arguments before they were filled in, `view` is how Inspect displays a call, and
+`requestor` says in τ²-bench whose call it is."""
 
 
-def add_calls(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """A list of calls; null is none.
+def add_calls(
+    value: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model", known: Collection[str] = ()
+) -> None:
+    """A list of calls; null is none, and so are those whose ids are `known`.
 
     Raises:
         CaseFileError: it is no list, or one of them names no tool.
@@ -27,10 +43,17 @@ def add_calls(value: Any, builder: TranscriptBuilder, place: str) -> None:
     if not isinstance(value, list):
         raise CaseFileError(f"{place}: must be a list of tool calls, not {json_kind(value)}")
     for index, item in enumerate(value):
-        add_call(item, builder, f"{place}.{index}")
+        if is_blank(item) or (isinstance(item, dict) and call_id_of(item) in known):
+            continue
+        add_call(item, builder, f"{place}.{index}", origin)
 
 
-def add_call(item: Any, builder: TranscriptBuilder, place: str) -> None:
+def call_id_of(item: dict[str, Any]) -> str | None:
+    """The id of a call; None where it has none."""
+    return next((found for key in _IDS if (found := text_or_none(item.get(key))) is not None), None)
+
+
+def add_call(item: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model") -> None:
     """`{id, function: {name, arguments}}`, `{name, arguments}`, `{function: name, args}`, `{custom: {name, input}}`.
 
     Raises:
@@ -39,13 +62,16 @@ def add_call(item: Any, builder: TranscriptBuilder, place: str) -> None:
     inner = item.get("function") or item.get("custom") or item if isinstance(item, dict) else None
     if isinstance(inner, str):
         inner = {**item, "name": inner}
-    name = next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None) if inner else None
-    if not isinstance(inner, dict) or name is None:
+    if not isinstance(inner, dict):
+        raise CaseFileError(f"{place}: must be a tool call with a name and arguments")
+    name = next((inner[key] for key in _NAMES if isinstance(inner.get(key), str)), None)
+    if name is None:
         raise CaseFileError(f"{place}: must be a tool call with a name and arguments")
     builder.add(
         ToolCall,
         place,
-        call_id=next((found for key in _IDS if (found := text_or_none(item.get(key))) is not None), None),
+        origin="user" if item.get("requestor") == "user" else origin,
+        call_id=call_id_of(item),
         name=name,
         arguments=as_text(next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)),
     )
