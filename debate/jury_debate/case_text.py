@@ -61,14 +61,13 @@ def _scenario(scenario: Scenario, texts: CaseTexts, marked: Mark, pictures: Mapp
     blocks = []
     if question.policy is not None:
         blocks.append(f"{texts.policy}\n{marked(question.policy)}")
-    blocks.append(f"{texts.question}\n{marked(question.prompt)}")
+    blocks.append(f"{texts.question}\n{marked(question.prompt) if question.prompt else texts.nothing}")
     if question.expected_behavior is not None:
         blocks.append(f"{texts.expected_behavior}\n{marked(question.expected_behavior)}")
     if len(execution.transcript):
         blocks.append(fill(texts.transcript, total=len(execution.transcript)))
         blocks += render_items(execution.transcript, texts, marked, pictures)
-    if execution.response or not len(execution.transcript):
-        blocks.append(f"{texts.response}\n{marked(execution.response) if execution.response else texts.nothing}")
+    blocks.append(f"{texts.response}\n{marked(execution.response) if execution.response else texts.nothing}")
     if execution.error is not None:
         blocks.append(f"{texts.error}\n{marked(execution.error)}")
     return blocks

@@ -141,7 +141,7 @@ def survey(run: Run, store: EventStore, *, seconds: float | None = SURVEY_SECOND
     recorded = store.cases_of_run(run.run_id)
     if recorded:
         _compare_panels(run, store, next(iter(recorded)))
-    losses = LossReport(images_seen=sees_images(run.resolved.panel))
+    losses = loss_report(run.resolved.panel)
     ours: dict[str, CaseRow] = {}
     end = None if seconds is None else time.monotonic() + seconds
     for case in run.cases(lambda _case: False):
@@ -159,6 +159,15 @@ def survey(run: Run, store: EventStore, *, seconds: float | None = SURVEY_SECOND
 def sees_images(panel: Panel) -> bool:
     """Whether any juror, or the final judge, is sent pictures."""
     return any(place.images for place in panel.places)
+
+
+def loss_report(panel: Panel) -> LossReport:
+    """What a panel is not shown, before any case."""
+    blind = [seat.juror_id for seat in panel.seats if not seat.images]
+    judge = panel.final.judge
+    return LossReport(
+        images_seen=sees_images(panel), blind=[*blind, *(["the final judge"] if judge and not judge.images else [])]
+    )
 
 
 def _check_case(run: Run, case: Case, row: CaseRow, store: EventStore) -> None:

@@ -63,7 +63,7 @@ def test_the_files_are_summed_up(jury: CommandLine, mixed: str) -> None:
         "2 cases (rows by format: anthropic 1, rows 1)",
         "labels:       'safe' 2 = safe_pass",
         "fields:       tags (2), metadata.level (1)",
-        "not shown to jurors, in 1 of 2 cases: 1 image/png (70 B)",
+        "not shown to any juror, in 1 of 2 cases: 1 image/png (70 B)",
     ]
     assert "tokens:" in outcome.out
 
@@ -108,13 +108,28 @@ def test_nothing_is_written(jury: CommandLine, mixed: str) -> None:
         (("--case-id", "pic*"), ["picture"]),
         (("--case-id", "pic*", "--case-id", "mail"), ["mail", "picture"]),
         (("--limit", "1"), ["mail"]),
-        (("--where", "tags=none of them"), []),
     ],
 )
 def test_cases_are_chosen(jury: CommandLine, mixed: str, options: tuple[str, ...], expected: list[str]) -> None:
     lines = jury.run(mixed, "--panel", "independent", "--jsonl", *options).lines
 
     assert expected == [line["case_id"] for line in lines]
+
+
+def test_a_choice_that_no_case_meets_is_refused(jury: CommandLine, mixed: str) -> None:
+    outcome = jury.run(mixed, "--where", "tags=none of them")
+
+    assert (2, True) == (outcome.code, "no case meets --where and --case-id" in outcome.err)
+
+
+def test_only_cases_that_are_chosen_are_counted_and_need_a_label(jury: CommandLine) -> None:
+    rows = [{"id": n, "question": "q", "response": "a", "label": label} for n, label in enumerate(["safe", "weird"])]
+    path = jury.write("labels.jsonl", *rows)
+
+    data = jury("cases", path, "--case-id", "0", "--json").json
+    outcome = jury.run(path, "--case-id", "0", "--panel", "independent")
+
+    assert (0, {"rows": 1}, ["safe"]) == (outcome.code, data["formats"], [one["word"] for one in data["label_words"]])
 
 
 def test_a_sample_is_the_same_for_the_same_seed_and_in_the_order_of_the_file(jury: CommandLine) -> None:
@@ -182,7 +197,7 @@ def test_a_run_says_what_jurors_are_not_shown_before_it_begins_and_keeps_it(jury
     outcome = jury.run(mixed, "--run", "r", "--panel", "independent", "--verbose", "--jsonl")
 
     before = outcome.err.splitlines()
-    assert "jury: not shown to jurors, in 1 of 2 cases: 1 image/png (70 B)" in before
+    assert "jury: not shown to any juror, in 1 of 2 cases: 1 image/png (70 B)" in before
     assert "case picture: not shown: 1 image/png (70 B)" in before
     assert [[], [{"what": "image/png", "count": 1, "size": 70}]] == [line["losses"] for line in outcome.lines]
     assert "image/png" in jury("show", "r~picture").out

@@ -68,7 +68,7 @@ Refund my order.
 ### Expected behaviour
 Checks dates.
 
-### Record of the exchange (8 items)
+### Record of the exchange (items: 8)
 
 [1] User
 Content:
@@ -158,7 +158,7 @@ def test_nothing_is_cut() -> None:
 def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -> str:
     scenario = PLAIN.changed(execution=ExecutionResult(response="r", transcript=Transcript(items=items)))
     text = unmark(render_case(case(scenario).changed(images=images), EN, M, images=sighted), M)
-    return text.partition("items)\n\n")[2].partition("\n\n### The agent's final")[0]
+    return text.partition("items: ")[2].partition("\n\n")[2].partition("\n\n### The agent's final")[0]
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -
         ),
         (
             NotShown(origin="user", what="image", size=48_000),
-            "[1] Something that you are not shown\nIt comes from the user.\nnot shown: image, 48 KB",
+            "[1] Something that is not shown\nIt comes from the user.\nnot shown: image, 48 KB",
         ),
         (
             NotShown(origin="model", what="audio at a URL"),
-            "[1] Something that you are not shown\nIt comes from the agent.\nnot shown: audio at a URL",
+            "[1] Something that is not shown\nIt comes from the agent.\nnot shown: audio at a URL",
         ),
     ],
 )

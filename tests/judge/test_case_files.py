@@ -447,11 +447,28 @@ def test_fields_name_columns_by_path():
     assert (scenario.question.expected_behavior, case.label) == ("e", Verdict.UNSAFE_FAIL)
 
 
-@pytest.mark.parametrize("source", ["completion", "task.answer", "runs.3", "runs.-1", "runs.x"])
-def test_a_named_column_that_is_missing_is_an_error_that_lists_the_columns(source):
-    message = refusal(jsonl({"question": "q", "task": {}, "runs": []}), {"response": source})
+@pytest.mark.parametrize(
+    ("source", "there"),
+    [
+        ("completion", "its columns are question, task, runs"),
+        ("task.answer", "'task' holds result"),
+        ("runs.3", "'runs' holds a list of 0"),
+        ("runs.-1", "'runs' holds a list of 0"),
+        ("question.x", "'question' holds no columns"),
+    ],
+)
+def test_a_named_column_that_is_missing_is_an_error_that_lists_those_that_are_there(source, there):
+    message = refusal(jsonl({"question": "q", "task": {"result": 1}, "runs": []}), {"response": source})
 
-    assert message == f"stdin:1: response: the row has no '{source}'; its columns are question, task, runs"
+    assert message == f"stdin:1: response: the row has no '{source}'; {there}"
+
+
+def test_a_name_with_a_dot_is_found_on_the_way():
+    (case,) = read(
+        jsonl({"question": "q", "judges": {"model-4.5": {"raw": "yes"}}}), {"response": "judges.model-4.5.raw"}
+    )
+
+    assert case.scenarios[0].execution.response == "yes"
 
 
 def test_an_unknown_target_is_refused_before_any_file_is_opened():

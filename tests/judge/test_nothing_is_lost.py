@@ -320,7 +320,7 @@ def courses(draw: st.DrawFn) -> list[Said]:
 
 def blocks(case: Case) -> list[str]:
     """The items of the record as jurors are shown them."""
-    record = shown(case).partition(" items)\n\n")[2].partition("\n\n### ")[0]
+    record = shown(case).partition("(items: ")[2].partition("\n\n")[2].partition("\n\n### ")[0]
     return record.split("\n\n")
 
 

@@ -160,4 +160,4 @@ async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_
     surveyed = survey(run, MemoryEventStore(), seconds=None)
 
     assert (2, 2, True) == (surveyed.total, surveyed.read, surveyed.left)
-    assert "not shown to jurors, in 1 of 2 cases: 1 image/png (48 KB)" == surveyed.losses.line()
+    assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == surveyed.losses.line()

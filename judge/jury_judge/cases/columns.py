@@ -35,7 +35,23 @@ METADATA = "metadata."
 """Begins the target of one metadata value: `metadata.level`."""
 
 _SHOWN_COLUMNS = 20
+_HUMP = re.compile(r"(?<=[a-z])([A-Z])")
 _INDEX = re.compile(r"[0-9]{1,9}")
+
+
+def spelt(name: str) -> str:
+    """A column's name as ours are spelt: `caseId` as `case_id`."""
+    return _HUMP.sub(r"_\1", name).lower()
+
+
+def with_own_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose columns may be spelt as HTTP spells them (`caseId`), by the names that are read."""
+    known = {column for columns in AUTOMATIC.values() for column in columns}
+    renamed: dict[str, Any] = {}
+    for name, value in row.items():
+        plain = spelt(name)
+        renamed[plain if plain in known and plain not in row else name] = value
+    return renamed
 
 
 def check_targets(fields: Mapping[str, str]) -> None:
@@ -70,23 +86,33 @@ def value_at(row: Any, source: str, target: str) -> Any:
     Raises:
         CaseFileError: the row has none; the message begins with `target`.
     """
-    if isinstance(row, dict) and source in row:
-        return row[source]
     value: Any = row
-    for key in source.split("."):
-        if isinstance(value, dict) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
-            value = value[int(key)]
-        else:
-            raise CaseFileError(f"{target}: the row has no {visible_line(source)!r}; its columns are {listing(row)}")
+    left = source.split(".")
+    while left:
+        # A name may hold dots itself: the longest one that is there is meant.
+        taken = next((n for n in range(len(left), 0, -1) if _holds(value, ".".join(left[:n]))), 0)
+        if not taken:
+            where = source.removesuffix(".".join(left)).removesuffix(".")
+            there = f"{visible_line(where)!r} holds" if where else "its columns are"
+            raise CaseFileError(f"{target}: the row has no {visible_line(source)!r}; {there} {listing(value)}")
+        key = ".".join(left[:taken])
+        value = value[key] if isinstance(value, dict) else value[int(key)]
+        left = left[taken:]
     return value
 
 
+def _holds(value: Any, key: str) -> bool:
+    if isinstance(value, list):
+        return _INDEX.fullmatch(key) is not None and int(key) < len(value)
+    return isinstance(value, dict) and key in value
+
+
 def listing(row: Any) -> str:
-    """The row's columns, for a message."""
+    """The columns of a row, or what else it is, for a message."""
+    if isinstance(row, list):
+        return f"a list of {len(row)}"
     if not isinstance(row, dict):
-        return "none"
+        return "no columns"
     names = [visible_line(str(name), 60) for name in row]
     more = f" and {len(names) - _SHOWN_COLUMNS} more" if len(names) > _SHOWN_COLUMNS else ""
     return (", ".join(names[:_SHOWN_COLUMNS]) or "none") + more

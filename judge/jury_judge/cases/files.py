@@ -4,22 +4,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
 
 from jury_events.case import Case
 from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.columns import AUTOMATIC
+from jury_judge.cases.columns import AUTOMATIC, spelt
 from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions
-from jury_judge.cases.rows import draft_of, read_case
+from jury_judge.cases.rows import case_of_draft, draft_of
 from jury_judge.cases.seen_ids import SeenIds
 from jury_judge.errors import ArtifactSourceError, CaseFileError
+from jury_judge.views.visible_text import visible_line
 
 __all__ = ["STDIN", "CaseFiles", "read_cases"]
 
@@ -52,6 +54,11 @@ class ReadingNotes:
             if not known and (column in self.unread or len(self.unread) < _COLUMNS):
                 self.unread[column] += 1
 
+    def slips(self) -> list[tuple[str, str]]:
+        """Columns that are not read, each with the name that it nearly has."""
+        found = [(column, get_close_matches(spelt(column), _READ_UNASKED, 1, 0.85)) for column in self.unread]
+        return [(visible_line(column, 60), near[0]) for column, near in found if near]
+
 
 _READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in columns)
 _COLUMNS = 1000
@@ -64,6 +71,31 @@ class _FoundRow(NamedTuple):
     suffix: str
     data: Any
     form: Format
+
+
+class _Chosen(NamedTuple):
+    """A case that is meant, the row that it was read from, and its label as written."""
+
+    case: Case
+    row: _FoundRow
+    label: Any
+
+
+def _labels(seen_so_far: Counter[str], later: Iterator[_Chosen]) -> str:
+    """What labels there are, as far as they can be counted in a few seconds."""
+    counts = Counter(seen_so_far)
+    end = time.monotonic() + _COUNTING_SECONDS
+    whole = True
+    try:
+        for found in later:
+            word = label_word(found.label)
+            counts.update([word] if word is not None else [])
+            if time.monotonic() > end:
+                whole = False
+                break
+    except CaseFileError:
+        whole = False
+    return f"; labels{'' if whole else ' so far'}: {seen(counts)}"
 
 
 class CaseFiles:
@@ -120,40 +152,51 @@ class CaseFiles:
         Raises:
             CaseFileError: a file, a row or a field of it cannot be read, on the way.
         """
-        limit = self._options.limit
-        if limit == 0:
+        options = self._options
+        self.notes = notes = ReadingNotes()
+        if options.limit == 0:
             return
-        chosen = self._chosen(fetch) if self._options.sample is None else self._sample(fetch)
-        for count, case in enumerate(chosen, start=1):
-            yield case
-            if count == limit:
+        count = 0
+        chosen = self._chosen(fetch) if options.sample is None else self._sample(fetch)
+        for found in chosen:
+            notes.note(found.row.data, found.row.form, options.fields)
+            word = label_word(found.label)
+            notes.labels.update([word] if word is not None else [])
+            try:
+                options.words.verdict(found.label)
+            except UnknownLabel as error:
+                raise CaseFileError(f"{found.row.row.place}: {error}{_labels(notes.labels, chosen)}") from error
+            yield found.case
+            count += 1
+            if count == options.limit:
                 return
+        if not count and (options.where or options.case_ids):
+            raise CaseFileError(
+                "no case meets --where and --case-id; jury cases without them shows what fields and ids there are"
+            )
 
-    def _chosen(self, fetch: Fetch) -> Iterator[Case]:
+    def _chosen(self, fetch: Fetch) -> Iterator[_Chosen]:
         options = self._options
         sources = ArtifactSources(Path(), self._hosts)
         folder = Path()
-        labels = options.words.counting()
-        notes = self.notes = ReadingNotes(labels=labels.seen)
-        reading = replace(options.reading, labels=labels)
+        # Labels of cases that are not taken need not be understood: the others are checked when they are.
+        reading = replace(options.reading, labels=options.words.lenient())
         with SeenIds() as ids:
-            rows = self._rows()
-            for row, suffix, data, form in rows:
+            for found in self._rows():
+                row = found.row
                 if row.folder != folder:
                     folder, sources = row.folder, ArtifactSources(row.folder, self._hosts)
-                notes.note(data, form, options.fields)
                 try:
-                    case = read_case(data, reading, default_id=f"{row.file}-{row.number}{suffix}", form=form)
+                    draft = draft_of(found.data, reading, found.form)
+                    case = case_of_draft(draft, found.data, reading, f"{row.file}-{row.number}{found.suffix}")
                     ids.add(case.case_id, row)
                     if not options.admits(case):
                         continue
                     read = sources.resolved(case) if fetch(case) else case
-                except UnknownLabel as error:
-                    raise CaseFileError(f"{row.place}: {error}{self._labels(labels, rows)}") from error
                 except (CaseFileError, ArtifactSourceError) as error:
                     at_place = str(error).startswith(row.place)
                     raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
-                yield read
+                yield _Chosen(read, found, draft.label)
 
     def _rows(self) -> Iterator[_FoundRow]:
         """The rows with what they hold: one case each, several where a format says so."""
@@ -172,23 +215,7 @@ class CaseFiles:
             except CaseFileError as error:
                 raise CaseFileError(f"{row.place}: {error}") from error
 
-    def _labels(self, labels: Labels, rows: Iterator[_FoundRow]) -> str:
-        """What labels the files hold, as far as they can be counted in a few seconds."""
-        counts = Counter(labels.seen)
-        end = time.monotonic() + _COUNTING_SECONDS
-        whole = True
-        try:
-            for _, _, data, form in rows:
-                word = label_word(draft_of(data, self._options.reading, form).label)
-                counts.update([word] if word is not None else [])
-                if time.monotonic() > end:
-                    whole = False
-                    break
-        except CaseFileError:
-            whole = False
-        return f"; labels{'' if whole else ' so far'}: {seen(counts)}"
-
-    def _sample(self, fetch: Fetch) -> Iterator[Case]:
+    def _sample(self, fetch: Fetch) -> Iterator[_Chosen]:
         """Reservoir sampling over a first reading, whose numbers are kept."""
         if self._sampled is None:
             self._sampled = self._drawn()
@@ -203,9 +230,9 @@ class CaseFiles:
         last = max(drawn, default=-1)
         if last < 0:
             return
-        for index, case in enumerate(self._chosen(is_drawn)):
+        for index, found in enumerate(self._chosen(is_drawn)):
             if index in drawn:
-                yield case
+                yield found
             if index == last:
                 return
 

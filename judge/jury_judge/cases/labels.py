@@ -13,7 +13,6 @@ NO_LABEL = "none"
 """What `--map` writes for a word that means that there is no label."""
 
 _SHOWN = 20
-_COUNTED = 1000
 
 
 class UnknownLabel(CaseFileError):
@@ -30,19 +29,20 @@ class Labels:
     Args:
         words: verdicts by word as the file writes it; None: no label.
         refuse: whether a word that is not understood is refused; else it is no label.
-
-    Attributes:
-        seen: how often each word was read, of the first thousand words.
     """
 
     def __init__(self, words: Mapping[str, Verdict | None] | None = None, *, refuse: bool = True) -> None:
         self._words = dict(words or {})
         self._refuse = refuse
-        self.seen: Counter[str] = Counter()
 
-    def counting(self, *, refuse: bool | None = None) -> "Labels":
-        """The same, counting from nothing."""
-        return Labels(self._words, refuse=self._refuse if refuse is None else refuse)
+    def lenient(self) -> "Labels":
+        """The same, but words that are not understood are no label."""
+        return Labels(self._words, refuse=False)
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The words that were given a meaning."""
+        return tuple(self._words)
 
     def meaning(self, word: str) -> Verdict | None:
         """The verdict of a word; None where it means that there is no label.
@@ -61,8 +61,6 @@ class Labels:
         word = label_word(written)
         if word is None:
             return None
-        if word in self.seen or len(self.seen) < _COUNTED:
-            self.seen[word] += 1
         try:
             return self.meaning(word)
         except ValueError as error:

@@ -1,6 +1,6 @@
 """What of the cases no juror is shown: counted by kind over all of them, and told of case by case."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from jury_debate.case_text import shown_size
@@ -28,14 +28,17 @@ class LossCount(NamedTuple):
 
 
 class LossReport:
-    """Adds up what is not shown.
+    """Adds up what is not shown to any juror, and the pictures that some are not shown.
 
     Args:
         images_seen: whether any juror sees pictures.
+        blind: the jurors that do not, where some do.
     """
 
-    def __init__(self, *, images_seen: bool) -> None:
+    def __init__(self, *, images_seen: bool, blind: Collection[str] = ()) -> None:
         self._images_seen = images_seen
+        self._blind = tuple(blind)
+        self._pictures = 0
         self._kinds: dict[str, LossCount] = {}
         self.cases = 0
         self.with_losses = 0
@@ -44,6 +47,7 @@ class LossReport:
         """One more case; gives what of it is not shown."""
         losses = self.of(case)
         self.cases += 1
+        self._pictures += len(case.images)
         self.with_losses += bool(losses)
         for loss in losses:
             self._kinds[loss.what] = self._kinds.get(loss.what, LossCount(0, 0, 0, whole=True)).with_loss(loss)
@@ -65,12 +69,19 @@ class LossReport:
         named = [_counted(what, found.times, found.size if found.whole else None) for what, found in self.kinds.items()]
         more = f" and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
         of_cases = f"{self.with_losses} of {counted(self.cases, 'case')}"
-        return f"not shown to jurors, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
+        return f"not shown to any juror, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
+
+    def blind_line(self) -> str | None:
+        """Which jurors are not shown pictures that others are; None where there are none."""
+        if not (self._images_seen and self._blind and self._pictures):
+            return None
+        return f"{counted(self._pictures, 'picture')} not shown to {', '.join(self._blind)}, and shown to the others"
 
     def data(self) -> dict[str, Any]:
         """The same for programs; `size` is null where it is not known of all."""
         return {
             "cases": self.with_losses,
+            "pictures_not_shown_to": list(self._blind) if self.blind_line() else [],
             "kinds": [
                 {"what": what, "cases": one.cases, "count": one.times, "size": one.size if one.whole else None}
                 for what, one in self.kinds.items()

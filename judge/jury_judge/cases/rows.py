@@ -54,15 +54,15 @@ def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str, f
     Raises:
         CaseFileError: `field: what is wrong with it`.
     """
-    try:
-        return _case(draft_of(row, reading, form), row, reading, default_id)
-    except RecursionError as error:
-        raise CaseFileError("nested too deeply; a case needs a few levels only") from error
+    return case_of_draft(draft_of(row, reading, form), row, reading, default_id)
 
 
 def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> Draft:
     """What the row says, with the user's choice of columns; raises CaseFileError."""
-    draft = (form or format_of(row, reading.format)).read(row)
+    try:
+        draft = (form or format_of(row, reading.format)).read(row)
+    except RecursionError as error:
+        raise CaseFileError("nested too deeply; a case needs a few levels only") from error
     _put_over(draft, row, reading.fields)
     return draft
 
@@ -90,7 +90,8 @@ def _put_over(draft: Draft, row: Any, fields: Mapping[str, str]) -> None:
             raise CaseFileError(f"case_id: {source!r} is null; every case needs an id")
 
 
-def _case(draft: Draft, row: Any, reading: RowReading, default_id: str) -> Case:
+def case_of_draft(draft: Draft, row: Any, reading: RowReading, default_id: str) -> Case:
+    """The case of a draft; raises as `read_case`."""
     scenarios, images = _scenarios(draft, row, reading)
     try:
         return Case(
@@ -176,6 +177,8 @@ def _scenario(draft: Draft, row: Any, reading: RowReading, default_id: str) -> S
         execution = ExecutionResult(response=answer, transcript=transcript, error=draft.error)
     except ValidationError as problem:
         raise CaseFileError(f"execution.{condensed(problem)}") from problem
+    if not (asked.prompt.strip() or answer.strip() or len(transcript) or draft.error):
+        raise CaseFileError("question: it is empty, and so is the response; there is nothing to judge")
     scenario_id = default_id if draft.scenario_id is None else draft.scenario_id
     try:
         return Scenario(scenario_id=scenario_id, question=asked, execution=execution)

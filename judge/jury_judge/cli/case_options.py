@@ -103,10 +103,11 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
     paths: tuple[str, ...] = options.pop("paths")
     given = {name: options.pop(name) for name in _NAMES}
     policy_file: Path | None = given["policy_file"]
+    mapped = parse_map(given["mappings"])
     chosen = CaseOptions(
         format=given["case_format"],
         fields=given["fields"],
-        labels=parse_map(given["mappings"]).counting(refuse=refuse_labels),
+        labels=mapped if refuse_labels else mapped.lenient(),
         policy=None if policy_file is None else read_policy(policy_file),
         rows=given["rows"],
         split=given["split"],

@@ -69,11 +69,10 @@ def _cases(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    from jury_judge.cases.losses import LossReport
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import sees_images
+    from jury_judge.runs import loss_report
 
     loaded = load_panel(
         panel_name,
@@ -82,7 +81,7 @@ def _cases(
     )
     if seat is not None and seat not in loaded.panel.juror_ids:
         raise click.UsageError(f"--prompt {seat!r}: no such seat; the seats are {', '.join(loaded.panel.juror_ids)}")
-    report = _Report(LossReport(images_seen=sees_images(loaded.panel)))
+    report = _Report(loss_report(loaded.panel))
     counting = Counting("cases read")
     head_shown: list[_Shown] = []
     code = Exit.DONE
@@ -217,7 +216,12 @@ class _Report:
         if notes.unread:
             named = [visible_line(name, 60) for name, _ in notes.unread.most_common(_NAMED)]
             yield f"not read:     columns {_listed(named, len(notes.unread))}"
-        yield f"{self._losses.line() or 'not shown:    nothing; jurors are shown all of every transcript'}"
+        yield self._losses.line() or "not shown:    nothing; every part of every transcript is shown to some juror"
+        if (blind := self._losses.blind_line()) is not None:
+            yield f"pictures:     {blind}"
+        seen = set(notes.labels)
+        if unused := [visible_line(word, 60) for word in files.labels.mapped if word not in seen]:
+            yield f"not used:     --map of {_listed(unused[:_NAMED], len(unused))}: no case has such a label"
         if self._tokens:
             mean, most = round(sum(self._tokens) / len(self._tokens)), max(self._tokens)
             measured = "" if len(self._tokens) == self._losses.cases else f", of the first {len(self._tokens)} cases"

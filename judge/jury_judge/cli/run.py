@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     callback=run_id_form,
     help="Names the run; given again, it goes on where it stopped.",
 )
-@click.option("--strict", is_flag=True, help="Refuse cases of which jurors would not be shown all.")
+@click.option("--strict", is_flag=True, help="Refuse cases that hold something that no juror would be shown.")
 @click.option("--verbose", is_flag=True, help="Say of each case what of it jurors are not shown.")
 @panel_options
 @store_option
@@ -151,6 +151,7 @@ def _run(
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
         if run_id is None:
             note(f"run {run.run_id}")
+        _tell_slips(files)
         _tell_losses(surveyed, files if verbose else ())
         bounds = ceiling(store, run.run_id, plan.prices, today, max_calls=max_calls, max_cost=max_cost)
         held = hold_run(
@@ -203,11 +204,21 @@ def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
     return lambda fetch: shown_whole(files(fetch), images_seen=images_seen)
 
 
+def _tell_slips(files: "CaseFiles") -> None:
+    """Columns that nothing was read from, and that are nearly one that would be."""
+    from jury_judge.cli.terminal import note
+
+    for column, near in files.notes.slips():
+        note(f"jury: nothing is read from the column {column} (did you mean {near}?); --field names columns")
+
+
 def _tell_losses(surveyed: "Survey", cases: Iterable[Case]) -> None:
     """What jurors are not shown of the cases that were read; `cases` are told of one by one."""
     from jury_judge.cases.losses import told
     from jury_judge.cli.terminal import note
 
+    if (blind := surveyed.losses.blind_line()) is not None:
+        note(f"jury: {blind}")
     line = surveyed.losses.line()
     if line is None:
         return

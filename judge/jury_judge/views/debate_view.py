@@ -16,7 +16,7 @@ from jury_events.verdict import Verdict
 from jury_judge.views.answered import given, is_simulated, is_stand_in, other_model
 from jury_judge.views.calls_view import add_calls
 from jury_judge.views.case_facts import case_facts, losses_line
-from jury_judge.views.case_view import add_case
+from jury_judge.views.case_view import add_case, pictures_sent
 from jury_judge.views.debate_record import DebateRecord, Texts, read_record, role_of, text_in
 from jury_judge.views.page import Page, Span
 from jury_judge.views.verdicts import VERDICTS
@@ -96,7 +96,8 @@ class _DebateView:
         if text is None:
             page.line(Span(self._absent(opened.case), "dim"))
         else:
-            add_case(page, text, self._words, full=full)
+            pictures = pictures_sent(opened.images, self._texts)
+            add_case(page, text, self._words, full=full, pictures=pictures)
         gate, card = opened.security_gate_records, opened.agent_card_records
         if gate or card:
             page.line(Span(self._words.records.format(gate=gate, card=card), "dim"))

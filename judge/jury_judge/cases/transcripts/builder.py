@@ -162,7 +162,7 @@ class TranscriptBuilder:
 
     def _keep_picture(self, content: bytes, media: str, digest: str) -> str:
         """The picture's real media type; it is kept where models can read it."""
-        real = _picture_type(content)
+        real = picture_type(content)
         if real in IMAGE_TYPES and len(content) <= MAX_IMAGE_BYTES:
             kept = Image.model_validate({"media_type": real, "digest": digest, "content": content})
             self._images.setdefault(digest, kept)
@@ -186,7 +186,8 @@ def label_of(text: str) -> str:
     return " ".join(word for word in words if word)[:_NAMED].strip() or "unnamed"
 
 
-def _picture_type(content: bytes) -> str | None:
+def picture_type(content: bytes) -> str | None:
+    """The media type of a picture, by its first bytes; None: it is no PNG, JPEG, GIF or WebP."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((media for magic, media in _MAGIC.items() if content.startswith(magic)), None)

@@ -5,10 +5,11 @@ from typing import Literal, NamedTuple
 from pydantic import ValidationError
 
 from jury_events.case import Case, Scenario
+from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
 from jury_events.panel import Language
 from jury_events.parts import PartRef
-from jury_judge.views.case_view import transcript_text
+from jury_judge.views.case_view import Pictures, pictures_sent, transcript_text
 from jury_judge.web.pages.texts import Text, TextShelf
 
 Heading = Literal["policy", "question", "expected", "transcript", "response", "error"]
@@ -40,8 +41,10 @@ class CasePassages(NamedTuple):
     summary: Text | None = None
 
 
-def case_passages(ref: PartRef, shelf: TextShelf, language: Language) -> CasePassages:
-    """The case behind a reference; the headings within its transcript are in `language`."""
+def case_passages(opened: DebateOpened, shelf: TextShelf) -> CasePassages:
+    """The case of a debate; the headings within its transcript are in the language of its prompts."""
+    ref = opened.case
+    pictures = pictures_sent(opened.images, shelf.contents)
     text = shelf.text(ref)
     assert text is not None
     content = shelf.contents.get(ref.part)
@@ -52,12 +55,16 @@ def case_passages(ref: PartRef, shelf: TextShelf, language: Language) -> CasePas
     except (ValidationError, EventError):
         return CasePassages((), text)
     summary = None if case.artifact_summary is None else shelf.passage(case.artifact_summary, ref)
-    return CasePassages(tuple(_scenario(one, ref, shelf, language) for one in case.scenarios), text, summary)
+    return CasePassages(
+        tuple(_scenario(one, ref, shelf, opened.panel.language, pictures) for one in case.scenarios), text, summary
+    )
 
 
-def _scenario(scenario: Scenario, ref: PartRef, shelf: TextShelf, language: Language) -> ScenarioPassages:
+def _scenario(
+    scenario: Scenario, ref: PartRef, shelf: TextShelf, language: Language, pictures: Pictures
+) -> ScenarioPassages:
     question, execution = scenario.question, scenario.execution
-    transcript = transcript_text(execution.transcript, language) or None
+    transcript = transcript_text(execution.transcript, language, pictures) or None
     found: tuple[tuple[Heading, str | None], ...] = (
         ("policy", question.policy),
         ("question", question.prompt),

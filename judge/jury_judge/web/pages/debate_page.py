@@ -157,7 +157,7 @@ def debate_page(
         place=Place(here, len(stored), stored[here - 1], live=whole.ending is None),
         simulated=simulated,
         integrity=integrity,
-        case=case_passages(opened.case, shelf, opened.panel.language),
+        case=case_passages(opened, shelf),
         said=tuple(speakers.said(one, 0) for one in record.phase_1[:rows]),
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),

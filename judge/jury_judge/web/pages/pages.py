@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.conditions import parse_field
+from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.groups import fields_there, grouped
 from jury_judge.kinds import KINDS
 from jury_judge.web.pages.asked import Asked, NoSuchPage, number
@@ -120,7 +121,7 @@ class Pages:
             raise NoSuchPage(f"debate {reading.debate_id} has no such text, or it was erased")
         return StreamingResponse(
             _pieces(content),
-            media_type="text/plain; charset=utf-8",
+            media_type=picture_type(content) or "text/plain; charset=utf-8",
             headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
         )
 
