@@ -52,6 +52,7 @@ _LANGCHAIN = {
 _REASONING = ("thought", "reasoning_content", "reasoning", "thinking")
 _BOOKKEEPING = frozenset(
     {
+        *("raw_data", "example", "invalid_tool_calls", "requestor"),
         *("id", "uuid", "object", "type", "created", "created_at", "createdAt", "timestamp", "time", "date"),
         *("index", "model", "usage", "status", "source", "weight", "logprobs", "stop_sequence", "container"),
         *(
