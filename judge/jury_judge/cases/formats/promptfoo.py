@@ -58,7 +58,8 @@ def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -
         read_messages(conversation, builder, "response.metadata.messages")
         sent = None
     else:
-        sent = answer.get("prompt") or red_team.get("redteamFinalPrompt") or raw
+        changed = (answer.get("prompt"), red_team.get("redteamFinalPrompt"))
+        sent = next((one for one in changed if one and isinstance(one, str | list)), raw)
         _prompt(sent, builder)
     if raw is not None and raw != sent and _words(raw) not in _texts(builder):
         builder.not_shown("prompt before the red team changed it", "user", "prompt.raw", raw)
