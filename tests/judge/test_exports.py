@@ -164,6 +164,13 @@ def test_the_steps_of_a_langchain_agent_are_not_its_words() -> None:
     assert [("user", "Hi"), ("assistant", "Done."), ("not_shown", "field intermediate_steps")] == of(case)
 
 
+@pytest.mark.parametrize("messages", [STATE, STATE[:3]])
+def test_the_answer_beside_the_messages_of_a_state_is_the_agents_and_shown_once(messages: list[dict[str, Any]]) -> None:
+    case = langfuse({"messages": [ASKED]}, {"messages": messages, "answer": "Done.", "documents": [ORDER]})
+
+    assert [*EXCHANGE, ("not_shown", "field documents")] == of(case)
+
+
 def test_langfuse_takes_the_policy_from_the_input() -> None:
     case = langfuse({"system": "SYS", "messages": [ASKED], "locale": "de"}, "Done.")
 

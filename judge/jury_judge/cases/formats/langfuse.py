@@ -17,7 +17,7 @@ from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.chat import read_choices, read_end, read_message
 from jury_judge.cases.transcripts.gemini import read_candidates, read_content, read_contents
 from jury_judge.cases.transcripts.json_values import as_text, text_or_none
-from jury_judge.cases.transcripts.reading import is_message, read_messages
+from jury_judge.cases.transcripts.reading import is_message, last_answer, read_messages
 from jury_judge.cases.transcripts.responses import is_item, read_responses
 from jury_judge.errors import CaseFileError
 
@@ -44,6 +44,9 @@ _SETTINGS = frozenset(
 )
 """Beside messages: how they were sent, and nothing of what was said."""
 
+_ANSWERS = ("answer", "final_answer", "response", "final_response", "output")
+"""Beside the messages of a state: the answer as text."""
+
 _ENDS = ("stop_reason", "incomplete_details")
 _BLOCKS = frozenset({"text", "output_text", "input_text", "tool_use", "tool_result", "thinking", "image_url"})
 _LONGEST_LITERAL = 100_000
@@ -61,7 +64,7 @@ def _read(row: Any) -> Draft:
         metadata={
             **(metadata if isinstance(metadata, dict) else {}),
             **{name: row[name] for name in _FACTS if row.get(name) is not None},
-            **_scores(row.get("scores")),
+            **_scores(_decoded(row.get("scores"))),
         },
         tags=_decoded(row.get("tags")),
         cluster=text_or_none(row.get("sessionId")) or text_or_none(row.get("traceId")),
@@ -84,7 +87,7 @@ def _trace(row: dict[str, Any]) -> TranscriptBuilder:
     before, after = TranscriptBuilder(), TranscriptBuilder()
     _read_value(given, "user", before, "input")
     _read_value(answer, "assistant", after, "output")
-    observations = row.get("observations")
+    observations = _decoded(row.get("observations"))
     listed = list(enumerate(observations)) if isinstance(observations, list) else []
     objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
     objects.sort(key=lambda placed: as_text(placed[1].get("startTime")))
@@ -330,6 +333,12 @@ def _exchange(value: dict[str, Any], kind: _Kind, builder: TranscriptBuilder, pl
     if _is_content(value):
         read_message({"role": kind, "content": value["content"]}, builder, place)
         known.add("content")
+    for name in _ANSWERS if kind == "assistant" else ():
+        answer = value.get(name)
+        if isinstance(answer, str) and name not in known:
+            known.add(name)
+            if answer.strip() not in {"", last_answer(builder.transcript()).strip()}:
+                builder.message(kind, answer, f"{place}.{name}")
     for name in _ENDS:
         reason = value.get(name)
         read_end(reason.get("reason") if isinstance(reason, dict) else reason, builder, f"{place}.{name}")
