@@ -40,9 +40,16 @@ def _tau(row: Any) -> Draft:
         draft.case_id = f"task-{row['task_id']}-trial-{row.get('trial', 0)}"
     draft.built = builder
     draft.metadata = {**draft.metadata, "reward": reward, "trial": row.get("trial")}
+    draft.policy = draft.policy or _policy(row.get("info"))
     draft.cluster = draft.cluster or (None if row.get("task_id") is None else f"task-{row['task_id']}")
     draft.agent_cost = row.get("agent_cost")
     return draft
+
+
+def _policy(info: Any) -> Any:
+    """The policy of the environment where τ²-bench's `info` stands in the row."""
+    environment = info.get("environment_info") if isinstance(info, dict) else None
+    return environment.get("policy") if isinstance(environment, dict) else None
 
 
 def _is_tau(row: Any) -> bool:

@@ -1,48 +1,49 @@
-"""Samples of Inspect's logs: messages, attachments put back, target, scores and metadata.
+"""Samples of Inspect's logs: messages, attachments put back, the output, target, scores and metadata.
 
 Source: inspect_ai, `EvalSample`. A sample's `events` are how its messages came about, and are not read again.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from jury_events.transcript import Event, Item
 from jury_judge.cases.draft import Draft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.chat import read_chat, read_choices
+from jury_judge.cases.transcripts.chat import read_chat, read_end, read_message
 from jury_judge.cases.transcripts.json_values import as_text
-from jury_judge.errors import CaseFileError
+from jury_judge.cases.transcripts.reading import first_prompt
 
 _ATTACHMENT = "attachment://"
+_LACKED = re.compile(r"attachment://[0-9a-f]{32}")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HEADER = "_eval"
 """The key under which a sample from an archive brings the log's own description."""
 
 
 def _read(row: Any) -> Draft:
     sample = row
-    header = sample.get(HEADER) if isinstance(sample.get(HEADER), dict) else {}
-    attachments = sample.get("attachments") if isinstance(sample.get("attachments"), dict) else {}
-    messages = _resolved(sample.get("messages") or [], attachments)
+    header = _object(sample.get(HEADER))
+    attachments = _object(sample.get("attachments"))
     builder = TranscriptBuilder()
-    read_chat(messages, builder)
-    output = _resolved(sample.get("output") or {}, attachments)
-    if not any(isinstance(one, dict) and one.get("role") == "assistant" for one in messages):
-        read_choices(_choices(output), builder, "output.choices")
+    last = _messages(sample.get("messages") or [], attachments, builder)
+    _output(_resolved(sample.get("output"), attachments), last, builder)
+    _limit(sample.get("limit"), builder)
     error = sample.get("error")
     target = sample.get("target")
     targets = [as_text(one) for one in (target if isinstance(target, list) else [target]) if one not in (None, "")]
-    given = sample.get("input")
     epoch = sample.get("epoch") or 1
     identity = as_text(sample.get("id")) or None
     return Draft(
-        case_id=identity if epoch == 1 or identity is None else f"{identity} epoch {epoch}",
-        question=_resolved(given, attachments) if isinstance(given, str) and given.strip() else None,
+        case_id=identity if epoch == 1 or identity is None else f"{identity} epoch {as_text(epoch)}",
+        question=_question(_resolved(sample.get("input"), attachments), sample.get("choices"), builder),
         expected_behavior="\n".join(targets) or None,
         built=builder,
         error=as_text(error.get("message")) if isinstance(error, dict) else as_text(error) or None,
         metadata={
-            **(sample["metadata"] if isinstance(sample.get("metadata"), dict) else {}),
-            **{f"score.{name}": _score(score) for name, score in (sample.get("scores") or {}).items()},
+            **_object(sample.get("metadata")),
+            **{f"score.{name}": _score(score) for name, score in _object(sample.get("scores")).items()},
             **{name: header[name] for name in ("task", "model") if header.get(name) is not None},
             "epoch": epoch,
         },
@@ -51,12 +52,93 @@ def _read(row: Any) -> Draft:
     )
 
 
-def _choices(output: Any) -> list[Any]:
-    return [
-        {"message": choice.get("message"), "finish_reason": choice.get("stop_reason")}
-        for choice in (output.get("choices") or [] if isinstance(output, dict) else [])
-        if isinstance(choice, dict)
-    ]
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder) -> Any:
+    """Reads the messages; gives the last one of the assistant, None where there is none."""
+    last = None
+    if not isinstance(value, list):
+        read_chat(value, builder)
+    for index, written in enumerate(value):
+        place = f"messages.{index}"
+        message = _resolved(written, attachments)
+        read_message(message, builder, place)
+        for _ in range(_lacking(message, attachments)):
+            builder.not_shown("attachment that the log lacks", "environment", place)
+        if message["role"] == "assistant":
+            last = message
+    return last
+
+
+class _Said(NamedTuple):
+    """What a message amounts to, wherever it stands."""
+
+    items: tuple[Item, ...]
+    words: str
+
+
+def _said(message: Any) -> _Said:
+    """`words` are its texts without spaces, for comparing them with a completion."""
+    builder = TranscriptBuilder()
+    if message is not None:
+        read_message(message, builder, "message")
+    items = builder.transcript().items
+    texts = "".join(item.text for item in items if item.kind in {"assistant", "refusal"})
+    return _Said(items, _without_spaces(texts))
+
+
+def _without_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
+def _output(output: Any, last: Any, builder: TranscriptBuilder) -> None:
+    """What the sample's output adds to its messages: a final answer of its own, more choices, a bad end."""
+    found = _object(output)
+    choices = found.get("choices")
+    listed = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
+    first = listed[0] if listed else {}
+    before, message = _said(last), first.get("message")
+    if message is not None and _said(message).items != before.items:
+        read_message(message, builder, "output.choices.0.message")
+    completion = as_text(found.get("completion"))
+    if _without_spaces(completion) not in {"", before.words, _said(message).words}:
+        builder.message("assistant", completion, "output.completion")
+    for index, choice in enumerate(listed[1:], 1):
+        builder.not_shown("another choice", "model", f"output.choices.{index}", choice)
+    if first.get("stop_reason") != "unknown":
+        read_end(first.get("stop_reason"), builder, "output.choices.0.stop_reason")
+    if found.get("error"):
+        builder.add(Event, "output.error", origin="environment", name="error", text=as_text(found["error"]))
+
+
+def _limit(limit: Any, builder: TranscriptBuilder) -> None:
+    """The limit that ended the sample."""
+    if limit is None:
+        return
+    text = as_text(limit)
+    if isinstance(limit, dict):
+        value = limit.get("limit")
+        written = as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
+        text = " ".join(part for part in (as_text(limit.get("type")), written, as_text(limit.get("reason"))) if part)
+    builder.add(Event, "limit", origin="environment", name="limit", text=text)
+
+
+def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | None:
+    """The input where it is text, with the choices of a multiple-choice question that it does not name itself."""
+    written = given if isinstance(given, str) and given.strip() else None
+    asked = written or first_prompt(builder.transcript())
+    listed = [as_text(one) for one in choices] if isinstance(choices, list) else []
+    if asked is None or all(choice in asked for choice in listed):
+        return written
+    lines = (f"{_letter(index)}) {choice}" for index, choice in enumerate(listed))
+    return "\n".join([asked, "", "Choices:", *lines])
+
+
+def _letter(index: int) -> str:
+    """As Inspect's prompts name a choice."""
+    return _LETTERS[index] if index < len(_LETTERS) else str(index - len(_LETTERS) + 1)
 
 
 def _score(score: Any) -> Any:
@@ -64,19 +146,22 @@ def _score(score: Any) -> Any:
 
 
 def _resolved(value: Any, attachments: dict[str, Any]) -> Any:
-    """The value with every text that names an attachment replaced by it."""
+    """The value with every text that names an attachment of the log replaced by it."""
     if isinstance(value, str):
-        if not value.startswith(_ATTACHMENT):
-            return value
-        name = value.removeprefix(_ATTACHMENT)
-        if name not in attachments:
-            raise CaseFileError(f"attachments: the log lacks {name[:80]!r}, which a message names; export it again")
-        return attachments[name]
+        return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
     if isinstance(value, list):
         return [_resolved(one, attachments) for one in value]
     if isinstance(value, dict):
         return {name: _resolved(one, attachments) for name, one in value.items()}
     return value
+
+
+def _lacking(value: Any, attachments: dict[str, Any]) -> int:
+    """How many texts are names of attachments, in Inspect's form, that the log does not have."""
+    if isinstance(value, str):
+        return int(_LACKED.fullmatch(value) is not None and value.removeprefix(_ATTACHMENT) not in attachments)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(_lacking(one, attachments) for one in inner)
 
 
 def _recognises(row: Any) -> bool:

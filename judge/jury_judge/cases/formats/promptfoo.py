@@ -1,6 +1,7 @@
 """Results of promptfoo: what each test sent (`prompt`, `vars`), what came back, and how it was graded.
 
-Source: promptfoo's output file (`results.results`, version 3).
+Source: promptfoo's output file (`results.results`, version 3). A red team's strategies change the prompt and may hold
+a conversation: its `response.metadata` says what was really sent.
 """
 
 import json
@@ -11,26 +12,21 @@ from jury_judge.cases.draft import Draft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import as_text
-from jury_judge.cases.transcripts.reading import is_message, read_messages
+from jury_judge.cases.transcripts.reading import is_message, last_answer, read_messages
 from jury_judge.cases.transcripts.tool_calls import add_calls
+
+_ERROR = frozenset({"2", "error"})
+"""`failureReason` where the run failed; it is 1 where an assertion did, and `error` is then the grader's reason."""
+
+_ATTEMPTS = ("redteamHistory", "redteamTreeHistory")
 
 
 def _read(row: Any) -> Draft:
     builder = TranscriptBuilder()
-    prompt = row.get("prompt")
-    raw = prompt.get("raw") if isinstance(prompt, dict) else prompt
-    sent = _json(raw) if isinstance(raw, str) else raw
-    if isinstance(sent, list) and any(map(is_message, sent)):
-        read_messages(sent, builder, "prompt.raw")
-    elif raw is not None:
-        builder.message("user", as_text(raw), "prompt.raw")
-    answer = _object(row.get("response")) or {"output": row.get("response")}
-    output = answer.get("output")
-    if isinstance(output, list) and output and all(isinstance(one, dict) and "function" in one for one in output):
-        add_calls(output, builder, "response.output")
-    elif output is not None:
-        builder.message("assistant", as_text(output), "response.output")
+    response = row.get("response")
+    answer: dict[str, Any] = response if isinstance(response, dict) else {"output": response}
     test, graded = _object(row.get("testCase")), _object(row.get("gradingResult"))
+    _exchange(row.get("prompt"), answer, builder)
     provider = row.get("provider")
     facts = {
         **_object(test.get("metadata")),
@@ -39,17 +35,84 @@ def _read(row: Any) -> Draft:
         "provider": provider.get("id") if isinstance(provider, dict) else provider,
         "reason": graded.get("reason"),
     }
-    test_id = f"test-{row['testIdx']}" if row.get("testIdx") is not None else None
-    prompt_id = f"prompt-{row['promptIdx']}" if row.get("promptIdx") is not None else None
+    test_id = f"test-{as_text(row['testIdx'])}" if row.get("testIdx") is not None else None
+    prompt_id = f"prompt-{as_text(row['promptIdx'])}" if row.get("promptIdx") is not None else None
     return Draft(
         case_id=row.get("id") or "-".join(part for part in (test_id, prompt_id) if part) or None,
         built=builder,
         answered=True,
-        error=as_text(row.get("error")) or as_text(answer.get("error")) or None,
-        metadata={**facts, **{f"vars.{name}": value for name, value in (row.get("vars") or {}).items()}},
+        error=_error(row, graded) or as_text(answer.get("error")) or None,
+        metadata={**facts, **{f"vars.{name}": value for name, value in _object(row.get("vars")).items()}},
         cluster=test_id,
         agent_cost=row.get("cost") or answer.get("cost"),
     )
+
+
+def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -> None:
+    """What was sent and what came back: a red team's conversation where there is one."""
+    raw = prompt.get("raw") if isinstance(prompt, dict) else prompt
+    red_team = _object(answer.get("metadata"))
+    conversation = red_team.get("messages")
+    held = isinstance(conversation, list) and any(map(is_message, conversation))
+    if held:
+        read_messages(conversation, builder, "response.metadata.messages")
+        sent = None
+    else:
+        changed = (answer.get("prompt"), red_team.get("redteamFinalPrompt"))
+        sent = next((one for one in changed if one and isinstance(one, str | list)), raw)
+        _prompt(sent, builder)
+    if raw is not None and raw != sent and _words(raw) not in _texts(builder):
+        builder.not_shown("prompt before the red team changed it", "user", "prompt.raw", raw)
+    output = answer.get("output")
+    if not held or as_text(output) != last_answer(builder.transcript()):
+        _answer(output, builder)
+    for name in _ATTEMPTS:
+        _attempts(red_team.get(name), builder, f"response.metadata.{name}")
+
+
+def _prompt(sent: Any, builder: TranscriptBuilder) -> None:
+    """Text, or a list of messages, be it JSON in a text."""
+    messages = _json(sent) if isinstance(sent, str) else sent
+    if isinstance(messages, list) and any(map(is_message, messages)):
+        read_messages(messages, builder, "prompt.raw")
+    elif sent is not None:
+        builder.message("user", as_text(sent), "prompt.raw")
+
+
+def _answer(output: Any, builder: TranscriptBuilder) -> None:
+    if isinstance(output, list) and output and all(isinstance(one, dict) and "function" in one for one in output):
+        add_calls(output, builder, "response.output")
+    elif output is not None:
+        builder.message("assistant", as_text(output), "response.output")
+
+
+def _attempts(attempts: Any, builder: TranscriptBuilder, place: str) -> None:
+    """A red team's attempts (`prompt`, `output`, and how they were graded) that are not shown already."""
+    shown = _texts(builder)
+    for index, attempt in enumerate(attempts if isinstance(attempts, list) else []):
+        said = [as_text(attempt.get(name)) for name in ("prompt", "output")] if isinstance(attempt, dict) else [""]
+        if not set(said) <= shown:
+            builder.not_shown("attempt of a red team", "environment", f"{place}.{index}", "".join(said))
+
+
+def _texts(builder: TranscriptBuilder) -> set[str]:
+    return {item.text for item in builder.transcript().items if item.kind in {"system", "user", "assistant"}}
+
+
+def _words(raw: Any) -> str:
+    """What a prompt says last, for telling whether a conversation has it."""
+    messages = _json(raw) if isinstance(raw, str) else raw
+    last = messages[-1] if isinstance(messages, list) and messages else raw
+    return as_text(last.get("content") if isinstance(last, dict) else last)
+
+
+def _error(row: dict[str, Any], graded: dict[str, Any]) -> str | None:
+    """Why the run failed; None where `error` is, or may be, the reason of an assertion that failed."""
+    error, kind = as_text(row.get("error")), row.get("failureReason")
+    if kind is not None:
+        return error if as_text(kind).lower() in _ERROR else None
+    of_grader = error == as_text(graded.get("reason")) or (row.get("success") is False and bool(graded))
+    return None if of_grader else error
 
 
 def _object(value: Any) -> dict[str, Any]:
