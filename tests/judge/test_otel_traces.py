@@ -33,7 +33,7 @@ def returned(call_id: str | None, response: Any) -> dict[str, Any]:
 
 
 def span(number: int, *times: int, of: int | None = None, **fields: Any) -> dict[str, Any]:
-    """A span. Attributes of `gen_ai` are named as in `operation__name`; `events`, `status`, `attributes` are its own."""
+    """A span. Attributes of `gen_ai` are named as in `operation__name`; `events`, `status`, `attributes` are not."""
     own = {name: fields.pop(name) for name in ("events", "status", "attributes") if name in fields}
     attributes = {f"gen_ai.{key.replace('__', '.')}": value for key, value in fields.items()}
     listed = [
@@ -329,7 +329,7 @@ def test_a_batch_that_cannot_be_read_is_named_by_its_line(tmp_path: Path) -> Non
     ],
 )
 def test_odd_values_of_a_span_are_read_or_refused_in_one_line(changed: dict[str, Any]) -> None:
-    assert is_read_or_refused(export(chat(1, [said("user", "Q")], []), {**span(2, of=1), **changed}))
+    assert is_read_or_refused(export(chat(1, [said("user", "Q")], []), {**chat(2, [], [], of=1), **changed}))
 
 
 @pytest.mark.parametrize(
