@@ -8,7 +8,7 @@ conversation so far, and spans of agents repeat their chat spans: a repeat is le
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from jury_events.transcript import Event, ToolCall, ToolResult
@@ -24,7 +24,6 @@ from jury_judge.cases.transcripts.otel import (
     Told,
     call_text,
     canonical,
-    pieces_of,
     read_parts_message,
 )
 from jury_judge.errors import CaseFileError
@@ -248,7 +247,7 @@ class _Tools:
     """The calls and results of tool spans, as far as no message tells them."""
 
     def __init__(self, messages: Iterable[Said]) -> None:
-        pieces = [piece for said in messages if not said.other for piece in pieces_of(said.message)]
+        pieces = [piece for said in messages if not said.other for piece in said.pieces]
         self._calls = [piece for piece in pieces if piece.what == "call"]
         self._results = [piece for piece in pieces if piece.what == "result"]
         self._call_ids: dict[int, str | None] = {}
@@ -450,9 +449,9 @@ def _one_choice(outputs: list[Said], attributes: dict[str, Any]) -> list[Said]:
     several = isinstance(asked, int) and asked > 1
     choices = [said.message.get(_CHOICE, several) for said in outputs]
     plain = [
-        said._replace(message={key: value for key, value in said.message.items() if key != _CHOICE}) for said in outputs
+        replace(said, message={key: value for key, value in said.message.items() if key != _CHOICE}) for said in outputs
     ]
-    return [said._replace(other=bool(index and choices[index])) for index, said in enumerate(plain)]
+    return [replace(said, other=bool(index and choices[index])) for index, said in enumerate(plain)]
 
 
 _CHOICE = "\0choice"

@@ -6,6 +6,8 @@ Source: OpenTelemetry semantic conventions for generative AI, `gen_ai.input.mess
 import json
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from jury_events.transcript import Event, Message, Origin, Reasoning, ToolCall, ToolResult
@@ -227,12 +229,18 @@ def canonical(value: Any) -> str:
     return "" if decoded is None else json.dumps(decoded, sort_keys=True, default=str)
 
 
-class Said(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Said:
     """A message, and where it stands. `other`: it is another choice, which the conversation did not take."""
 
     message: dict[str, Any]
     place: str
     other: bool = False
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """What it says."""
+        return pieces_of(self.message)
 
     def only(self, kept: Iterable[Piece]) -> "Said":
         """The message with these of its pieces only."""
@@ -244,7 +252,7 @@ class Said(NamedTuple):
         for field in ("content", *_THOUGHTS):
             if (field, 0) not in keys:
                 left.pop(field, None)
-        return self._replace(message=left)
+        return replace(self, message=left)
 
 
 class Course(NamedTuple):
@@ -300,7 +308,7 @@ class Conversations:
 
 
 def _compared(said: Said) -> list[Piece]:
-    return [piece for piece in pieces_of(said.message) if piece.what != "reasoning"]
+    return [piece for piece in said.pieces if piece.what != "reasoning"]
 
 
 def _opening(inputs: Sequence[Said]) -> int:
@@ -322,13 +330,13 @@ def _after(inputs: Sequence[Said], count: int) -> list[Said]:
     """The messages without their first pieces; what the agent thought before the last of those goes with them."""
     new: list[Said] = []
     for said in inputs:
-        pieces = pieces_of(said.message)
+        pieces = said.pieces
         compared = sum(piece.what != "reasoning" for piece in pieces)
         if not count:
             new.append(said)
         elif compared > count:
             left = pieces[_position(pieces, count) :]
-            new.append(said.only(left)._replace(place=said.place))
+            new.append(said.only(left))
         count = max(0, count - compared)
     return new
 
@@ -351,7 +359,7 @@ class Told:
     def count(self, messages: Iterable[Said]) -> None:
         """One more telling of each piece of one span's messages."""
         for said in messages:
-            for piece in pieces_of(said.message):
+            for piece in said.pieces:
                 own = ("id", piece.call_id) if piece.call_id is not None else ("text", piece.text)
                 self._counts[piece.what, piece.who, *own] += 1
                 self._counts[piece.what, piece.who, "any", piece.text] += 1
@@ -373,7 +381,7 @@ class Told:
         used: Counter[tuple[str, ...]] = Counter()
         left = []
         for said in messages:
-            pieces = pieces_of(said.message)
+            pieces = said.pieces
             new = [piece for piece in pieces if not self._has(piece, used)]
             if new:
                 left.append(said if len(new) == len(pieces) else said.only(new))
