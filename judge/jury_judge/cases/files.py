@@ -15,6 +15,7 @@ from jury_judge.cases.columns import AUTOMATIC, spelt
 from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
+from jury_judge.cases.formats.otel_traces import OTEL, TraceGatherer
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions
@@ -96,6 +97,29 @@ def _labels(seen_so_far: Counter[str], later: Iterator[_Chosen]) -> str:
     except CaseFileError:
         whole = False
     return f"; labels{'' if whole else ' so far'}: {seen(counts)}"
+
+
+class _Export:
+    """The batches of an OTLP file that follow one another: a trace may be spread over them."""
+
+    def __init__(self, first: Row) -> None:
+        self.first = first
+        self._gatherer = TraceGatherer()
+
+    def add(self, row: Row) -> None:
+        """One more batch; raises CaseFileError."""
+        try:
+            self._gatherer.add(row.data)
+        except CaseFileError as error:
+            raise CaseFileError(f"{row.place}: {error}") from error
+
+    def rows(self) -> Iterator[_FoundRow]:
+        """A row of each trace; raises CaseFileError where there is none."""
+        try:
+            for number, (name, data) in enumerate(self._gatherer.traces(), start=1):
+                yield _FoundRow(self.first, f"-{name or number}", data, OTEL)
+        except CaseFileError as error:
+            raise CaseFileError(f"{self.first.place}: {error}") from error
 
 
 class CaseFiles:
@@ -204,16 +228,19 @@ class CaseFiles:
         if self._stdin is not None and self._stdin.seekable():
             self._stdin.seek(0)
         selection = Selection(options.rows, options.split, rows_path)
+        export: _Export | None = None
         for row in read_rows(self._paths, selection, stdin=self._stdin):
             form = format_of(row.data, options.format)
-            if form.split is None:
+            if export is not None and (form is not OTEL or row.name != export.first.name):
+                yield from export.rows()
+                export = None
+            if form is OTEL:
+                export = export or _Export(row)
+                export.add(row)
+            else:
                 yield _FoundRow(row, "", row.data, form)
-                continue
-            try:
-                for number, (name, data) in enumerate(form.split(row.data), start=1):
-                    yield _FoundRow(row, f"-{name or number}", data, form)
-            except CaseFileError as error:
-                raise CaseFileError(f"{row.place}: {error}") from error
+        if export is not None:
+            yield from export.rows()
 
     def _sample(self, fetch: Fetch) -> Iterator[_Chosen]:
         """Reservoir sampling over a first reading, whose numbers are kept."""

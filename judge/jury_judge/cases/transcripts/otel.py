@@ -1,23 +1,35 @@
-"""Messages of OpenTelemetry's GenAI conventions: a role, and parts of a type.
+"""Messages of OpenTelemetry's GenAI conventions: a role, and parts of a type; and which of them were told before.
 
 Source: OpenTelemetry semantic conventions for generative AI, `gen_ai.input.messages` and `gen_ai.output.messages`.
 """
 
-from typing import Any
+import json
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from jury_events.transcript import Event, Message, Origin, Reasoning, ToolCall, ToolResult
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.chat import read_end, read_message
 from jury_judge.cases.transcripts.json_values import as_objects, as_text, text_or_none
 
+_SYSTEM: tuple[str, Origin] = ("system", "developer")
+_USER: tuple[str, Origin] = ("user", "user")
+_AGENT: tuple[str, Origin] = ("assistant", "model")
+_TOOL: tuple[str, Origin] = ("", "tool")
 _KINDS: dict[str, tuple[str, Origin]] = {
-    "system": ("system", "developer"),
-    "developer": ("system", "developer"),
-    "user": ("user", "user"),
-    "assistant": ("assistant", "model"),
-    "tool": ("user", "tool"),
+    **dict.fromkeys(("system", "developer"), _SYSTEM),
+    **dict.fromkeys(("user", "human"), _USER),
+    **dict.fromkeys(("assistant", "ai", "agent", "model"), _AGENT),
+    **dict.fromkeys(("tool", "function"), _TOOL),
 }
-_END = frozenset({"stop", "tool_call", "tool_calls"})
+_TEXTS = ("content", "text")
+_RETURNED = ("response", "result", "content")
+_THOUGHTS = ("thought", "reasoning_content", "reasoning", "thinking")
+_REMEMBERED = 200
+"""How many of the latest states of conversations a repeat is looked for in."""
 
 
 def read_parts_messages(value: Any, builder: TranscriptBuilder, place: str) -> None:
@@ -32,52 +44,356 @@ def read_parts_messages(value: Any, builder: TranscriptBuilder, place: str) -> N
 
 def read_parts_message(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
     """One message; raises as `read_parts_messages`."""
-    if "parts" not in message:
-        read_message(message, builder, place)
-        return
-    role = as_text(message.get("role")).lower()
-    kind, origin = _KINDS.get(role, ("", "environment"))
-    for index, part in enumerate(as_objects(message["parts"], f"{place}.parts", "parts")):
-        read_part(part, kind, origin, builder, f"{place}.parts.{index}", role=role)
-    if message.get("finish_reason") not in _END:
-        read_end(message.get("finish_reason"), builder, f"{place}.finish_reason")
-    builder.unread(message, {"role", "parts", "finish_reason", "name"}, origin, place)
+    end = message.get("finish_reason")
+    if "parts" in message:
+        _read_parts(message, builder, place)
+    else:
+        read_message({key: value for key, value in message.items() if key != "finish_reason"}, builder, place)
+    if end is not None and end != "tool_call":
+        read_end(as_text(end), builder, f"{place}.finish_reason")
 
 
-def read_part(
-    part: dict[str, Any], kind: str, origin: Origin, builder: TranscriptBuilder, place: str, *, role: str = ""
-) -> None:
-    """One part, by whoever the message is by."""
-    what = part.get("type", "text")
+def _read_parts(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
+    role = as_text(message.get("role"))
+    kind, origin = _KINDS.get(role.lower(), ("", "environment"))
+    name = text_or_none(message.get("name"))
+    call_id = text_or_none(message.get("tool_call_id") or message.get("id"))
+    parts = as_objects(message["parts"], f"{place}.parts", "parts")
+    for first, run in _runs(parts):
+        at = f"{place}.parts.{first}"
+        if run[0].get("type", "text") != "text":
+            _read_part(run[0], origin, builder, at)
+            continue
+        text = "\n".join(filter(None, (_text_of(part) for part in run)))
+        if kind:
+            builder.add(Message, at, kind=kind, origin=origin, text=text, name=name)
+        elif origin == "tool":
+            builder.add(ToolResult, at, call_id=call_id, name=name, text=text)
+        else:
+            builder.add(Event, at, origin=origin, name=role or "unnamed role", text=text)
+        for index, part in enumerate(run, start=first):
+            builder.unread(part, {"type", *_TEXTS}, origin, f"{place}.parts.{index}")
+    known = {"role", "parts", "finish_reason"} | ({"name"} if kind or origin == "tool" else set())
+    builder.unread(message, known | ({"id", "tool_call_id"} if origin == "tool" else set()), origin, place)
+
+
+def _runs(parts: list[dict[str, Any]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Each part with its index; texts that follow one another together."""
+    run: list[dict[str, Any]] = []
+    for index, part in enumerate(parts):
+        if part.get("type", "text") == "text":
+            run.append(part)
+            continue
+        if run:
+            yield index - len(run), run
+            run = []
+        yield index, [part]
+    if run:
+        yield len(parts) - len(run), run
+
+
+def _text_of(part: dict[str, Any]) -> str:
+    return as_text(_first(part, _TEXTS))
+
+
+def _first(table: dict[str, Any], names: Iterable[str]) -> Any:
+    return next((table[name] for name in names if table.get(name) is not None), None)
+
+
+def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
+    """One part that is not text, by whoever the message is by."""
     call_id = text_or_none(part.get("id"))
-    match what:
-        case "text":
-            text = as_text(part.get("content", part.get("text")))
-            if origin == "tool":
-                builder.add(ToolResult, place, text=text)
-            elif kind:
-                builder.add(Message, place, kind=kind, origin=origin, text=text)
-            else:
-                builder.add(Event, place, origin=origin, name=role or "unnamed role", text=text)
-            builder.unread(part, {"type", "content", "text"}, origin, place)
+    match part.get("type"):
         case "reasoning" | "thinking":
-            builder.add(Reasoning, place, origin=origin, text=as_text(part.get("content", part.get("text"))))
-            builder.unread(part, {"type", "content", "text"}, origin, place)
+            builder.add(Reasoning, place, origin=origin, text=_text_of(part))
+            known = {*_TEXTS}
         case "tool_call":
             name = as_text(part.get("name")) or "unnamed"
             builder.add(ToolCall, place, call_id=call_id, name=name, arguments=as_text(part.get("arguments")))
-            builder.unread(part, {"type", "id", "name", "arguments"}, origin, place)
+            known = {"id", "name", "arguments"}
         case "tool_call_response":
-            answer = next((part[key] for key in ("response", "result", "content") if part.get(key) is not None), None)
             tool = text_or_none(part.get("name"))
-            builder.add(ToolResult, place, call_id=call_id, name=tool, text=as_text(answer))
-            builder.unread(part, {"type", "id", "name", "response", "result", "content"}, "tool", place)
+            builder.add(ToolResult, place, call_id=call_id, name=tool, text=as_text(_first(part, _RETURNED)))
+            known, origin = {"id", "name", *_RETURNED}, "tool"
         case "blob":
             media = part.get("mime_type") or part.get("modality")
-            builder.base64_file(part.get("content", part.get("data")), media, origin, place)
+            builder.base64_file(_first(part, ("content", "data")), media, origin, place)
+            known = {"mime_type", "modality", "content", "data"}
         case "uri":
             builder.url(part.get("uri"), as_text(part.get("modality")) or "file", origin, place)
+            known = {"mime_type", "modality", "uri"}
         case "file":
             builder.not_shown("file by its id", origin, place)
-        case _:
-            builder.not_shown(f"part {what}", origin, place, part)
+            known = {"mime_type", "modality", "file_id"}
+        case what:
+            builder.not_shown(f"part {as_text(what)}", origin, place, part)
+            return
+    builder.unread(part, {"type", *known}, origin, place)
+
+
+class Piece(NamedTuple):
+    """What a message says in one place, as far as two tellings of it are compared.
+
+    Attributes:
+        what: text, call, result, reasoning, or other.
+        who: whose message it stands in, of texts.
+        call_id: of calls and results.
+        text: the text; of a call its tool and arguments.
+        keys: where the message has it: fields, or indices of its parts.
+    """
+
+    what: str
+    who: str
+    call_id: str | None
+    text: str
+    keys: tuple[tuple[str, int], ...]
+
+    def is_told_by(self, other: "Piece") -> bool:
+        """Whether it is the same thing: the same id where both have one, else the same words."""
+        if (self.what, self.who) != (other.what, other.who):
+            return False
+        if self.call_id is not None and other.call_id is not None:
+            return self.call_id == other.call_id
+        return self.text == other.text
+
+
+def pieces_of(message: dict[str, Any]) -> list[Piece]:
+    """What a message says; blank texts and what is no message are nothing."""
+    found = list(_of_parts(message) if "parts" in message else _of_chat(message))
+    return [one for one in found if one.what in {"call", "result"} or one.text]
+
+
+def _of_parts(message: dict[str, Any]) -> Iterator[Piece]:
+    role = as_text(message.get("role")).lower()
+    who = _KINDS.get(role, (role, ""))[0]
+    parts = message["parts"] if isinstance(message["parts"], list) else []
+    for first, run in _runs([part if isinstance(part, dict) else {} for part in parts]):
+        keys = tuple(("parts", first + index) for index in range(len(run)))
+        part, what = run[0], run[0].get("type", "text")
+        call_id = text_or_none(part.get("id"))
+        match what:
+            case "text" if _KINDS.get(role) == _TOOL:
+                call_id = text_or_none(message.get("tool_call_id") or message.get("id"))
+                yield Piece("result", "", call_id, "\n".join(map(_text_of, run)).strip(), keys)
+            case "text":
+                yield Piece("text", who, None, "\n".join(filter(None, map(_text_of, run))).strip(), keys)
+            case "reasoning" | "thinking":
+                yield Piece("reasoning", "", None, _text_of(part).strip(), keys)
+            case "tool_call":
+                yield Piece("call", "", call_id, call_text(part.get("name"), part.get("arguments")), keys)
+            case "tool_call_response":
+                yield Piece("result", "", call_id, canonical(_first(part, _RETURNED)), keys)
+            case _:
+                yield Piece("other", who, None, canonical(part), keys)
+
+
+def _of_chat(message: dict[str, Any]) -> Iterator[Piece]:
+    role = as_text(message.get("role")).lower()
+    who = _KINDS.get(role, (role, ""))[0]
+    for field in _THOUGHTS:
+        yield Piece("reasoning", "", None, canonical(message.get(field)), ((field, 0),))
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else [content]
+    texts = [one if isinstance(one, str) else one.get("text") if isinstance(one, dict) else None for one in blocks]
+    text = "\n".join(one for one in texts if isinstance(one, str) and one)
+    if _KINDS.get(role) == _TOOL:
+        yield Piece("result", "", text_or_none(message.get("tool_call_id")), text or canonical(content), _CONTENT)
+    elif len([one for one in texts if isinstance(one, str)]) == len(blocks):
+        yield Piece("text", who, None, text.strip(), _CONTENT)
+    else:
+        yield Piece("other", who, None, canonical(content), _CONTENT)
+    calls = message.get("tool_calls")
+    for index, call in enumerate(calls if isinstance(calls, list) else []):
+        table = call if isinstance(call, dict) else {}
+        inner = table["function"] if isinstance(table.get("function"), dict) else table
+        named = call_text(inner.get("name"), _first(inner, ("arguments", "args", "input")))
+        yield Piece("call", "", text_or_none(table.get("id")), named, (("tool_calls", index),))
+
+
+_CONTENT = (("content", 0),)
+
+
+def call_text(name: Any, arguments: Any) -> str:
+    """A tool and its arguments, however the latter are written."""
+    return f"{as_text(name)} {canonical(arguments)}"
+
+
+def canonical(value: Any) -> str:
+    """JSON, or a text of JSON, with its keys in order; other text without blanks around it; "" for null."""
+    decoded: Any = value
+    if isinstance(value, str):
+        try:
+            decoded = json.loads(value)
+        except (ValueError, RecursionError):
+            return value.strip()
+    return "" if decoded is None else json.dumps(decoded, sort_keys=True, default=str)
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """A message, and where it stands. `other`: it is another choice, which the conversation did not take."""
+
+    message: dict[str, Any]
+    place: str
+    other: bool = False
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """What it says."""
+        return pieces_of(self.message)
+
+    def only(self, kept: Iterable[Piece]) -> "Said":
+        """The message with these of its pieces only."""
+        keys = {key for piece in kept for key in piece.keys}
+        left = {key: value for key, value in self.message.items() if key != "finish_reason"}
+        for field in ("parts", "tool_calls"):
+            if isinstance(left.get(field), list):
+                left[field] = [one for index, one in enumerate(left[field]) if (field, index) in keys]
+        for field in ("content", *_THOUGHTS):
+            if (field, 0) not in keys:
+                left.pop(field, None)
+        return replace(self, message=left)
+
+
+class Course(NamedTuple):
+    """A conversation as far as one span told it. `failed`: the span did, so that the same may be asked again."""
+
+    pieces: tuple[Piece, ...]
+    systems: frozenset[str]
+    failed: bool
+
+
+class Conversations:
+    """What the spans of a trace have told so far; each may go on with a conversation that it repeats."""
+
+    def __init__(self) -> None:
+        self._courses: deque[Course] = deque(maxlen=_REMEMBERED)
+        self._systems: dict[Any, set[str]] = {}
+
+    def ended(self, before: Course, outputs: Sequence[Said], *, failed: bool) -> None:
+        """A span ended, with what it put out."""
+        told = tuple(piece for said in outputs if not said.other for piece in _compared(said))
+        self._courses.append(Course(before.pieces + told, before.systems, failed and not told))
+
+    def new_of(self, inputs: Sequence[Said], scope: Any) -> tuple[list[Said], Course]:
+        """The messages of an input that are not a repeat of a conversation, and the conversation with them.
+
+        Only the beginning of an input can be a repeat: it must be the end of a conversation as an earlier span left
+        it. System messages that open the input are told once in a `scope`, one run of an agent.
+        """
+        opening = _opening(inputs)
+        rest = inputs[opening:]
+        pieces = tuple(piece for said in rest for piece in _compared(said))
+        found, count = self._repeated(pieces)
+        systems = frozenset(piece.text for said in inputs[:opening] for piece in _compared(said))
+        told = self._systems.setdefault(scope, set())
+        before = told | (found.systems if found else set())
+        told |= systems
+        new = [] if rest and systems <= before else list(inputs[:opening])
+        new += _after(rest, count)
+        return new, Course((found.pieces if found else ()) + pieces[count:], systems, failed=False)
+
+    def _repeated(self, pieces: tuple[Piece, ...]) -> tuple[Course | None, int]:
+        """The conversation that the pieces begin by repeating, and how many of them do."""
+        best: tuple[Course | None, int] = (None, 0)
+        for course in reversed(self._courses):
+            count = _overlap(course.pieces, pieces)
+            if count == len(pieces) == 1 and pieces[0].who == "user" and not course.failed:
+                count = 0  # somebody says the same again to an agent that keeps the conversation by itself
+            if count > best[1]:
+                best = course, count
+            if count and count == len(course.pieces):
+                break
+        return best
+
+
+def _compared(said: Said) -> list[Piece]:
+    return [piece for piece in said.pieces if piece.what != "reasoning"]
+
+
+def _opening(inputs: Sequence[Said]) -> int:
+    """How many messages of the system open the input."""
+    roles = (as_text(said.message.get("role")).lower() for said in inputs)
+    return next((index for index, role in enumerate(roles) if _KINDS.get(role) != _SYSTEM), len(inputs))
+
+
+def _overlap(told: tuple[Piece, ...], pieces: tuple[Piece, ...]) -> int:
+    """How many pieces repeat the end of what was told."""
+    for count in range(min(len(told), len(pieces)), 0, -1):
+        start = len(told) - count
+        if all(pieces[index].is_told_by(told[start + index]) for index in range(count)):
+            return count
+    return 0
+
+
+def _after(inputs: Sequence[Said], count: int) -> list[Said]:
+    """The messages without their first pieces; what the agent thought before the last of those goes with them."""
+    new: list[Said] = []
+    for said in inputs:
+        pieces = said.pieces
+        compared = sum(piece.what != "reasoning" for piece in pieces)
+        if not count:
+            new.append(said)
+        elif compared > count:
+            left = pieces[_position(pieces, count) :]
+            new.append(said.only(left))
+        count = max(0, count - compared)
+    return new
+
+
+def _position(pieces: list[Piece], count: int) -> int:
+    """Where the pieces after the first `count` begin, reasoning not counted."""
+    for index, piece in enumerate(pieces):
+        if not count:
+            return index
+        count -= piece.what != "reasoning"
+    return len(pieces)
+
+
+class Told:
+    """Counts what messages say, for finding out whether others say it too."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, ...]] = Counter()
+
+    def count(self, messages: Iterable[Said]) -> None:
+        """One more telling of each piece of one span's messages."""
+        for said in messages:
+            for piece in said.pieces:
+                own = ("id", piece.call_id) if piece.call_id is not None else ("text", piece.text)
+                self._counts[piece.what, piece.who, *own] += 1
+                self._counts[piece.what, piece.who, "any", piece.text] += 1
+
+    def __bool__(self) -> bool:
+        return bool(self._counts)
+
+    @property
+    def counts(self) -> Counter[tuple[str, ...]]:
+        """How often each piece is told."""
+        return self._counts
+
+    def most(self, other: "Told") -> None:
+        """As often as one of the two tells it."""
+        self._counts |= other.counts
+
+    def untold(self, messages: Sequence[Said]) -> list[Said]:
+        """The messages, or what of them is not told here as often as there."""
+        used: Counter[tuple[str, ...]] = Counter()
+        left = []
+        for said in messages:
+            pieces = said.pieces
+            new = [piece for piece in pieces if not self._has(piece, used)]
+            if new:
+                left.append(said if len(new) == len(pieces) else said.only(new))
+        return left
+
+    def _has(self, piece: Piece, used: Counter[tuple[str, ...]]) -> bool:
+        base = (piece.what, piece.who)
+        keys = [(*base, "any", piece.text)]
+        if piece.call_id is not None:
+            keys = [(*base, "id", piece.call_id), (*base, "text", piece.text)]
+        key = next((one for one in keys if self._counts[one] > used[one]), None)
+        if key is None:
+            return False
+        used[key] += 1
+        return True

@@ -1,0 +1,401 @@
+"""Traces of OpenTelemetry: what is told once, what is told again, in which order, and values that nobody expects."""
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from jury_events.case import Case
+from jury_judge.cases.files import read_cases
+from jury_judge.cases.formats.otel_traces import OTEL
+from jury_judge.cases.rows import read_case
+from jury_judge.errors import CaseFileError
+from support.foreign_rows import PNG_BASE64, otel
+
+ERROR = {"code": 2, "message": "boom"}
+
+
+def said(role: str, *parts: str | dict[str, Any], **fields: Any) -> dict[str, Any]:
+    listed = [{"type": "text", "content": part} if isinstance(part, str) else part for part in parts]
+    return {"role": role, "parts": listed, **fields}
+
+
+def call(call_id: str | None, name: str = "pay", **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_call", "name": name, "arguments": arguments} | ({"id": call_id} if call_id else {})
+
+
+def returned(call_id: str | None, response: Any) -> dict[str, Any]:
+    return {"type": "tool_call_response", "response": response} | ({"id": call_id} if call_id else {})
+
+
+def span(number: int, *times: int, of: int | None = None, **fields: Any) -> dict[str, Any]:
+    """A span. Attributes of `gen_ai` are named as in `operation__name`; `events`, `status`, `attributes` are not."""
+    own = {name: fields.pop(name) for name in ("events", "status", "attributes") if name in fields}
+    attributes = {f"gen_ai.{key.replace('__', '.')}": value for key, value in fields.items()}
+    listed = [
+        {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
+        for key, value in (attributes | own.pop("attributes", {})).items()
+    ]
+    start, *end = times or (number,)
+    ends = {"endTimeUnixNano": str(end[0])} if end else {}
+    parent = {} if of is None else {"parentSpanId": f"s{of}"}
+    return {
+        "traceId": "t",
+        "spanId": f"s{number}",
+        "startTimeUnixNano": str(start),
+        "attributes": listed,
+        **ends,
+        **parent,
+        **own,
+    }
+
+
+def chat(number: int, asked: list[Any], answered: list[Any], *times: int, **fields: Any) -> dict[str, Any]:
+    return span(number, *times, input__messages=asked, output__messages=answered, **fields)
+
+
+def export(*spans: dict[str, Any]) -> dict[str, Any]:
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+def read(*spans: dict[str, Any]) -> Case:
+    assert OTEL.split is not None
+    ((_, row),) = OTEL.split(export(*spans))
+    return read_case(row, default_id="first", form=OTEL)
+
+
+def told(case: Case) -> list[str]:
+    """The items in short: their kind, and what they say."""
+    found = []
+    for item in case.scenarios[0].execution.transcript.items:
+        fields = dict(item)
+        text = fields.get("text") or fields.get("arguments") or fields.get("what") or fields.get("name") or ""
+        found.append(f"{item.kind}{' (error)' if fields.get('error') else ''}: {text}")
+    return found
+
+
+def test_an_agent_that_its_chats_tell_is_told_once_and_its_answer_is_the_last() -> None:
+    agent = chat(1, [said("user", "Q")], [said("assistant", "Final")], 1, 9, operation__name="invoke_agent")
+    first = chat(2, [said("user", "Q")], [said("assistant", call("c1"))], 2, 3, of=1)
+    last = chat(
+        3,
+        [said("user", "Q"), said("assistant", call("c1")), said("tool", returned("c1", "ok"))],
+        [said("assistant", "Final")],
+        *(4, 8),
+        of=1,
+    )
+
+    case = read(agent, first, last)
+
+    assert ["user: Q", "tool_call: {}", "tool_result: ok", "assistant: Final"] == told(case)
+    assert "Final" == case.scenarios[0].execution.response
+
+
+def test_what_an_agent_adds_to_its_chats_stands_where_it_took_it_in_and_put_it_out() -> None:
+    agent = chat(
+        *(1, [said("user", "Q", "Be quick.")], [said("assistant", "**Final**")], 1, 9), operation__name="invoke_agent"
+    )
+    inner = chat(2, [said("user", "Q")], [said("assistant", "Final")], 2, 8, of=1)
+
+    case = read(agent, inner)
+
+    assert ["user: Q\nBe quick.", "user: Q", "assistant: Final", "assistant: **Final**"] == told(case)
+    assert "**Final**" == case.scenarios[0].execution.response
+
+
+def test_what_a_span_puts_out_stands_at_its_end() -> None:
+    agent = chat(1, [said("user", "Q")], [said("assistant", "Final")], 1, 9, operation__name="invoke_agent")
+    tool = span(2, 3, 4, of=1, operation__name="execute_tool", tool__name="read", tool__call__result="x")
+
+    assert ["user: Q", "tool_call: read", "tool_result: x", "assistant: Final"] == told(read(agent, tool))
+
+
+@pytest.mark.parametrize("answers", [["Sure?", "Really?", "Fine."], []])
+def test_the_same_said_again_is_told_again(answers: list[str]) -> None:
+    asked = ["Pay.", "yes", "yes"]
+    spans = [
+        chat(index, [said("user", text)], [said("assistant", answers[index])] if answers else [])
+        for index, text in enumerate(asked)
+    ]
+
+    users = [text for text in told(read(*spans)) if text.startswith("user")]
+
+    assert ["user: Pay.", "user: yes", "user: yes"] == users
+
+
+def test_two_agents_with_equal_prompts_are_both_told() -> None:
+    spans = [
+        chat(
+            number, [said("system", "S"), said("user", "P")], [said("assistant", text)], operation__name="invoke_agent"
+        )
+        for number, text in ((1, "A"), (2, "B"))
+    ]
+
+    items = told(read(*spans))
+
+    assert ["user: P", "assistant: A", "system: S", "user: P", "assistant: B"] == items
+
+
+def test_a_request_that_failed_and_is_sent_again_is_told_once() -> None:
+    spans = [chat(1, [said("user", "Q")], [], status=ERROR), chat(2, [said("user", "Q")], [said("assistant", "A")])]
+
+    assert ["user: Q", "assistant: A"] == told(read(*spans))
+
+
+def test_two_requests_that_go_on_from_the_same_answer_repeat_it_once() -> None:
+    begun = [said("user", "Q"), said("assistant", "A")]
+    spans = [
+        chat(1, begun[:1], begun[1:]),
+        chat(2, [*begun, said("user", "x")], [said("assistant", "X")]),
+        chat(3, [*begun, said("user", "y")], [said("assistant", "Y")]),
+    ]
+
+    expected = ["user: Q", "assistant: A", "user: x", "assistant: X", "user: y", "assistant: Y"]
+
+    assert expected == told(read(*spans))
+
+
+def test_a_repeat_without_the_reasoning_is_a_repeat() -> None:
+    thought = {"type": "reasoning", "content": "Hm."}
+    spans = [
+        chat(1, [said("user", "Q")], [said("assistant", thought, "A1", finish_reason="stop")]),
+        chat(2, [said("user", "Q"), said("assistant", "A1"), said("user", "Q2")], [said("assistant", "A2")]),
+    ]
+
+    assert ["user: Q", "reasoning: Hm.", "assistant: A1", "user: Q2", "assistant: A2"] == told(read(*spans))
+
+
+def test_what_a_repeated_message_has_beside_is_told() -> None:
+    spans = [
+        chat(1, [said("user", "Q")], [said("assistant", "A1")]),
+        chat(2, [said("user", "Q"), said("assistant", "A1", call("c"))], [said("assistant", "A2")]),
+    ]
+
+    assert ["user: Q", "assistant: A1", "tool_call: {}", "assistant: A2"] == told(read(*spans))
+
+
+@pytest.mark.parametrize("ids", [("m1", None), (None, None), (None, "s1")])
+def test_a_tool_span_is_the_call_of_the_message_with_its_arguments(ids: tuple[str | None, str | None]) -> None:
+    in_message, in_span = ids
+    given = {"tool__call__id": in_span} if in_span else {}
+    tool = span(
+        *(2, 2, 3),
+        operation__name="execute_tool",
+        tool__name="pay",
+        tool__call__arguments='{"b":2, "a":1}',
+        tool__call__result={"ok": True},
+        **given,
+    )
+    asked = said("user", "Q")
+    called = said("assistant", call(in_message, a=1, b=2))
+    spans = [
+        chat(1, [asked], [called]),
+        tool,
+        chat(4, [asked, called, said("tool", returned(in_message, {"ok": True}))], [said("assistant", "Paid.")]),
+    ]
+
+    items = told(read(*spans))
+
+    assert ["user: Q", 'tool_call: {"a": 1, "b": 2}', 'tool_result: {"ok": true}', "assistant: Paid."] == items
+
+
+def test_a_tool_that_ran_twice_with_one_call_told_is_told_twice() -> None:
+    run = {"operation__name": "execute_tool", "tool__name": "pay", "tool__call__arguments": {"a": 1}}
+    spans = [
+        chat(1, [said("user", "Q")], [said("assistant", call(None, a=1))]),
+        *(span(number, **run, tool__call__result="ok") for number in (2, 3)),
+    ]
+
+    items = told(read(*spans))
+
+    assert 2 * ['tool_call: {"a": 1}', "tool_result: ok"] == items[1:]
+
+
+def test_a_tool_that_failed_gives_its_call_an_error() -> None:
+    chatted = chat(1, [said("user", "Q")], [said("assistant", call("c1"))])
+    tool = span(2, operation__name="execute_tool", tool__name="pay", tool__call__id="c1", status=ERROR)
+
+    case = read(chatted, tool)
+
+    assert ["user: Q", "tool_call: {}", "tool_result (error): boom"] == told(case)
+    assert (None, 1) == (
+        case.scenarios[0].execution.error,
+        case.scenarios[0].execution.transcript.answered_calls()[-1],
+    )
+
+
+def test_a_chat_that_failed_is_the_error_of_the_case() -> None:
+    case = read(chat(1, [said("user", "Q")], [], status=ERROR))
+
+    assert "boom" == case.scenarios[0].execution.error
+
+
+def test_names_of_messages_are_kept() -> None:
+    case = read(chat(1, [said("user", "Q", name="Ann")], [said("assistant", "A", name="planner")]))
+
+    assert ["Ann", "planner"] == [dict(item)["name"] for item in case.scenarios[0].execution.transcript.items]
+
+
+def test_of_several_choices_the_first_is_the_answer_and_says_why_it_ended() -> None:
+    def choice(index: int, text: str) -> dict[str, Any]:
+        values = {"index": index, "finish_reason": "length", "message": {"role": "assistant", "content": text}}
+        attributes = [
+            {"key": key, "value": {"intValue": value} if key == "index" else {"stringValue": json.dumps(value)}}
+            for key, value in values.items()
+        ]
+        attributes[1]["value"] = {"stringValue": "length"}
+        return {"name": "gen_ai.choice", "attributes": attributes}
+
+    asked = {"name": "gen_ai.user.message", "attributes": [{"key": "content", "value": {"stringValue": "Q"}}]}
+    case = read(span(1, events=[asked, choice(0, "A"), choice(1, "B")]))
+
+    assert ["user: Q", "assistant: A", "event: length", "not_shown: another choice"] == told(case)
+    assert "A" == case.scenarios[0].execution.response
+
+
+def test_messages_that_a_span_has_as_attributes_and_as_events_are_told_once() -> None:
+    asked, answered = [said("user", "Q")], [said("assistant", "A")]
+    details = {
+        "name": "gen_ai.client.inference.operation.details",
+        "attributes": [
+            {"key": "gen_ai.input.messages", "value": {"stringValue": json.dumps(asked)}},
+            {"key": "gen_ai.output.messages", "value": {"stringValue": json.dumps(answered)}},
+        ],
+    }
+
+    assert ["user: Q", "assistant: A"] == told(read(chat(1, asked, answered, events=[details])))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "uri", "modality": "image", "uri": "https://x.example/y.png"},
+        {"type": "blob", "modality": "image", "mime_type": "image/png", "content": PNG_BASE64},
+        {"type": "file", "modality": "image", "file_id": "f"},
+    ],
+)
+def test_fields_of_files_that_no_reader_knows_are_counted(part: dict[str, Any]) -> None:
+    case = read(chat(1, [said("user", "Q", {**part, "caption": "a bill"})], []))
+
+    assert ["not_shown: field caption"] == told(case)[2:]
+
+
+def test_texts_that_follow_one_another_are_one_item() -> None:
+    case = read(chat(1, [said("user", "Q1", "Q2"), said("critic", "Bad.", "Worse.")], []))
+
+    assert ["user: Q1\nQ2", "event: Bad.\nWorse."] == told(case)
+    assert "Q1\nQ2" == case.scenarios[0].question.prompt
+
+
+def test_a_trace_may_be_spread_over_the_lines_of_a_file(tmp_path: Path) -> None:
+    lines = [
+        export({**span(0), "traceId": "http"}),
+        export(chat(1, [said("user", "Q")], [said("assistant", "A")])),
+        export({**chat(2, [said("user", "other")], []), "traceId": "u"}),
+        export(chat(3, [said("user", "Q"), said("assistant", "A"), said("user", "Q2")], [])),
+    ]
+    path = tmp_path / "batches.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+    cases = {case.case_id: told(case) for case in read_cases([path])}
+
+    assert {"t": ["user: Q", "assistant: A", "user: Q2"], "u": ["user: other"]} == cases
+
+
+def test_a_batch_that_cannot_be_read_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "batches.jsonl"
+    path.write_text("\n".join(map(json.dumps, [otel(), {"resourceSpans": 5}])), encoding="utf-8")
+
+    with pytest.raises(CaseFileError, match=r"batches.jsonl:2: resourceSpans: must be a list"):
+        list(read_cases([path]))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"status": "OK"},
+        {"status": {"code": [2]}},
+        {"events": ["x"]},
+        {"events": [{"name": "gen_ai.choice", "attributes": "x"}]},
+        {"attributes": [{"key": "gen_ai.x", "value": {"arrayValue": [1]}}]},
+        {"attributes": [{"key": "gen_ai.x", "value": {"kvlistValue": {"values": [1]}}}]},
+        {"attributes": [{"key": "gen_ai.x", "value": {"intValue": "--5"}}]},
+        {"startTimeUnixNano": "9" * 5000},
+        {"parentSpanId": "s1"},
+    ],
+)
+def test_odd_values_of_a_span_are_read_or_refused_in_one_line(changed: dict[str, Any]) -> None:
+    assert is_read_or_refused(export(chat(1, [said("user", "Q")], []), {**chat(2, [], [], of=1), **changed}))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        said("assistant", "A", finish_reason=["stop"]),
+        said("assistant", {"type": ["x"]}),
+        {"role": ["user"], "parts": [{"content": ["x"]}]},
+        {"role": "user", "parts": "x"},
+    ],
+)
+def test_odd_values_of_a_message_are_read_or_refused_in_one_line(message: dict[str, Any]) -> None:
+    assert is_read_or_refused(export(chat(1, [said("user", "Q")], [message])))
+
+
+def test_an_odd_resource_is_read_or_refused_in_one_line() -> None:
+    assert is_read_or_refused({"resourceSpans": [{**otel()["resourceSpans"][0], "resource": "x"}]})
+
+
+def test_any_value_may_be_anything() -> None:
+    random = Random(20261120)
+    document = otel()
+    for listed in document["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+        for attribute in listed["attributes"]:
+            text = attribute["value"]["stringValue"]
+            attribute["value"] = as_any_value(json.loads(text)) if text[:1] in {"[", "{"} else {"stringValue": text}
+    places = list(paths(document))
+
+    refused = 0
+    for _ in range(400):
+        changed = copy.deepcopy(document)
+        *above, last = random.choice(places)
+        table = changed
+        for key in above:
+            table = table[key]
+        table[last] = random.choice([None, [], ["x"], [["x"]], "x", "", "[1]", 2, -1, True, {}, {"x": ["y"]}])
+        outcome = is_read_or_refused(changed)
+        assert outcome
+        refused += outcome == "refused"
+
+    assert 0 < refused < 400
+
+
+def is_read_or_refused(document: dict[str, Any]) -> str:
+    """What became of it; any other exception passes through."""
+    assert OTEL.split is not None
+    try:
+        for _, row in OTEL.split(document):
+            read_case(row, default_id="first", form=OTEL)
+    except CaseFileError as error:
+        return "refused" if "\n" not in str(error) else ""
+    return "read"
+
+
+def as_any_value(value: Any) -> dict[str, Any]:
+    """As OTLP writes it."""
+    if isinstance(value, dict):
+        return {"kvlistValue": {"values": [{"key": key, "value": as_any_value(one)} for key, one in value.items()]}}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [as_any_value(one) for one in value]}}
+    return {"stringValue": value}
+
+
+def paths(value: Any) -> Iterator[tuple[Any, ...]]:
+    """The place of every value below this one."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (key,)
+        if isinstance(inner, dict | list):
+            yield from ((key, *path) for path in paths(inner))
