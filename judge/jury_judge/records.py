@@ -1,6 +1,7 @@
 """A store and what is read of it: results, records, live events, replays, rescorings. No model is asked."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
@@ -269,12 +270,17 @@ def _outside(records: Records) -> JuryClosed:
     return JuryClosed(f"the store is not open, or was left: use {name} in `async with {name}(...) as ...:`")
 
 
+_OPENING = threading.Lock()
+"""One at a time: a store that is being created is locked, and whoever opens it then would be refused."""
+
+
 def _opened(url: str) -> EventStore:
-    try:
-        return open_store(url, write=False)
-    except StoreMissing:
-        upgrade(url)
-        return open_store(url, write=False)
+    with _OPENING:
+        try:
+            return open_store(url, write=False)
+        except StoreMissing:
+            upgrade(url)
+            return open_store(url, write=False)
 
 
 def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:

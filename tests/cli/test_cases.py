@@ -74,6 +74,7 @@ def test_the_sum_is_data_too(jury: CommandLine, mixed: str) -> None:
     assert (2, {"anthropic": 1, "rows": 1}, {"safe_pass": 2}) == (data["cases"], data["formats"], data["labels"])
     assert data["not_shown"] == {
         "cases": 1,
+        "pictures_not_shown_to": [],
         "kinds": [{"what": "image/png", "cases": 1, "count": 1, "size": len(PNG)}],
     }
     assert [one["case_id"] for one in data["shown"]] == ["mail"]
