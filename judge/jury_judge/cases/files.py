@@ -15,7 +15,8 @@ from jury_judge.cases.columns import AUTOMATIC, spelt
 from jury_judge.cases.containers.row import Row, Selection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
-from jury_judge.cases.formats.otel_traces import OTEL, TraceGatherer
+from jury_judge.cases.formats.otel_traces import OTEL
+from jury_judge.cases.formats.otlp import TraceGatherer
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions

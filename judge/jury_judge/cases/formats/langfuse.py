@@ -4,58 +4,27 @@ Source: Langfuse's public API and its JSON, JSONL and CSV exports. Input and out
 text, messages, a provider's request and response, a state of LangGraph with messages as LangChain writes them.
 """
 
-import ast
-import json
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from jury_events.transcript import Event, Item, ToolCall, ToolResult
+from jury_events.transcript import Item, ToolCall
 from jury_judge.cases.draft import Draft
 from jury_judge.cases.formats.format import Format
-from jury_judge.cases.transcripts.blocks import BlockReader, Speaker
+from jury_judge.cases.formats.langfuse_tools import ToldCalls, ToolRun, add_tool, canonical_json_text
+from jury_judge.cases.formats.langfuse_values import in_order, plain_value, read_value
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.chat import read_choices, read_end, read_message
-from jury_judge.cases.transcripts.gemini import read_candidates, read_content, read_contents
-from jury_judge.cases.transcripts.json_values import as_text, text_or_none
-from jury_judge.cases.transcripts.reading import is_message, last_answer, read_messages
-from jury_judge.cases.transcripts.responses import is_item, read_responses
+from jury_judge.cases.transcripts.json_values import as_text, decoded_json, text_or_none
 from jury_judge.errors import CaseFileError
 
-_Kind = Literal["user", "assistant"]
-
-_CUT = "<truncated due to size exceeding limit>"
 _FACTS = ("name", "type", "userId", "sessionId", "environment", "release", "version", "level", "model")
 _MARKS = frozenset({"traceId", "sessionId", "projectId", "htmlPath", "observations", "bookmarked", "userId"})
 _TOOLS = frozenset({"TOOL", "RETRIEVER"})
-_LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
-_ROLES = frozenset({*_LANGCHAIN, *_LANGCHAIN.values()})
-_KEPT = ("tool_calls", "function_call", "refusal", "reasoning_content")
-"""What LangChain's `additional_kwargs` hold of a message; `tool_calls` are the provider's own form of the message's."""
-
-_MADE = frozenset({"id", "response_metadata", "usage_metadata", "additional_kwargs", "example"})
-_SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
-_SETTINGS = frozenset(
-    {
-        *("id", "object", "type", "role", "model", "created", "created_at", "status", "usage", "usageMetadata"),
-        *("usage_metadata", "modelVersion", "model_version", "responseId", "response_id", "system_fingerprint"),
-        *("service_tier", "tools", "tool_choice", "parallel_tool_calls", "temperature", "top_p", "max_tokens"),
-        *("max_completion_tokens", "max_output_tokens", "stream", "stop", "stop_sequence", "seed"),
-    }
-)
-"""Beside messages: how they were sent, and nothing of what was said."""
-
-_ANSWERS = ("answer", "final_answer", "response", "final_response", "output")
-"""Beside the messages of a state: the answer as text."""
-
-_ENDS = ("stop_reason", "incomplete_details")
-_BLOCKS = frozenset({"text", "output_text", "input_text", "tool_use", "tool_result", "thinking", "image_url"})
-_LONGEST_LITERAL = 100_000
 
 
 def _read(row: Any) -> Draft:
     kind = row.get("type")
     builder = _one_tool(row) if isinstance(kind, str) and kind in _TOOLS else _trace(row)
-    metadata = _decoded(row.get("metadata"))
+    metadata = decoded_json(row.get("metadata"), texts=True)
     return Draft(
         case_id=row.get("id"),
         built=builder,
@@ -64,9 +33,9 @@ def _read(row: Any) -> Draft:
         metadata={
             **(metadata if isinstance(metadata, dict) else {}),
             **{name: row[name] for name in _FACTS if row.get(name) is not None},
-            **_scores(_decoded(row.get("scores"))),
+            **_scores(decoded_json(row.get("scores"), texts=True)),
         },
-        tags=_decoded(row.get("tags")),
+        tags=decoded_json(row.get("tags"), texts=True),
         cluster=text_or_none(row.get("sessionId")) or text_or_none(row.get("traceId")),
         agent_cost=next(
             (row[name] for name in ("totalCost", "calculatedTotalCost") if row.get(name) is not None), None
@@ -77,24 +46,27 @@ def _read(row: Any) -> Draft:
 def _one_tool(row: dict[str, Any]) -> TranscriptBuilder:
     """A tool's observation as a row of its own: a call and its result. It holds no request to the agent."""
     builder = TranscriptBuilder()
-    _add_tool(_Run.of(row), builder, "observation")
+    add_tool(ToolRun.of(row), builder, "observation")
     return builder
 
 
 def _trace(row: dict[str, Any]) -> TranscriptBuilder:
     """Input, the tools that ran and are not among the messages, output; then what is not shown of the other steps."""
-    given, answer = _in_order(_plain(_decoded(row.get("input"))), _plain(_decoded(row.get("output"))))
+    given, answer = in_order(
+        plain_value(decoded_json(row.get("input"), texts=True)),
+        plain_value(decoded_json(row.get("output"), texts=True)),
+    )
     before, after = TranscriptBuilder(), TranscriptBuilder()
-    _read_value(given, "user", before, "input")
-    _read_value(answer, "assistant", after, "output")
-    observations = _decoded(row.get("observations"))
+    read_value(given, "user", before, "input")
+    read_value(answer, "assistant", after, "output")
+    observations = decoded_json(row.get("observations"), texts=True)
     listed = list(enumerate(observations)) if isinstance(observations, list) else []
     objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
     objects.sort(key=lambda placed: as_text(placed[1].get("startTime")))
-    told = _Told(before, after)
+    told = ToldCalls(before, after)
     for place, one in objects:
         if _is_tool(one):
-            told.run(_Run.of(one), place)
+            told.run(ToolRun.of(one), place)
     before.extend(after)
     shown = _said(before)
     for place, one in objects:
@@ -113,362 +85,12 @@ def _is_tool(observation: dict[str, Any]) -> bool:
 # Messages, by whoever wrote them down
 
 
-def _plain(value: Any) -> Any:
-    """The value with LangChain's messages, and lists of one list of messages, as messages with a role."""
-    if isinstance(value, dict):
-        if isinstance(value.get("messages"), list):
-            return {**value, "messages": _plain_list(value["messages"], pairs=True)}
-        message = _plain_message(value)
-        return message if is_message(message) or _is_exchange(message) else _unwrapped(value)
-    return _plain_list(value) if isinstance(value, list) else value
-
-
-def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
-    """An object of which one field holds messages, as arguments of a function (`kwargs`), with them at its top."""
-    holders = [name for name, one in value.items() if _holds_messages(one)]
-    if len(holders) != 1:
-        return value
-    rest = {name: one for name, one in value.items() if name != holders[0]}
-    inner = _plain(value[holders[0]])
-    if _is_exchange(inner):
-        return {**rest, **inner}
-    return {**rest, "messages": _listed(inner)} if _listed(inner) else value
-
-
-def _plain_list(value: list[Any], *, pairs: bool = False) -> list[Any]:
-    inner = value[0] if len(value) == 1 and isinstance(value[0], list) else value
-    if inner is not value and not any(isinstance(one, dict) for one in inner):
-        inner = value
-    return [_pair(one) if pairs and isinstance(one, list) else _plain_message(one) for one in inner]
-
-
-def _pair(value: list[Any]) -> Any:
-    """`["user", "Hi"]`, as LangGraph takes messages."""
-    if len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES:  # noqa: PLR2004 - a pair
-        return {"role": _LANGCHAIN.get(value[0], value[0]), "content": value[1]}
-    return value
-
-
-def _plain_message(value: Any) -> Any:
-    """A message of LangChain's, dumped (`type`) or serialised (`kwargs`), as one with a role; else the value."""
-    if not isinstance(value, dict):
-        return value
-    inner, kind = value, value.get("type")
-    if isinstance(value.get("kwargs"), dict) and isinstance(value.get("id"), list) and value["id"]:
-        inner, kind = value["kwargs"], as_text(value["id"][-1])
-    role = _LANGCHAIN.get(as_text(kind).removesuffix("Chunk").removesuffix("Message").lower())
-    if role is None or "content" not in inner or isinstance(inner.get("role"), str):
-        return _with_kept(inner) if is_message(inner) else value
-    message = {name: one for name, one in inner.items() if name not in {"type", "example", "id", "status"}}
-    if inner.get("status") == "error":
-        message["is_error"] = True
-    return _with_kept({**message, "role": role})
-
-
-def _with_kept(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with what LangChain's `additional_kwargs` hold of it."""
-    extra = message.get("additional_kwargs")
-    if not isinstance(extra, dict):
-        return message
-    kept = {name: extra[name] for name in _KEPT if extra.get(name) and not message.get(name)}
-    if message.get("tool_calls"):
-        kept.pop("function_call", None)
-    rest = {name: one for name, one in extra.items() if name not in _KEPT}
-    return {**message, **kept, "additional_kwargs": rest}
-
-
-def _listed(value: Any) -> list[Any]:
-    """The messages of an input or output; none where it has another form."""
-    if isinstance(value, dict) and isinstance(value.get("messages"), list):
-        value = value["messages"]
-    if is_message(value):
-        return [value]
-    return value if isinstance(value, list) and any(map(is_message, value)) else []
-
-
-def _in_order(given: Any, answer: Any) -> tuple[Any, Any]:
-    """Input and output without the messages that both have: a state of LangGraph repeats what it began with.
-
-    Where the output holds the whole conversation, with turns before those of the input, it goes before the input.
-    """
-    told = _listed(answer)
-    asked = [{"role": "user", "content": given}] if isinstance(given, str) and told else _listed(given)
-    lead = next((i for i, one in enumerate(asked) if not _has_role(one, "system", "developer")), len(asked))
-    wanted, found = [_key(one) for one in asked[lead:]], [_key(one) for one in told]
-    start = next((i for i in reversed(range(len(found))) if wanted and found[i : i + len(wanted)] == wanted), None)
-    by_user = any(_has_role(one, "user", "human") for one in asked)
-    if start is not None and by_user:
-        repeated = 0 if found[:lead] != [_key(one) for one in asked[:lead]] else lead
-        end = start + len(wanted)
-        return _with_messages(given, asked[:lead] + told[repeated:end]), _with_messages(answer, told[end:])
-    same = [_key(one) for one in asked]
-    common = next((i for i, pair in enumerate(zip(same, found, strict=False)) if pair[0] != pair[1]), None)
-    common = min(len(same), len(found)) if common is None else common
-    if any(_has_role(one, "user", "human") for one in told[:common]):
-        return given, _with_messages(answer, told[common:])
-    return given, answer
-
-
-def _has_role(message: Any, *roles: str) -> bool:
-    role = message.get("role") if isinstance(message, dict) else None
-    return isinstance(role, str) and role.lower() in roles
-
-
-def _key(message: Any) -> str:
-    """A message without how it was made, for telling whether two are the same."""
-    if not isinstance(message, dict):
-        return as_text(message)
-    kept = {name: one for name, one in message.items() if name not in _MADE and one not in (None, "", [], {}, False)}
-    return json.dumps(kept, sort_keys=True, default=as_text)
-
-
-def _with_messages(value: Any, messages: list[Any]) -> Any:
-    return {**value, "messages": messages} if isinstance(value, dict) and "messages" in value else messages
-
-
-# Input and output, by their form
-
-
-def _read_value(value: Any, kind: _Kind, builder: TranscriptBuilder, place: str) -> None:
-    """Whatever form an input (`kind` user) or output has. Nobody's words become those of the user or the agent."""
-    if value is None or value == []:
-        return
-    if isinstance(value, list) and any(map(is_message, value)):
-        read_messages(value, builder, place)
-    elif _is_exchange(value):
-        _exchange(value, kind, builder, place)
-    elif is_message(value):
-        _message(value, builder, place)
-    elif isinstance(value, list) and all(map(_is_block, value)):
-        read_message({"role": kind, "content": value}, builder, place)
-    elif _holds_messages(value):
-        builder.add(Event, place, origin="environment", name=place, text=as_text(value))
-    elif isinstance(value, dict) and isinstance(value.get("output"), str) and "intermediate_steps" in value:
-        builder.message(kind, value["output"], f"{place}.output")
-        builder.unread(value, {"output"}, "environment", place)
-    else:
-        builder.message(kind, as_text(value), place)
-    if _CUT in as_text(value):
-        builder.not_shown("rest of a text that the export cut", "environment", place)
-
-
-def _message(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """One message, or a provider's message object, which says why it ended."""
-    read_messages([{name: one for name, one in message.items() if name != "stop_reason"}], builder, place)
-    read_end(message.get("stop_reason"), builder, f"{place}.stop_reason")
-
-
-def _is_block(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] in _BLOCKS
-
-
-def _is_filled(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-
-
-def _is_items(value: Any) -> bool:
-    return _is_filled(value) and any(is_item(one) or is_message(one) for one in value)
-
-
-def _is_candidates(value: Any) -> bool:
-    return _is_filled(value) and all(isinstance(one.get("content"), dict | None) for one in value)
-
-
-def _is_chat(value: Any) -> bool:
-    return isinstance(value, list) and (not value or any(map(is_message, value)))
-
-
-class _Part(NamedTuple):
-    """A field of a provider's request or response.
-
-    Attributes:
-        name: of the field.
-        holds: whether its value is of the provider's form.
-        read: its reader.
-    """
-
-    name: str
-    holds: Callable[[Any], bool]
-    read: Callable[[Any, TranscriptBuilder, str], None]
-
-
-_PARTS = (
-    _Part("messages", _is_chat, read_messages),
-    _Part("contents", _is_filled, read_contents),
-    _Part("input", _is_items, read_responses),
-    _Part("choices", _is_filled, read_choices),
-    _Part("candidates", _is_candidates, read_candidates),
-    _Part("output", _is_items, read_responses),
-)
-
-
-def _held(value: dict[str, Any]) -> list[_Part]:
-    """The fields that hold messages; `input` may be text where instructions or output items stand beside it."""
-    found = [part for part in _PARTS if part.holds(value.get(part.name))]
-    beside = any(part.name == "output" for part in found) or value.get("instructions")
-    if beside and isinstance(value.get("input"), str):
-        found.insert(0, _Part("input", bool, read_responses))
-    return found
-
-
-def _is_exchange(value: Any) -> bool:
-    """Whether it is a request, a response or a state with messages, and no single message with a role."""
-    return isinstance(value, dict) and not is_message(value) and (bool(_held(value)) or _is_content(value))
-
-
-def _is_content(value: dict[str, Any]) -> bool:
-    """Whether it is an answer of Anthropic's without its role."""
-    content = value.get("content")
-    return isinstance(content, list) and bool(content) and all(map(_is_block, content))
-
-
-def _exchange(value: dict[str, Any], kind: _Kind, builder: TranscriptBuilder, place: str) -> None:
-    """Messages by their provider's reader; fields that no reader knows are told of after them."""
-    held = _held(value)
-    for name in _SYSTEMS:
-        _system(value.get(name), builder, f"{place}.{name}")
-    for part in held:
-        part.read(value[part.name], builder, f"{place}.{part.name}")
-    known = {*_SETTINGS, *_SYSTEMS, *_ENDS, *(part.name for part in held)}
-    if _is_content(value):
-        read_message({"role": kind, "content": value["content"]}, builder, place)
-        known.add("content")
-    for name in _ANSWERS if kind == "assistant" else ():
-        answer = value.get(name)
-        if isinstance(answer, str) and name not in known:
-            known.add(name)
-            if answer.strip() not in {"", last_answer(builder.transcript()).strip()}:
-                builder.message(kind, answer, f"{place}.{name}")
-    for name in _ENDS:
-        reason = value.get(name)
-        read_end(reason.get("reason") if isinstance(reason, dict) else reason, builder, f"{place}.{name}")
-    builder.unread(value, known, "environment", place)
-
-
-def _system(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """What a request says to the agent before its messages: text, blocks, or Gemini's content."""
-    if isinstance(value, dict) and "parts" in value:
-        read_content(value, builder, place, system=True)
-    elif _is_items(value):
-        read_responses(value, builder, place)
-    elif value not in (None, "", [], {}):
-        BlockReader(Speaker("system", "developer"), builder).read(value, place)
-
-
-def _holds_messages(value: Any) -> bool:
-    """Whether messages, perhaps of several authors, are inside."""
-    if is_message(_plain_message(value)):
-        return True
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(map(_holds_messages, inner))
-
-
-# Observations
-
-
-class _Run(NamedTuple):
-    """A tool's run.
-
-    Attributes:
-        call_id: of the call where the observation says it, else the observation's own id.
-        name: of the tool.
-        arguments: as JSON or text.
-        text: what it returned.
-        error: whether it failed.
-    """
-
-    call_id: str | None
-    name: str
-    arguments: str
-    text: str
-    error: bool
-
-    @classmethod
-    def of(cls, observation: dict[str, Any]) -> "_Run":
-        """The run that an observation tells of."""
-        given, output = _decoded(observation.get("input")), _plain(_decoded(observation.get("output")))
-        returned = output if _has_role(output, "tool", "function") else {}
-        metadata = _decoded(observation.get("metadata"))
-        ids = [one.get("tool_call_id") for one in (returned, metadata, given) if isinstance(one, dict)]
-        failed = observation.get("level") == "ERROR" or returned.get("is_error") is True
-        text = as_text(returned.get("content", output))
-        return cls(
-            next((found for one in [*ids, observation.get("id")] if (found := text_or_none(one)) is not None), None),
-            as_text(observation.get("name")) or "unnamed",
-            as_text(given),
-            text or (as_text(observation.get("statusMessage")) if failed else ""),
-            failed,
-        )
-
-
-def _add_tool(run: _Run, builder: TranscriptBuilder, place: str) -> None:
-    builder.add(ToolCall, place, call_id=run.call_id, name=run.name, arguments=run.arguments)
-    _add_result(run, run.call_id, builder, place)
-
-
-def _add_result(run: _Run, call_id: str | None, builder: TranscriptBuilder, place: str) -> None:
-    builder.add(ToolResult, place, call_id=call_id, name=run.name, text=run.text, error=run.error)
-
-
-class _Told:
-    """The calls that the messages of input and output tell of, each of which one run of a tool may be."""
-
-    def __init__(self, before: TranscriptBuilder, after: TranscriptBuilder) -> None:
-        self._before = before
-        self._open = [
-            (item, builder)
-            for builder in (before, after)
-            for item in builder.transcript().items
-            if isinstance(item, ToolCall)
-        ]
-        self._results = [
-            item for one in (before, after) for item in one.transcript().items if isinstance(item, ToolResult)
-        ]
-
-    def run(self, run: _Run, place: str) -> None:
-        """Adds the run where no message tells of it, or its result where the messages have the call only."""
-        same = [one for one in self._open if run.call_id is not None and one[0].call_id == run.call_id]
-        same = same or [one for one in self._open if _is_call_of(one[0], run)]
-        if not same:
-            _add_tool(run, self._before, place)
-            return
-        call, builder = same[0]
-        self._open.remove(same[0])
-        if not self._has_result(call):
-            _add_result(run, call.call_id, builder, place)
-
-    def _has_result(self, call: ToolCall) -> bool:
-        """Takes the call's result; one without an id is it by its tool's name."""
-        for result in self._results:
-            by_id = call.call_id is not None and result.call_id == call.call_id
-            if by_id or (result.call_id is None and result.name in {None, call.name}):
-                self._results.remove(result)
-                return True
-        return False
-
-
-def _is_call_of(call: ToolCall, run: _Run) -> bool:
-    return call.name == run.name and _canonical(call.arguments) == _canonical(run.arguments)
-
-
-def _canonical(arguments: str) -> str:
-    """Arguments as JSON with sorted keys; LangChain writes those of its tools as Python does."""
-    for decode in (json.loads, ast.literal_eval):
-        if len(arguments) > _LONGEST_LITERAL:
-            break
-        try:
-            return json.dumps(decode(arguments), sort_keys=True, default=as_text)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            continue
-    return arguments
-
-
 def _step(observation: dict[str, Any], shown: set[str], builder: TranscriptBuilder, place: str) -> None:
     """A generation or another step of the trace: told of where it has texts that are not shown already."""
     step = TranscriptBuilder()
     try:
-        _read_value(_plain(_decoded(observation.get("input"))), "user", step, "input")
-        _read_value(_plain(_decoded(observation.get("output"))), "assistant", step, "output")
+        read_value(plain_value(decoded_json(observation.get("input"), texts=True)), "user", step, "input")
+        read_value(plain_value(decoded_json(observation.get("output"), texts=True)), "assistant", step, "output")
     except CaseFileError:
         added = True
     else:
@@ -488,7 +110,7 @@ def _said(builder: TranscriptBuilder) -> set[str]:
 
 def _words(item: Item) -> str:
     if isinstance(item, ToolCall):
-        return f"{item.name} {_canonical(item.arguments)}"
+        return f"{item.name} {canonical_json_text(item.arguments)}"
     if item.kind == "attachment":
         return item.digest
     return item.what if item.kind == "not_shown" else item.text
@@ -501,16 +123,6 @@ def _scores(scores: Any) -> dict[str, Any]:
         for one in listed
         if one.get("name") and not (one.get("stringValue") is None and one.get("value") is None)
     }
-
-
-def _decoded(value: Any) -> Any:
-    """CSV exports hold JSON in cells."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in {"[", "{", '"'}:
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
 
 
 def _recognises(row: Any) -> bool:

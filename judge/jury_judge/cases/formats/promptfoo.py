@@ -4,14 +4,13 @@ Source: promptfoo's output file (`results.results`, version 3). A red team's str
 a conversation: its `response.metadata` says what was really sent.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from jury_judge.cases.draft import Draft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
-from jury_judge.cases.transcripts.json_values import as_text
+from jury_judge.cases.transcripts.json_values import as_text, decoded_json
 from jury_judge.cases.transcripts.reading import is_message, last_answer, read_messages
 from jury_judge.cases.transcripts.tool_calls import add_calls
 
@@ -72,7 +71,7 @@ def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -
 
 def _prompt(sent: Any, builder: TranscriptBuilder) -> None:
     """Text, or a list of messages, be it JSON in a text."""
-    messages = _json(sent) if isinstance(sent, str) else sent
+    messages = decoded_json(sent) if isinstance(sent, str) else sent
     if isinstance(messages, list) and any(map(is_message, messages)):
         read_messages(messages, builder, "prompt.raw")
     elif sent is not None:
@@ -101,7 +100,7 @@ def _texts(builder: TranscriptBuilder) -> set[str]:
 
 def _words(raw: Any) -> str:
     """What a prompt says last, for telling whether a conversation has it."""
-    messages = _json(raw) if isinstance(raw, str) else raw
+    messages = decoded_json(raw) if isinstance(raw, str) else raw
     last = messages[-1] if isinstance(messages, list) and messages else raw
     return as_text(last.get("content") if isinstance(last, dict) else last)
 
@@ -117,15 +116,6 @@ def _error(row: dict[str, Any], graded: dict[str, Any]) -> str | None:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _json(text: str) -> Any:
-    if text.lstrip()[:1] not in {"[", "{"}:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _recognises(row: Any) -> bool:

@@ -21,6 +21,16 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=as_text)
 
 
+def decoded_json(value: Any, *, texts: bool = False) -> Any:
+    """What a text is as JSON, where it is a list or an object (with `texts`: or a quoted text); else it as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ({"[", "{", '"'} if texts else {"[", "{"}):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
 def text_or_none(value: Any) -> str | None:
     """Text that is not blank, whole numbers as text; None for anything else."""
     if isinstance(value, int) and not isinstance(value, bool):
