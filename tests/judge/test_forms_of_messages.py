@@ -329,6 +329,7 @@ def test_a_format_needs_its_own_objects(row: dict[str, Any], expected: str) -> N
         {"messages": [{"role": "assistant", "content": "A", "tool_calls": [{"function": [1]}]}]},
         {"contents": [{"role": ["x"], "parts": [{"text": "Q"}]}]},
         {"contents": [{"role": "user", "parts": [{"text": "Q"}]}], "candidates": [{"content": "hello"}]},
+        {"systemInstruction": 5, "contents": [{"role": "user", "parts": [{"text": "Q"}]}]},
         {"object": "response", "input": "Q", "output": [{"type": ["x"]}]},
         {"messages": [{"parts": [{"type": ["x"]}], "role": "user"}]},
     ],

@@ -15,6 +15,7 @@ from jury_debate.rules_v1.datamark import unmark
 from jury_events.case import Case
 from jury_judge.cases.formats.registry import FORMATS, format_of
 from jury_judge.cases.rows import read_case
+from jury_judge.errors import CaseFileError
 from support.foreign_rows import PNG_BASE64, PNG_URL, ROWS
 
 EN = load_prompts(1, "en")
@@ -359,3 +360,31 @@ def test_every_format_is_tried_here() -> None:
     known = {*ENCODERS, "messages", "sharegpt", "langfuse", "promptfoo", "agentdojo", "tau-bench", "rows", "inspect"}
 
     assert set(FORMATS) == known
+
+
+ODD = (None, [], {}, "x", 5, True, [1], {"a": 1}, ["x"], "[", [None], [{}], {"type": ["x"]}, 0, "")
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path of everything in a row."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+@pytest.mark.parametrize("name", ["inspect", *ROWS])
+def test_odd_values_are_read_or_refused_in_one_line(name: str) -> None:
+    row = inspect_sample() if name == "inspect" else ROWS[name]()
+    form = format_of(row, None)
+
+    for index, place in enumerate(places(row)):
+        changed = copy.deepcopy(row)
+        at(changed, place[:-1])[place[-1]] = copy.deepcopy(ODD[index % len(ODD)])
+        try:
+            rows = [one for _, one in form.split(changed)] if form.split else [changed]
+            told = [read_case(one, default_id="first", form=form).case_id for one in rows]
+        except CaseFileError as error:
+            told = [str(error)]
+
+        assert not any("\n" in line for line in told)

@@ -10,7 +10,7 @@ from jury_judge.cases.transcripts.blocks import BlockReader, Speaker
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.chat import read_chat, read_choices, read_end, read_message
 from jury_judge.cases.transcripts.gemini import read_candidates, read_content, read_contents
-from jury_judge.cases.transcripts.json_values import as_text, json_kind
+from jury_judge.cases.transcripts.json_values import as_text, is_blank, json_kind
 from jury_judge.cases.transcripts.reading import is_message, read_messages
 from jury_judge.cases.transcripts.responses import is_item, read_responses
 from jury_judge.cases.transcripts.sharegpt import read_sharegpt
@@ -123,8 +123,10 @@ def _gemini(row: Any) -> Draft:
         system = _found(config, "systemInstruction", "system_instruction")
     if isinstance(system, str | list):
         system = {"parts": system}
-    if system is not None:
+    if isinstance(system, dict):
         read_content(system, builder, "systemInstruction", system=True)
+    elif not is_blank(system):
+        raise CaseFileError(f"systemInstruction: must be a content, not {json_kind(system)}")
     history = _found(table, "automaticFunctionCallingHistory", "automatic_function_calling_history")
     contents = table.get("contents")
     if isinstance(history, list) and history:
