@@ -4,6 +4,7 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 
 from jury_events.case import Case
@@ -54,8 +55,11 @@ class CaseOptions:
         check_targets(self.fields)
         _ = self.conditions, self.words
         if self.format is not None and self.format not in FORMATS:
+            near = get_close_matches(self.format, FORMATS, 1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
             raise CaseFileError(
-                f"--format {visible_line(self.format)!r}: there is no such format; formats are {', '.join(FORMATS)}"
+                f"--format {visible_line(self.format)!r}: there is no such format{hint}; "
+                f"formats are {', '.join(FORMATS)}"
             )
         if self.limit is not None and self.limit < 0:
             raise CaseFileError(f"the limit {self.limit} is negative; it counts cases from 0 up")
