@@ -41,7 +41,7 @@ def test_the_commands_of_the_readme_work_one_after_another(tmp_path: Path) -> No
 
     results = [(arguments, run(arguments, tmp_path)) for arguments in commands(README)]
 
-    first = ["demo", "run", "list", "show", "verify", "run", "run"]
+    first = ["demo", "cases", "run", "list", "show", "verify", "run", "run"]
     again = ["replay", "rescore", "fork", "compare", "export", "regress"]
     assert first + again == [arguments[0] for arguments, _ in results]
     for arguments, result in results:
@@ -50,7 +50,7 @@ def test_the_commands_of_the_readme_work_one_after_another(tmp_path: Path) -> No
     demo = results[0][1]
     assert "simulated" in demo.stdout
     assert "No model is called" in demo.stderr
-    lines = [json.loads(line) for line in results[1][1].stdout.splitlines()]
+    lines = [json.loads(line) for line in results[2][1].stdout.splitlines()]
     assert ["refund-17", "refund-18"] == [line["case_id"] for line in lines]
     assert all(line["simulated"] for line in lines)
 

@@ -16,7 +16,7 @@ SLOW = ("--simulate", "latency=0.15", "--simulate", "sigma=0")
 
 
 def ended(process: "subprocess.Popen[bytes]", before: bytes = b"") -> Outcome:
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     return Outcome(process.returncode, (before + (out or b"")).decode(), err.decode())
 
 

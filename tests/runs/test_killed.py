@@ -83,7 +83,7 @@ def test_a_run_that_is_interrupted_twice_stops_at_once_and_can_be_gone_on_with(
     running.interrupt()
     eventually(lambda: "Ctrl-C again" in running.stderr)
     running.interrupt()
-    code = running.ends(20)
+    code = running.ends(120)
 
     assert code == 130, running.stderr
     assert not running.lines
@@ -98,7 +98,7 @@ def test_a_run_on_ray_that_is_interrupted_twice_stops_at_once(command: Command) 
     running.interrupt()
     eventually(lambda: "Ctrl-C again" in running.stderr)
     running.interrupt()
-    code = running.ends(30)
+    code = running.ends(120)
 
     assert code == 130, running.stderr
     assert "Traceback" not in running.stderr

@@ -51,7 +51,7 @@ def serve(jury: CommandLine) -> Iterator[Serve]:
     yield start
     for process in started:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 def a_panel(jury: CommandLine, name: str, models: tuple[str, ...], judge: str, **more: Any) -> str:

@@ -103,12 +103,12 @@ class Started:
         """The results as printed."""
         return self._out.read_text().splitlines()
 
-    def ends(self, seconds: float = 90.0) -> int:
+    def ends(self, seconds: float = 300.0) -> int:
         """Its exit code, once it ends."""
         code: int = self.process.wait(seconds)
         return code
 
-    def comes_to(self, events: int, store: Command, seconds: float = 60.0) -> None:
+    def comes_to(self, events: int, store: Command, seconds: float = 180.0) -> None:
         """Wait until the store holds so many events, or the command ends."""
         eventually(lambda: self.process.poll() is not None or _events(store) >= events, seconds)
 
@@ -125,7 +125,7 @@ class Started:
                 process.kill()
             except psutil.NoSuchProcess:
                 continue
-        psutil.wait_procs(tree, timeout=20)
+        psutil.wait_procs(tree, timeout=60)
 
 
 def _events(command: Command) -> int:

@@ -521,7 +521,7 @@ for form in ("eval", "json"):
 def inspect_logs(folder: Path) -> dict[str, Path]:
     """Logs that a real Inspect writes with a mock model: by `eval` and `json`."""
     subprocess.run(
-        [sys.executable, "-c", _INSPECT, str(folder), PNG_URL], check=True, capture_output=True, timeout=100, cwd=folder
+        [sys.executable, "-c", _INSPECT, str(folder), PNG_URL], check=True, capture_output=True, timeout=300, cwd=folder
     )
     return {form: next(folder.glob(f"*.{form}")) for form in ("eval", "json")}
 

@@ -37,7 +37,7 @@ COURSES = ("once", "lasting", "spared")
 TRIES = 2
 REPAIRS = 1
 _OFTEN = 20
-_PATIENCE = 0.6
+_PATIENCE = 3.0
 """Seconds that a call may take where none comes: what the fault is about."""
 
 
@@ -168,7 +168,7 @@ async def _in_court(provider: str, rows: list[Row], store_url: str) -> dict[Row,
     court = in_process_court(
         plan, lambda: open_store(store_url, write=True, run="matrix", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as port, asyncio.timeout(110):
+    async with court as port, asyncio.timeout(350):
         return {by_debate[one.debate_id]: one async for one in hold(port, iter(jobs), concurrency=40)}
 
 

@@ -5,14 +5,14 @@ import time
 from collections.abc import Callable
 
 
-async def until(what: Callable[[], object], seconds: float = 5.0) -> None:
+async def until(what: Callable[[], object], seconds: float = 30.0) -> None:
     """Let the other tasks work until `what` holds; TimeoutError when it does not come to that."""
     async with asyncio.timeout(seconds):
         while not what():  # noqa: ASYNC110  (what is waited for is any state of any fake)
             await asyncio.sleep(0)
 
 
-def eventually(what: Callable[[], object], seconds: float = 30.0) -> None:
+def eventually(what: Callable[[], object], seconds: float = 120.0) -> None:
     """Look again and again until `what` holds, for what other processes do."""
     deadline = time.monotonic() + seconds
     while not what():
@@ -20,7 +20,7 @@ def eventually(what: Callable[[], object], seconds: float = 30.0) -> None:
         time.sleep(0.01)
 
 
-async def comes(what: Callable[[], object], seconds: float = 60.0) -> None:
+async def comes(what: Callable[[], object], seconds: float = 180.0) -> None:
     """The same, while this loop's tasks go on."""
     async with asyncio.timeout(seconds):
         while not what():  # noqa: ASYNC110  (other processes set no event)
