@@ -12,9 +12,8 @@ import pyarrow as pa
 import pytest
 
 from jury_judge.cases.containers import zip_members
-from jury_judge.cases.containers.row import Row
-from jury_judge.cases.containers.rows import read_rows
 from jury_judge.errors import CaseFileError
+from support.container_files import read, refusal
 
 HEADER = {"version": 2, "status": "success", "eval": {"task": "refunds", "model": "mockllm/model"}}
 
@@ -59,17 +58,6 @@ def archive(
     end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(body), 0)
     path.write_bytes(body + directory + b"PK\x05\x06" + end)
     return path
-
-
-def read(path: Path) -> list[Row]:
-    return list(read_rows([path]))
-
-
-def refusal(path: Path) -> str:
-    with pytest.raises(CaseFileError) as caught:
-        read(path)
-    assert "\n" not in str(caught.value)
-    return str(caught.value).removeprefix(str(path))
 
 
 @pytest.mark.parametrize("pack", [stored, deflated, zstandard])

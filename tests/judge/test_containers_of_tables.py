@@ -12,20 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from jury_judge.cases.containers import csv_rows
-from jury_judge.cases.containers.row import Row
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.errors import CaseFileError
-
-
-def read(path: Path) -> list[Row]:
-    return list(read_rows([path]))
-
-
-def refusal(path: Path) -> str:
-    with pytest.raises(CaseFileError) as caught:
-        read(path)
-    assert "\n" not in str(caught.value)
-    return str(caught.value).removeprefix(str(path))
+from support.container_files import read, refusal
 
 
 def csv_file(folder: Path, content: bytes, name: str = "cases.csv") -> Path:

@@ -157,7 +157,7 @@ def _with_messages(value: Any, messages: list[Any]) -> Any:
 
 
 def read_value(value: Any, kind: _Kind, builder: TranscriptBuilder, place: str) -> None:
-    """Whatever form an input (`kind` user) or output has. Nobody's words become those of the user or the agent."""
+    """Read an input (`kind` user) or output of any form. Text of an unknown author is never the user's or agent's."""
     if value is None or value == []:
         return
     if isinstance(value, list) and any(map(is_message, value)):

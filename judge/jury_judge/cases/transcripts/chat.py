@@ -228,7 +228,7 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
 
 
 def _other(message: dict[str, Any], role: str, builder: TranscriptBuilder, place: str) -> None:
-    """A role that is none of the usual ones: what it is to the agent is not known, so nobody's words it becomes."""
+    """A message of an unknown role. Its author is not known, so it becomes an event of the environment."""
     texts = TranscriptBuilder()
     BlockReader(Speaker(None, "environment"), texts).read(_content(message), f"{place}.content")
     items = texts.transcript().items
