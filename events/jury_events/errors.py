@@ -24,6 +24,20 @@ class MalformedBody(EventError):
     """Stored body bytes do not decode to the event that their envelope names."""
 
 
+class AlteredPart(EventError):
+    """A stored text is not the one whose digest it stands under: it was altered, or its bytes were damaged.
+
+    `part` is its reference, 43 characters.
+    """
+
+    def __init__(self, part: str) -> None:
+        super().__init__(f"the text {part} is not the one that was recorded; see jury verify --all")
+        self.part = part
+
+    def __reduce__(self) -> tuple[type["AlteredPart"], tuple[str]]:
+        return AlteredPart, (self.part,)
+
+
 class UnknownPart(EventError):
     """A text that is referred to is not at hand: it was erased, or lost.
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import StringConstraints
 
-from jury_events.errors import UnknownPart
+from jury_events.errors import AlteredPart, UnknownPart
 from jury_events.value import Value
 
 SALT_BYTES = 16
@@ -58,6 +58,27 @@ class Part(NamedTuple):
     def ref(self) -> PartRef:
         """What an event says to name this part."""
         return _ref(encode_digest(self.digest))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is what the digest was made of, each field of the kind and length that it must have."""
+        try:
+            # Without its fixed length, bytes could move from the content into the salt and leave the digest as it is.
+            return len(self.salt) == SALT_BYTES and part_digest(self.salt, self.content) == self.digest
+        except TypeError:
+            return False  # a SQLite column holds whatever somebody put there
+
+
+def whole(parts: Iterable[Part]) -> Iterator[Part]:
+    """The same parts, each looked at before anybody reads it.
+
+    Raises:
+        AlteredPart: one of them is not what its digest was made of.
+    """
+    for part in parts:
+        if not part.is_whole:
+            raise AlteredPart(encode_digest(part.digest))
+        yield part
 
 
 def encode_digest(digest: Digest) -> str:
@@ -112,8 +133,12 @@ class PartPen:
         self.know(known)
 
     def know(self, parts: Iterable[Part]) -> None:
-        """Take parts that the log holds already."""
-        self.know_texts({part.ref.part: part.content for part in parts})
+        """Take parts that the log holds already.
+
+        Raises:
+            AlteredPart: the log holds another text under this digest.
+        """
+        self.know_texts({part.ref.part: part.content for part in whole(parts)})
 
     def know_texts(self, texts: Mapping[str, bytes]) -> None:
         """The same as contents by the 43 characters of their references."""

@@ -4,12 +4,20 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jury_events.codec import decode
-from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade, TextsErased
+from jury_events.codec import DebateEvent, decode
+from jury_events.debate_events import (
+    DebateOpened,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    StatementMade,
+    TextsErased,
+)
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
-from jury_events.ids import calls_stream
-from jury_events.parts import SALT_BYTES, Digest, decode_digest, encode_digest, part_digest
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import CALLS_PREFIX, calls_stream, stream_debate
+from jury_events.parts import Digest, decode_digest, encode_digest
 from jury_store.inventory import DebateRecord, Head
 
 # Bodies are canonical JSON, where a quotation mark inside a text is escaped: this finds references and nothing else.
@@ -55,11 +63,16 @@ def check_debate(record: DebateRecord) -> Checked:
         found = _stream_failure(stream, record.events.get(stream, []), record.heads.get(stream), named)
         failures += () if found is None else (found,)
     failures += _exchange_failures(record, named)
+    failures += (Failure(f"debate/{record.debate_id}", twin) for twin in record.twins)
     if not record.events and not record.heads:
         failures.append(Failure(f"debate/{record.debate_id}", "there are texts of it, but no stream"))
     events = [event for stream in record.events.values() for event in stream if _is_bytes(event.body)]
     references, erasable = _references(events)
     missing = {digest: event for digest, event in references.items() if digest not in record.parts}
+    for digest in sorted(record.parts.keys() & erasable):
+        name, event = encode_digest(digest), references[digest]
+        back = f"the text {name} is stored, although its erasure is recorded: finish it or repeat it with jury erase"
+        failures.append(_at(event, back, part=name))
     for digest, event in missing.items():
         if digest not in erasable:
             name = encode_digest(digest)
@@ -112,7 +125,7 @@ def _stream_failure(
     for version, event in enumerate(events, 1):
         if event.version != version:
             gap = f"event {version} is missing: the next one stored is event {event.version}"
-            return Failure(stream, gap, version, position=event.position)
+            return _at(event, gap)._replace(version=version, event_id=None)
         fault = _event_fault(event, previous, named)
         if fault is not None:
             return _at(event, fault)
@@ -129,7 +142,9 @@ def _stream_failure(
     return None
 
 
-_WHOLE_NUMBERS = (int, int, int, int)
+_KINDS = (int, str, int, str, str, int, int, bytes, bytes)
+"""Of the columns of an event, in their order."""
+
 _FOLLOWING = (JurorEvaluated, JurorAbstained, StatementMade, JudgmentRendered)
 """Events that name the exchanges that they follow from."""
 
@@ -137,8 +152,8 @@ _FOLLOWING = (JurorEvaluated, JurorAbstained, StatementMade, JudgmentRendered)
 def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEvent]) -> str | None:
     try:
         # SQLite keeps a fraction in a whole-number column, and the hash is made of the digits before it.
-        if (type(event.position), type(event.version), type(event.schema), type(event.recorded_at)) != _WHOLE_NUMBERS:
-            return "a column holds a value of the wrong kind: a whole number was changed"
+        if tuple(map(type, event)) != _KINDS:
+            return f"a column holds a value of the wrong kind: {_wrong_column(event)}"
         if stored_hash(previous, event) != event.hash:
             return "its hash does not follow from it and the event before: something was changed"
         decoded = decode(event)
@@ -146,9 +161,33 @@ def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEve
         return str(error)
     except (TypeError, AttributeError, UnicodeError) as error:
         return f"a column holds a value of the wrong kind: {error}"
+    if (misplaced := _misplaced(event, decoded)) is not None:
+        return misplaced
     if isinstance(decoded, _FOLLOWING):
         for exchange in decoded.exchanges:
             named.setdefault(exchange, event)
+    return None
+
+
+def _wrong_column(event: StoredEvent) -> str:
+    return ", ".join(
+        f"{name} holds {type(value).__name__}, not {kind.__name__}"
+        for name, value, kind in zip(event._fields, event, _KINDS, strict=True)
+        if type(value) is not kind
+    )
+
+
+def _misplaced(event: StoredEvent, decoded: DebateEvent | ExchangeRecorded) -> str | None:
+    """Why an event has no place where it stands; None: it has."""
+    calls = event.stream.startswith(CALLS_PREFIX)
+    if calls != isinstance(decoded, ExchangeRecorded):
+        return f"{decoded.type} has no place in a stream {'of calls' if calls else 'of a debate'}"
+    if calls:
+        return None
+    if (event.version == 1) != isinstance(decoded, DebateOpened):
+        return "a debate begins with its opening, and has one"
+    if isinstance(decoded, DebateOpened) and decoded.debate_id != stream_debate(event.stream):
+        return f"it opens another debate, {decoded.debate_id}"
     return None
 
 
@@ -156,13 +195,11 @@ def _text_failures(record: DebateRecord, references: dict[Digest, StoredEvent]) 
     for digest, part in record.parts.items():
         event = references.get(digest)
         try:
-            # Without its fixed length, bytes could move from the content into the salt and leave the digest as it is.
-            same = len(part.salt) == SALT_BYTES and part_digest(part.salt, part.content) == digest
-            if same and event is not None:
+            if part.is_whole and event is not None:
                 continue
             name = encode_digest(digest)
-        except TypeError as error:
-            yield Failure(f"debate/{record.debate_id}", f"a text holds a value of the wrong kind: {error}")
+        except TypeError:
+            yield Failure(f"debate/{record.debate_id}", f"a text stands under {str(digest)[:80]!r}, which is no digest")
             continue
         if event is None:
             yield Failure(f"debate/{record.debate_id}", f"no event refers to the stored text {name}", part=name)
@@ -171,4 +208,12 @@ def _text_failures(record: DebateRecord, references: dict[Digest, StoredEvent]) 
 
 
 def _at(event: StoredEvent, what: str, part: str | None = None) -> Failure:
-    return Failure(event.stream, what, event.version, event.event_id, part, event.position)
+    """A failure at an event, of whose columns only what has the right kind is told."""
+    return Failure(
+        event.stream,
+        what,
+        event.version if type(event.version) is int else None,
+        event.event_id if type(event.event_id) is str else None,
+        part,
+        event.position if type(event.position) is int else _NOWHERE,
+    )

@@ -10,7 +10,7 @@ from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFa
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Panel
-from jury_events.parts import PartPen, encode_digest
+from jury_events.parts import PartPen
 from jury_replay.errors import DebateMissing, RecordDamaged
 from jury_replay.recorded_case import recorded_case
 from jury_store.inventory import DebateRecord
@@ -80,7 +80,7 @@ def read_recorded(record: DebateRecord) -> RecordedDebate:
         opened,
         events,
         exchanges,
-        {encode_digest(digest): part.content for digest, part in record.parts.items()},
+        record.whole_texts(),
     )
 
 

@@ -1,19 +1,25 @@
-"""Whether the log is whole: chains, heads, positions, texts and seals, by arithmetic alone. No rule of a debate is
-involved.
+"""Whether the log is whole: chains, heads, positions, texts, lists and seals, by arithmetic alone. No rule of a debate
+is involved, unless the check is a deep one: then every debate is replayed as well.
 
 A chain shows that nobody changed, cut or reordered events of a stream without recomputing everything after them.
-Against somebody who recomputes, there are seals (`jury_replay.sealed`).
+Against somebody who recomputes, there are seals (`jury_replay.sealed`), and replay finds what does not follow.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
+from jury_events.ids import debate_stream
 from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.integrity import Failure, check_debate
+from jury_replay.replay import Replayed, Status, replay_record
 from jury_replay.sealed import check_seals
 from jury_replay.selection import EVERYTHING, Selection, spread
+from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
+from jury_store.inventory import DebateRecord
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint
 
@@ -29,6 +35,9 @@ class Report:
 
     Of the whole log: `seals` stored; `sealed` events that the largest seal or checkpoint that fits covers, `unsealed`
     ones beyond it; `signatures`: whether those of the seals were checked.
+
+    Of a deep check: `replayed` debates were found to follow from what the models said; of `not_replayed` the texts that
+    this needs were erased, on record. Both None where the check was none.
     """
 
     debates: int
@@ -40,6 +49,8 @@ class Report:
     sealed: int
     unsealed: int
     signatures: bool
+    replayed: int | None
+    not_replayed: int | None
     failures: tuple[Failure, ...]
 
     @property
@@ -58,6 +69,7 @@ def verify(
     debate_ids: Sequence[str] | None = None,
     progress: Progress | None = None,
     *,
+    deep: bool = False,
     keys: Sequence[PublicKey] = (),
     checkpoint: bytes | None = None,
     url: str = "",
@@ -69,6 +81,7 @@ def verify(
         store: may be written to meanwhile.
         debate_ids: which debates; None: all, that positions have no gap, that nothing else is stored, and the seals.
         progress: told after every few debates how many were checked so far.
+        deep: replay every debate whose record is whole, too, which takes about ten times as long.
         keys: whose signatures under seals count; empty: none is checked. Of use for the whole log only.
         checkpoint: a signed note over this log that was kept elsewhere. Of use for the whole log only.
         url: where the store is; needed for more than one process.
@@ -81,14 +94,16 @@ def verify(
     if checkpoint is not None:
         read_checkpoint(checkpoint)  # what is none is told before everything is read
     failures: list[Failure] = []
-    debates = events = parts = erased = size = 0
+    debates = events = parts = erased = size = replayed = not_replayed = 0
     chunks = (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
-    for checked in spread(store, chunks, _check_chunk, url=url, processes=processes):
+    for checked in spread(store, chunks, partial(_check_chunk, deep=deep), url=url, processes=processes):
         debates += checked.debates
         events += checked.events
         parts += checked.parts
         erased += checked.erased
         size += checked.bytes
+        replayed += checked.replayed
+        not_replayed += checked.not_replayed
         failures += checked.failures
         if progress is not None:
             progress(debates)
@@ -98,7 +113,7 @@ def verify(
         checked_seals = check_seals(store, keys, checkpoint)
         seals, sealed = checked_seals.seals, checked_seals.covered
         failures += checked_seals.failures
-    failures.sort(key=lambda one: one.position)
+    failures = sorted(dict.fromkeys(failures), key=lambda one: one.position)
     return Report(
         debates=debates,
         events=events,
@@ -109,6 +124,8 @@ def verify(
         sealed=sealed,
         unsealed=max(events - sealed, 0) if debate_ids is None else 0,
         signatures=bool(keys) and debate_ids is None,
+        replayed=replayed if deep else None,
+        not_replayed=not_replayed if deep else None,
         failures=tuple(failures),
     )
 
@@ -121,14 +138,18 @@ class _Chunk(NamedTuple):
     parts: int
     erased: int
     bytes: int
+    replayed: int
+    not_replayed: int
     failures: list[Failure]
 
 
-def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
+def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Chunk:
     debates = events = parts = erased = size = 0
     failures: list[Failure] = []
+    statuses: Counter[Status] = Counter()
     origins = store.origins(debate_ids)
-    for record in store.records(debate_ids):
+    records = store.records(debate_ids)
+    for record in records:
         if not record.events and not record.heads and not record.parts:
             failures.append(Failure(f"debate/{record.debate_id}", "nothing is stored of it"))
             continue
@@ -139,19 +160,51 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
         erased += checked.erased
         size += checked.bytes
         failures += checked.failures
+        if deep and not checked.failures:
+            replayed = replay_record(record)
+            statuses[replayed.status] += 1
+            failures += _replay_failures(replayed)
         origin = origins.get(record.debate_id)
         if origin is not None and not checked.failures and (fault := origin_fault(record, origin)) is not None:
             failures.append(Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}"))
-    return _Chunk(debates, events, parts, erased, size, failures)
+    failures += _list_failures(store, records)
+    return _Chunk(debates, events, parts, erased, size, statuses[Status.EQUAL], statuses[Status.ERASED], failures)
+
+
+def _replay_failures(replayed: Replayed) -> Iterable[Failure]:
+    stream = debate_stream(replayed.debate_id)
+    if replayed.status == Status.UNREADABLE:
+        yield Failure(stream, f"it cannot be replayed: {replayed.detail}")
+    for difference in replayed.differences[:1]:
+        place, *_ = difference.lines()
+        yield Failure(stream, f"it does not follow from what the models said: {place}", difference.version)
+
+
+def _list_failures(store: EventStore, records: Sequence[DebateRecord] | None = None) -> Iterable[Failure]:
+    try:
+        for fault in store.list_faults(records):
+            stream = "" if fault.debate_id is None else debate_stream(fault.debate_id)
+            yield Failure(stream, f"{fault.what}; jury db rebuild makes the lists anew")
+    except StoreDamaged as error:
+        yield Failure("", str(error))
 
 
 def _log_failures(store: EventStore) -> Iterable[Failure]:
     found = store.inventory()
+    for fault in found.faults:
+        yield Failure("", fault)
     if found.first_missing is not None:
         yield Failure("", f"no event has the position {found.first_missing}", position=found.first_missing)
-    if found.counter != found.last_position:
+    if found.counter is None:
+        yield Failure("", "the counter of positions is missing")
+    elif found.counter != found.last_position:
         what = f"the last event has the position {found.last_position}, the counter says {found.counter}"
         yield Failure("", what, position=min(found.last_position, found.counter) + 1)
+    if found.epoch is None:
+        yield Failure("", "the counter of epochs is missing")
+    elif found.epoch < found.highest_epoch:
+        yield Failure("", f"a stream has the epoch {found.highest_epoch}, the counter of epochs says {found.epoch}")
+    yield from _list_failures(store)
     for stream in found.strays:
         yield Failure(stream, "this is neither the stream of a debate nor of its calls")
     for debate_id in found.origins:

@@ -11,7 +11,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest
 from jury_store.dialects import Dialect
-from jury_store.errors import StoreError, StoreFailed
+from jury_store.errors import StoreDamaged, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
 from jury_store.inventory import Head
 from jury_store.ledger import Kept, Ledger, NeedsCare, first_refusal
@@ -89,9 +89,24 @@ def _write_ledger(connection: Connection, dialect: Dialect, ledger: Ledger, befo
     if ledger.events:
         # Last of all locks: whoever holds the counter is the next to commit, so positions appear in their order.
         count = len(ledger.events)
-        first = execute(dialect.advance_counter, (count, POSITION)).scalar_one() - count + 1
+        first = advance_counter(connection, dialect, POSITION, count) - count + 1
         rows = [(position, *event[1:]) for position, event in enumerate(ledger.events, first)]
         _insert_all(connection, dialect.insert_event, rows)
+
+
+def advance_counter(connection: Connection, dialect: Dialect, name: str, by: int) -> int:
+    """What the counter says afterwards.
+
+    Raises:
+        StoreDamaged: there is none.
+    """
+    found = connection.exec_driver_sql(dialect.advance_counter, (by, name)).scalars().all()
+    if len(found) != 1 or not isinstance(found[0], int):
+        raise StoreDamaged(
+            f"the counter {name!r} is missing from the database, or there are two: it was altered, so nothing more is "
+            "written to it. See jury verify --all, and go on from a backup"
+        )
+    return found[0]
 
 
 def _insert_all(connection: Connection, statement: str, rows: list[Any]) -> None:

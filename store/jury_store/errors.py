@@ -31,6 +31,10 @@ class StoreFailed(StoreError):
     """The database failed (disk full, connection lost): the whole group is stored, or nothing of it; send it again."""
 
 
+class StoreDamaged(StoreError):
+    """The database lacks a row that a store always has: somebody altered it."""
+
+
 class ReadOnlyStore(StoreError):
     """The store was opened for reading."""
 

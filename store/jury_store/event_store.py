@@ -13,7 +13,7 @@ from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.parts import Digest, Part
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import StoreError
-from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
 from jury_store.seals.seal import Seal
 
 
@@ -99,11 +99,19 @@ class EventStore(ABC):
 
     @abstractmethod
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
-        """The texts of a debate by digest, all or those asked for; erased and unknown ones are left out."""
+        """The texts of a debate by digest, all or those asked for; erased and unknown ones are left out.
+
+        Raises:
+            AlteredPart: what is stored under a digest is not what it was made of.
+        """
 
     @abstractmethod
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
-        """All texts of several debates; a debate without any is left out."""
+        """All texts of several debates, as they are stored; a debate without any is left out.
+
+        Whoever reads them looks first whether they are whole (`jury_events.parts.whole`): an altered text of one debate
+        keeps no other from being read.
+        """
 
     @abstractmethod
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
@@ -116,6 +124,15 @@ class EventStore(ABC):
     @abstractmethod
     def inventory(self) -> Inventory:
         """The log as a whole, at one moment; reads every position once."""
+
+    @abstractmethod
+    def list_faults(self, records: Sequence[DebateRecord] | None = None) -> list[ListFault]:
+        """Where the lists say something else of these debates than their events do, up to where they were carried.
+
+        Args:
+            records: as they were read, maybe some time ago; None: what the lists hold beside the debates of the log,
+                and whether the runs are counted right.
+        """
 
     @abstractmethod
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:

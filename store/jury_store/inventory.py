@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
-from jury_events.parts import Digest, Part
+from jury_events.parts import Digest, Part, encode_digest
 
 
 class Head(NamedTuple):
@@ -15,24 +15,44 @@ class Head(NamedTuple):
 
 
 class DebateRecord(NamedTuple):
-    """Everything stored of one debate, seen at one moment. Streams by name, `debate/` before `calls/`."""
+    """Everything stored of one debate, seen at one moment. Streams by name, `debate/` before `calls/`.
+
+    `twins`: what a table holds a second time, under a key that allows one row; the first of them is in here.
+    """
 
     debate_id: str
     events: dict[str, list[StoredEvent]]
     heads: dict[str, Head]
     parts: dict[Digest, Part]
+    twins: tuple[str, ...] = ()
+
+    def whole_texts(self) -> dict[str, bytes]:
+        """The texts by the 43 characters of their references, without those that were altered since."""
+        return {encode_digest(digest): part.content for digest, part in self.parts.items() if part.is_whole}
 
 
 class Inventory(NamedTuple):
     """The log as a whole: how many events, the highest position, what the counter says, and what does not belong.
 
+    `counter` and `epoch` are None where the row of that counter is missing, or holds no number; `highest_epoch` is that
+    of all heads. `faults` are rows that no reader can make sense of, see `row_checks`.
     `first_missing` is the lowest position up to the highest that no event has; `strays` are streams that are neither
     `debate/` nor `calls/`; `origins` are ids of debates that were never stored and have a seal from elsewhere.
     """
 
     events: int
     last_position: int
-    counter: int
+    counter: int | None
     first_missing: int | None
     strays: tuple[str, ...]
     origins: tuple[str, ...] = ()
+    epoch: int | None = 0
+    highest_epoch: int = 0
+    faults: tuple[str, ...] = ()
+
+
+class ListFault(NamedTuple):
+    """Where a list says something else than the log. `debate_id` is None where it is about no debate."""
+
+    debate_id: str | None
+    what: str

@@ -13,6 +13,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
 from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, row_values
 from jury_store.dialects import Dialect
+from jury_store.errors import StoreDamaged
 from jury_store.projection import Row, View, opened_run, touched
 from jury_store.schema import debates as debates_table
 from jury_store.schema import metadata
@@ -23,7 +24,7 @@ _CHUNK = 500
 _projections = metadata.tables["projections"]
 _parts = metadata.tables["parts"]
 _fields = metadata.tables["debate_fields"]
-_COLUMNS = frozenset({"label", "case_id"})
+FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
 """Fields that are columns of the debates and nowhere else."""
 _UNLIMITED = 2**62
 _checkpoint = select(_projections.c.position).where(_projections.c.name == _NAME)
@@ -32,8 +33,8 @@ _checkpoint = select(_projections.c.position).where(_projections.c.name == _NAME
 def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
     """Carry the lists over the next `limit` events; gives how many there were."""
     # Locked, so that two PostgreSQL writers do not carry the same events.
-    position: int = connection.execute(_checkpoint.with_for_update()).scalar_one()
-    events = _events(connection, dialect, position, limit)
+    connection.execute(_checkpoint.with_for_update())
+    events = _events(connection, dialect, position(connection), limit)
     if not events:
         return 0
     view = _view(connection, events)
@@ -49,7 +50,9 @@ def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
 def clear(connection: Connection) -> None:
     """Forget the lists; `advance` makes them anew."""
     # Locked first, so that nobody carries events into rows that are about to go.
-    connection.execute(_checkpoint.with_for_update())
+    if len(connection.execute(_checkpoint.with_for_update()).all()) != 1:
+        connection.execute(_projections.delete().where(_projections.c.name == _NAME))
+        connection.execute(_projections.insert().values(name=_NAME, position=0))
     connection.execute(delete(debates_table))
     connection.execute(delete(_fields))
     connection.execute(delete(runs_table))
@@ -57,15 +60,33 @@ def clear(connection: Connection) -> None:
 
 
 def lag(connection: Connection, dialect: Dialect) -> int:
-    """How many events are not carried yet."""
-    last: int = connection.exec_driver_sql(dialect.last_position).scalar_one()
-    return last - _position(connection)
+    """How many events are not carried yet.
+
+    Raises:
+        StoreDamaged: nothing says so.
+    """
+    return last_position(connection, dialect) - position(connection)
+
+
+def last_position(connection: Connection, dialect: Dialect) -> int:
+    """What the counter of positions says.
+
+    Raises:
+        StoreDamaged: there is none.
+    """
+    found = connection.exec_driver_sql(dialect.last_position).scalars().all()
+    if len(found) != 1 or not isinstance(found[0], int):
+        raise StoreDamaged(
+            "the counter of positions is missing from the database, or there are two: it was altered. "
+            "See jury verify --all, and go on from a backup"
+        )
+    return found[0]
 
 
 def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRow | None:
     """One line, up to date."""
     view = _tail(connection, dialect)
-    row = view.debates.get(debate_id) or _rows(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
+    row = view.debates.get(debate_id) or rows_of(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
     return DebateRow(**row) if row else None
 
 
@@ -131,7 +152,7 @@ def _conditions(wanted: DebateFilter) -> list[ColumnElement[bool]]:
 
 def _condition(condition: Condition) -> ColumnElement[bool]:
     """What `Condition.admits` says, in SQL."""
-    if condition.field in _COLUMNS:
+    if condition.field in FIELDS_IN_COLUMNS:
         column = debates_table.c[condition.field]
         holds = _holds(column, condition)
         return or_(column.is_(None), not_(holds)) if condition.negative else holds
@@ -188,15 +209,25 @@ def _by_position(row: Row) -> int:
 
 def _tail(connection: Connection, dialect: Dialect) -> View:
     """The rows that events beyond the checkpoint touch, as they are after them."""
-    events = _events(connection, dialect, _position(connection), _UNLIMITED)
+    events = _events(connection, dialect, position(connection), _UNLIMITED)
     view = _view(connection, events)
     view.advance(events)
     return view
 
 
-def _position(connection: Connection) -> int:
-    position: int = connection.execute(_checkpoint).scalar_one()
-    return position
+def position(connection: Connection) -> int:
+    """The position up to which the lists were carried.
+
+    Raises:
+        StoreDamaged: nothing says so.
+    """
+    found = connection.execute(_checkpoint).scalars().all()
+    if len(found) != 1 or not isinstance(found[0], int):
+        raise StoreDamaged(
+            "the row that says how far the lists were carried is missing, or there are two: the database was altered. "
+            "See jury verify --all; jury db rebuild makes the lists anew"
+        )
+    return found[0]
 
 
 def _events(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[StoredEvent]:
@@ -204,13 +235,13 @@ def _events(connection: Connection, dialect: Dialect, after: int, limit: int) ->
 
 
 def _view(connection: Connection, events: list[StoredEvent]) -> View:
-    rows = _rows(connection, debates_table, "debate_id", touched(events))
+    rows = rows_of(connection, debates_table, "debate_id", touched(events))
     opened = {run_id for event in events if (run_id := opened_run(event)) is not None}
     run_ids = opened | {row["run_id"] for row in rows.values() if row["run_id"] is not None}
-    return View(rows, _rows(connection, runs_table, "run_id", run_ids))
+    return View(rows, rows_of(connection, runs_table, "run_id", run_ids))
 
 
-def _rows(connection: Connection, table: Table, key: str, ids: Iterable[str]) -> dict[str, Row]:
+def rows_of(connection: Connection, table: Table, key: str, ids: Iterable[str]) -> dict[str, Row]:
     query = select(table).where(table.c[key].in_(bindparam("ids", expanding=True)))
     found: dict[str, Row] = {}
     wanted = sorted(ids)
@@ -236,7 +267,7 @@ def _save_fields(connection: Connection, rows: Iterable[Row]) -> None:
         {"position": row["position"], "name": name, "value": value}
         for row in rows
         for name, values in row_values(row).items()
-        if name not in _COLUMNS
+        if name not in FIELDS_IN_COLUMNS
         for value in values
     ]
     if values:

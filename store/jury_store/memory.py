@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream, stream_debate
-from jury_events.parts import Digest, Part
+from jury_events.parts import Digest, Part, whole
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, EventStore
-from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
 from jury_store.ledger import Ledger, first_refusal
 from jury_store.projection import View
 from jury_store.seals.seal import Seal
@@ -96,7 +96,8 @@ class MemoryEventStore(EventStore):
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
         with self._lock:
             there = self._parts.get(debate_id, {})
-            return dict(there) if digests is None else {one: there[one] for one in digests if one in there}
+            found = dict(there) if digests is None else {one: there[one] for one in digests if one in there}
+            return {part.digest: part for part in whole(found.values())}
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         with self._lock:
@@ -117,7 +118,11 @@ class MemoryEventStore(EventStore):
     def inventory(self) -> Inventory:
         with self._lock:
             count = len(self._log)
-            return Inventory(count, count, count, None, ())
+            return Inventory(count, count, count, None, (), epoch=self._epoch)
+
+    def list_faults(self, records: Sequence[DebateRecord] | None = None) -> list[ListFault]:  # noqa: ARG002
+        """None: they are made of the events as they are read."""
+        return []
 
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
         return [(event.position, event.hash) for event in self.read_all(after, limit)]

@@ -12,14 +12,14 @@ from sqlalchemy.exc import DataError, DBAPIError, StatementError
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
-from jury_events.parts import Digest, Part
-from jury_store import listing, seal_rows, survey
-from jury_store.append_writer import write
+from jury_events.parts import Digest, Part, whole
+from jury_store import list_checks, listing, seal_rows, survey
+from jury_store.append_writer import advance_counter, write
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.dialects import DIALECTS
 from jury_store.errors import ErasureNotRecorded, InvalidAppend, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
-from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.seal import Seal
@@ -86,8 +86,7 @@ class SqlEventStore(EventStore):
 
     def next_epoch(self) -> int:
         with self._writing() as connection, connection.begin():
-            epoch: int = connection.exec_driver_sql(self._dialect.advance_counter, (1, EPOCH)).scalar_one()
-            return epoch
+            return advance_counter(connection, self._dialect, EPOCH, 1)
 
     def heads(self, streams: Collection[str]) -> dict[str, Head]:
         with self._reading() as connection:
@@ -113,18 +112,18 @@ class SqlEventStore(EventStore):
 
     def last_position(self) -> int:
         with self._reading() as connection:
-            position: int = connection.exec_driver_sql(self._dialect.last_position).scalar_one()
-            return position
+            return listing.last_position(connection, self._dialect)
 
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
         if digests is None:
-            return self.parts_of([debate_id]).get(debate_id, {})
+            return {part.digest: part for part in whole(self.parts_of([debate_id]).get(debate_id, {}).values())}
         found: dict[Digest, Part] = {}
         wanted = list(dict.fromkeys(digests))
         with self._reading() as connection:
             for start in range(0, len(wanted), _CHUNK):
                 chosen = {"debate": debate_id, "digests": wanted[start : start + _CHUNK]}
-                found.update({row[0]: Part(*row) for row in connection.execute(_PARTS_ASKED_FOR, chosen)})
+                rows = connection.execute(_PARTS_ASKED_FOR, chosen)
+                found.update({part.digest: part for part in whole(Part(*row) for row in rows)})
         return found
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
@@ -142,7 +141,15 @@ class SqlEventStore(EventStore):
         return self._surveyed(lambda connection: survey.records(connection, self._dialect, debate_ids))
 
     def inventory(self) -> Inventory:
-        return self._surveyed(lambda connection: survey.inventory(connection, self._dialect))
+        return self._surveyed(survey.inventory)
+
+    def list_faults(self, records: Sequence[DebateRecord] | None = None) -> list[ListFault]:
+        def compared(connection: Connection) -> list[ListFault]:
+            if records is None:
+                return list_checks.of_the_whole(connection, self._dialect)
+            return list_checks.of_debates(connection, self._dialect, records)
+
+        return self._surveyed(compared)
 
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
         with self._reading() as connection:

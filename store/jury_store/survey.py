@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, calls_stream, debate_stream
-from jury_events.parts import Digest, Part
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, calls_stream, debate_stream, stream_debate
+from jury_events.parts import Digest, Part, encode_digest
 from jury_store.dialects import Dialect
 from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.row_checks import row_faults
+from jury_store.schema import EPOCH, POSITION
 
 
 def _ids_of(table: str, prefix: str) -> str:
@@ -29,6 +31,7 @@ _DEBATE_IDS = (
     "ORDER BY debate_id LIMIT ?) AS of_parts) AS found ORDER BY id LIMIT ?"
 )
 _COUNTS = "SELECT count(*), coalesce(max(position), 0) FROM events"
+_HIGHEST_EPOCH = "SELECT max(epoch) FROM streams"
 _FIRST_MISSING = (
     "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM events WHERE position = 1) UNION ALL "
     "SELECT * FROM (SELECT position + 1 FROM events e WHERE NOT EXISTS "
@@ -50,19 +53,32 @@ def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int)
     streams = [value for prefix in (DEBATE_PREFIX, CALLS_PREFIX) for value in (prefix + after, limit)]
     statement = _DEBATE_IDS.replace("?", "%s") if dialect.name == "postgresql" else _DEBATE_IDS
     rows = connection.exec_driver_sql(statement, (*streams, *streams, after, limit, limit))
-    return [row[0] for row in rows]
+    # Bytes come after every text on SQLite; `row_checks` names the rows whose id is no text.
+    return [row[0] for row in rows if isinstance(row[0], str)]
 
 
-def inventory(connection: Connection, dialect: Dialect) -> Inventory:
+def inventory(connection: Connection) -> Inventory:
     """The log as a whole."""
     execute = connection.exec_driver_sql
     events, last = execute(_COUNTS).one()
     missing = None
     if events != last:
         missing = next((row[0] for row in execute(_FIRST_MISSING) if row[0] <= last), None)
-    strays = tuple(sorted(row[0] for row in execute(_STRAYS)))
-    origins = tuple(sorted(str(row[0]) for row in execute(_ORIGINS)))
-    return Inventory(events, last, execute(dialect.last_position).scalar_one(), missing, strays, origins)
+    strays = tuple(sorted(row[0] for row in execute(_STRAYS) if isinstance(row[0], str)))
+    origins = tuple(sorted(row[0] for row in execute(_ORIGINS) if isinstance(row[0], str)))
+    counters = {name: value for name, value in execute("SELECT name, value FROM counters") if isinstance(value, int)}
+    highest = execute(_HIGHEST_EPOCH).scalar()
+    return Inventory(
+        events,
+        last,
+        counters.get(POSITION),
+        missing,
+        strays,
+        origins,
+        counters.get(EPOCH),
+        highest if isinstance(highest, int) else 0,
+        tuple(row_faults(connection)),
+    )
 
 
 def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> list[DebateRecord]:
@@ -73,10 +89,17 @@ def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> lis
     for row in execute(dialect.read_streams, (streams,)):
         event = StoredEvent(*row)
         events[event.stream].append(event)
-    heads = {row[0]: Head(*row[1:]) for row in execute(dialect.heads_in, (streams,))}
+    twins: dict[str, list[str]] = defaultdict(list)
+    heads: dict[str, Head] = {}
+    for stream, *head in execute(dialect.heads_in, (streams,)):
+        if stream in heads:
+            twins[stream_debate(stream)].append(f"{stream} has two heads")
+        heads.setdefault(stream, Head(*head))
     parts: dict[str, dict[Digest, Part]] = defaultdict(dict)
     for debate_id, digest, salt, content in execute(dialect.parts_of, (dialect.texts(list(ids)),)):
-        parts[debate_id][digest] = Part(digest, salt, content)
+        if digest in parts[debate_id]:
+            twins[debate_id].append(f"two texts are stored under the digest {_named(digest)}")
+        parts[debate_id].setdefault(digest, Part(digest, salt, content))
     found = []
     for one in ids:
         names = (debate_stream(one), calls_stream(one))
@@ -86,6 +109,11 @@ def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> lis
                 {name: events[name] for name in names if name in events},
                 {name: heads[name] for name in names if name in heads},
                 parts.get(one, {}),
+                tuple(twins[one]),
             )
         )
     return found
+
+
+def _named(digest: object) -> str:
+    return encode_digest(digest) if isinstance(digest, bytes) else repr(digest)

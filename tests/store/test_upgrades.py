@@ -65,7 +65,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_url: str) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
-    log.append([Append(script.stream, script.whole(), 0, 1), Append(script.calls, (script.exchange(),))])
+    log.append([Append(script.stream, script.whole(), 0, log.next_epoch()), Append(script.calls, (script.exchange(),))])
     _at_revision(empty_url, "0001")
     _write(empty_url, log, "d")
     with pytest.raises(StoreOutdated, match="jury db upgrade"):
@@ -89,7 +89,7 @@ def test_a_store_of_the_second_schema_has_its_lists_made_anew(empty_url: str, sq
     script, log = DebateScript("d"), MemoryEventStore()
     first, *rest = script.whole()
     opened = script.opened(tags=("a",), cluster="c", metadata={"level": 3})
-    log.append([Append(script.stream, (opened._replace(recorded_at=first.recorded_at), *rest), 0, 1)])
+    log.append([Append(script.stream, (opened._replace(recorded_at=first.recorded_at), *rest), 0, log.next_epoch())])
     _at_revision(empty_url, "0002")
     _write(empty_url, log, "d")
     sql(empty_url, f"UPDATE projections SET position = {log.last_position()}")

@@ -148,9 +148,9 @@ def origin_fault(record: DebateRecord, origin: bytes) -> str | None:
     """What is wrong with the seal that the store keeps beside an imported debate; None: nothing."""
     try:
         seal = SealLine.model_validate_json(origin)
-    except ValidationError:
+    except (ValidationError, TypeError):
         return "it is damaged"
-    if written(seal) != origin + b"\n":
+    if written(seal).removesuffix(b"\n") != origin:
         return "it is not written as it was"
     return seal_fault(record, seal)
 

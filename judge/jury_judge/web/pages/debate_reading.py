@@ -7,7 +7,6 @@ from jury_events.debate_events import DebateOpened, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import encode_digest
 from jury_judge.debates import not_found
 from jury_judge.views.debate_record import read_record
 from jury_judge.web.pages.spoken import CallLine
@@ -99,4 +98,4 @@ def reading_of(record: DebateRecord) -> PageReading:
     """
     if not record.events.get(debate_stream(record.debate_id)):
         raise not_found(record.debate_id)
-    return PageReading(record, {encode_digest(digest): part.content for digest, part in record.parts.items()})
+    return PageReading(record, record.whole_texts())

@@ -1,0 +1,175 @@
+"""The lists of debates and runs against the events that they are made of.
+
+They are no record and can be made anew (`EventStore.rebuild`), but they are what people look at first.
+
+All functions work in the transaction that the connection is in.
+"""
+
+# ruff: noqa: S608  (the statements are put together from constants)
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from jury_events.envelope import StoredEvent
+from jury_events.errors import JuryError
+from jury_events.ids import calls_stream, debate_stream
+from jury_store.debate_rows import row_values
+from jury_store.dialects import Dialect
+from jury_store.inventory import DebateRecord, ListFault
+from jury_store.listing import FIELDS_IN_COLUMNS, lag, position, rows_of
+from jury_store.projection import Row, View
+from jury_store.schema import debate_fields, debates, metadata, runs
+
+_SHOWN = 20
+_CHUNK = 500
+_events = metadata.tables["events"]
+
+_UNKNOWN_DEBATES = (
+    "SELECT debate_id FROM debates WHERE NOT EXISTS "
+    f"(SELECT 1 FROM events WHERE stream = 'debate/' || debates.debate_id AND version = 1) LIMIT {_SHOWN}"
+)
+_UNKNOWN_FIELDS = (
+    "SELECT name, position FROM debate_fields WHERE NOT EXISTS "
+    f"(SELECT 1 FROM debates WHERE debates.position = debate_fields.position) LIMIT {_SHOWN}"
+)
+
+
+def of_debates(connection: Connection, dialect: Dialect, records: Sequence[DebateRecord]) -> list[ListFault]:
+    """What the lists say otherwise of these debates."""
+    faults = []
+    up_to = position(connection)
+    for start in range(0, len(records), _CHUNK):
+        chunk = records[start : start + _CHUNK]
+        try:
+            listed = rows_of(connection, debates, "debate_id", [record.debate_id for record in chunk])
+        except (JuryError, ValueError, TypeError):
+            listed = _one_by_one(connection, chunk)
+        fields = _fields(connection, listed.values())
+        for record in chunk:
+            found = listed.get(record.debate_id)
+            what = _difference(_made(_up_to(record, up_to)), found, fields)
+            if what is not None and up_to > _last(record):
+                # Events came after the record was read, which the list was carried over since.
+                what = _difference(_made(_read_again(connection, dialect, record.debate_id, up_to)), found, fields)
+            if what is not None:
+                faults.append(ListFault(record.debate_id, f"the list of debates {what}"))
+    return faults
+
+
+def of_the_whole(connection: Connection, dialect: Dialect) -> list[ListFault]:
+    """What the lists hold that no debate of the log accounts for, and runs that are counted otherwise."""
+    faults = [
+        ListFault(None, f"the list of debates has {row[0]!r}, which the log does not hold")
+        for row in connection.exec_driver_sql(_UNKNOWN_DEBATES)
+    ]
+    faults += [
+        ListFault(None, f"the list of fields has {row[0]!r} for position {row[1]}, where no debate opened")
+        for row in connection.exec_driver_sql(_UNKNOWN_FIELDS)
+    ]
+    ahead = lag(connection, dialect)
+    if ahead < 0:
+        faults.append(ListFault(None, f"the lists were carried over {-ahead} events more than the log has"))
+    faults += [ListFault(None, f"the list of runs {what}") for what in _run_differences(connection)]
+    return faults
+
+
+def _one_by_one(connection: Connection, records: Sequence[DebateRecord]) -> dict[str, Row]:
+    """Rows where one at least cannot be read; that one is left out, which makes it a difference."""
+    found: dict[str, Row] = {}
+    for record in records:
+        try:
+            found |= rows_of(connection, debates, "debate_id", [record.debate_id])
+        except (JuryError, ValueError, TypeError):
+            continue
+    return found
+
+
+def _up_to(record: DebateRecord, last: int) -> list[StoredEvent]:
+    return [
+        event
+        for stream in record.events.values()
+        for event in stream
+        if type(event.position) is int and event.position <= last
+    ]
+
+
+def _last(record: DebateRecord) -> int:
+    return max((event.position for event in _up_to(record, 2**63)), default=0)
+
+
+def _read_again(connection: Connection, dialect: Dialect, debate_id: str, last: int) -> list[StoredEvent]:
+    names = dialect.texts([debate_stream(debate_id), calls_stream(debate_id)])
+    rows = connection.exec_driver_sql(dialect.read_streams, (names,))
+    return [event for row in rows if (event := StoredEvent(*row)).position <= last]
+
+
+def _made(events: list[StoredEvent]) -> Row | None:
+    """The row that the events make; None where they make none."""
+    view = View({}, {})
+    try:
+        view.advance(sorted(events, key=lambda event: event.position))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None  # an event that cannot be read is a failure of its own
+    return next(iter(view.debates.values()), None)
+
+
+def _difference(made: Row | None, listed: Row | None, fields: dict[int, list[tuple[str, str]]]) -> str | None:
+    if made is None:
+        return None if listed is None else "has it, although its events do not make a row"
+    if listed is None:
+        return "does not have it, or has it in a form that cannot be read"
+    for name, value in made.items():
+        if listed.get(name) != value:
+            return f"says {name} {listed.get(name)!r}, its events {value!r}"
+    wanted = sorted(
+        (name, value) for name, values in row_values(made).items() if name not in FIELDS_IN_COLUMNS for value in values
+    )
+    if sorted(fields.get(made["position"], [])) != wanted:
+        return "finds it by other fields (metadata, tags, cluster) than it has"
+    return None
+
+
+def _fields(connection: Connection, rows: Iterable[Row]) -> dict[int, list[tuple[str, str]]]:
+    found: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    columns = debate_fields.c
+    wanted = sorted({row["position"] for row in rows if isinstance(row["position"], int)})
+    query = select(columns.position, columns.name, columns.value).where(columns.position.in_(wanted))
+    for at, name, value in connection.execute(query):
+        found[at].append((name, value))
+    return found
+
+
+def _run_differences(connection: Connection) -> Iterator[str]:
+    """The runs against the debates of the list, which are compared with the log one by one."""
+    counted: dict[str, dict[str, Any]] = {}
+    columns = debates.c
+    query = select(
+        columns.run_id,
+        columns.status,
+        columns.final_verdict,
+        func.count().label("debates"),
+        func.min(columns.position).label("position"),
+        func.min(columns.opened_at).label("first_at"),
+        func.max(columns.updated_at).label("last_at"),
+    ).where(columns.run_id.is_not(None))
+    for row in connection.execute(query.group_by(columns.run_id, columns.status, columns.final_verdict)):
+        run = counted.setdefault(row.run_id, {"debates": 0, "first_at": row.first_at, "last_at": row.last_at})
+        run["debates"] += row.debates
+        run["position"] = min(run.get("position", row.position), row.position)
+        run["first_at"], run["last_at"] = min(run["first_at"], row.first_at), max(run["last_at"], row.last_at)
+        for name in (row.status, row.final_verdict):
+            run[name] = run.get(name, 0) + row.debates
+    names = [column.name for column in runs.columns if column.name != "run_id"]
+    listed = {row["run_id"]: row for row in connection.execute(select(runs)).mappings()}
+    for run_id in sorted(counted.keys() | listed.keys()):
+        if run_id not in listed or run_id not in counted:
+            yield f"lacks {run_id!r}" if run_id in counted else f"has {run_id!r}, of which there is no debate"
+            continue
+        for name in names:
+            made = counted[run_id].get(name, 0)
+            if listed[run_id][name] != made:
+                yield f"says {name} {listed[run_id][name]!r} of {run_id!r}, its debates make {made!r}"
+                break
