@@ -51,6 +51,7 @@ def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
         for part in record.parts.values():
             insert("parts", debate_id, *part)
         connection.exec_driver_sql(f"UPDATE counters SET value = {log.last_position()} WHERE name = 'position'")
+        connection.exec_driver_sql("UPDATE counters SET value = 1 WHERE name = 'epoch'")
     engine.dispose()
 
 
