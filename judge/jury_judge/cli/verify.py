@@ -1,7 +1,7 @@
 """`jury verify`: check that no record was altered."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ from jury_judge.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jury_events.conditions import Condition
     from jury_replay.integrity import Failure
     from jury_replay.verify import Report
@@ -32,6 +34,11 @@ _WORTH_IT = 5000
 @click.argument("debate_ids", metavar="[DEBATE]...", nargs=-1, callback=debate_ids)
 @click.option("--all", "everything", is_flag=True, help="Check the whole store, its positions and seals too.")
 @where_option
+@click.option(
+    "--deep",
+    is_flag=True,
+    help="Replay every debate, too: finds what was computed anew and does not follow from what the models said.",
+)
 @public_key_option
 @click.option(
     "--checkpoint",
@@ -47,15 +54,17 @@ def command(
     *,
     everything: bool,
     where: "tuple[Condition, ...]",
+    deep: bool,
     key_files: tuple[Path, ...],
     checkpoint: Path | None,
     store_url: str | None,
     processes: int | None,
     as_json: bool,
 ) -> int:
-    """Check hash chains, stream heads, positions, every text and the seals, and name the first bad event.
+    """Check hash chains, stream heads, every text and the lists; with --all positions, seals and the schema, too.
 
-    Exits with 5 where something was altered. What chains and seals can and cannot show is in docs/verification.md.
+    Names the first bad event of each stream and exits with 5 where something was altered. What each check can and
+    cannot show is in docs/verification.md.
     """
     from jury_judge.cli.seal_files import read_keys, read_note
     from jury_judge.cli.terminal import Counting, note
@@ -86,21 +95,32 @@ def command(
         must_exist(store, selection._replace(debate_ids=None))
         at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
         ids = None if everything else [one for chunk in selection.chunks(store) for one in chunk]
-        report = verify(store, ids, progress, keys=keys, checkpoint=kept, url=url, processes=at_once)
+        report = verify(store, ids, progress, deep=deep, keys=keys, checkpoint=kept, url=url, processes=at_once)
     finally:
         counting.close()
         store.close()
+    if everything:
+        report = replace(report, failures=(*_schema_failures(url), *report.failures))
     if as_json:
         failures = [_object(failure) for failure in report.failures]
         print(json.dumps({"ok": report.ok, **asdict(report), "failures": failures}, ensure_ascii=False, indent=2))
     else:
-        _tell(report)
+        _tell(report, everything=everything)
         if everything and (remark := _remark(report, checked_against_checkpoint=checkpoint is not None)):
             note(remark)
     return Exit.DONE if report.ok else Exit.INTEGRITY
 
 
-def _tell(report: "Report") -> None:
+def _schema_failures(url: str) -> "Iterator[Failure]":
+    """A key or guard that the database lacks, or a trigger or view that it should not have."""
+    from jury_migrations.comparison import check
+    from jury_replay.integrity import Failure
+
+    for difference in check(url):
+        yield Failure("", f"the schema is not the declared one: {difference}")
+
+
+def _tell(report: "Report", *, everything: bool) -> None:
     from jury_judge.views.counted import counted
     from jury_judge.views.visible_text import visible_line
 
@@ -114,9 +134,22 @@ def _tell(report: "Report") -> None:
     )
     found = "nothing was altered" if report.ok else counted(len(report.failures), "failure")
     print(f"{found}: {looked}")
+    done = ["chains", "texts", "lists", *(("positions", "schema", "seals") if everything else ())]
+    print(f"checked: {', '.join(done)}; {_replays(report)}")
     if report.seals or report.sealed:
         beyond = f", {counted(report.unsealed, 'event')} not sealed yet" if report.unsealed else ""
         print(f"{counted(report.seals, 'seal')} over {counted(report.sealed, 'event')}{beyond}")
+
+
+def _replays(report: "Report") -> str:
+    from jury_judge.views.counted import counted
+
+    if report.replayed is None:
+        return "not replayed (--deep replays every debate)"
+    erased = (
+        f", {counted(report.not_replayed or 0, 'debate')} without their erased texts not" if report.not_replayed else ""
+    )
+    return f"{counted(report.replayed, 'debate')} replayed, and equal{erased}"
 
 
 def _remark(report: "Report", *, checked_against_checkpoint: bool) -> str:
