@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from jury_store.opening import open_store
 from jury_store.seals.keys import SealKey
 from jury_store.seals.sealer import Sealer
 from support.command_line import CommandLine
+from support.unguarded import unguarded
 
 SUFFIX = ".cassette.jsonl"
 
@@ -83,8 +82,7 @@ def test_stdout_takes_one_debate(own):
 
 
 def test_a_damaged_debate_is_not_written_and_the_others_are(own):
-    with closing(sqlite3.connect(own.folder / "jury.db", isolation_level=None)) as connection:
-        connection.execute("DROP TRIGGER events_refuse_update")
+    with unguarded(own.folder / "jury.db") as connection:
         connection.execute("UPDATE events SET recorded_at = 1 WHERE stream = 'debate/r1~leak' AND version = 2")
 
     outcome = own("export", "--all", "-o", "corpus")

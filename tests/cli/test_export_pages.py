@@ -1,10 +1,9 @@
 """`jury export --html`: debates as files to be read."""
 
-import sqlite3
 import subprocess
-from contextlib import closing
 
 from support.command_line import CommandLine
+from support.unguarded import unguarded
 
 
 def test_a_debate_becomes_one_file(judged: CommandLine):
@@ -35,14 +34,11 @@ def test_a_run_becomes_a_folder_of_pages_which_stay_when_they_are_the_same(judge
 
 def test_an_altered_record_is_written_and_says_so(judged: CommandLine, tmp_path):
     (tmp_path / "jury.db").write_bytes((judged.folder / "jury.db").read_bytes())
-    with closing(sqlite3.connect(tmp_path / "jury.db")) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            connection.execute(f"DROP TRIGGER {name}")
+    with unguarded(tmp_path / "jury.db") as connection:
         connection.execute(
             "UPDATE parts SET content = CAST('changed' AS BLOB) WHERE debate_id = 'r1~leak' "
             "AND CAST(content AS TEXT) LIKE '%hunter2%' AND CAST(content AS TEXT) NOT LIKE '{%'"
         )
-        connection.commit()
 
     outcome = CommandLine(tmp_path)("export", "--html", "r1~leak", "-o", "leak.html")
 

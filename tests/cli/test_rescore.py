@@ -2,13 +2,12 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 
 import pyarrow.parquet as pq
 import pytest
 
 from support.command_line import CommandLine
+from support.unguarded import unguarded
 
 
 @pytest.fixture
@@ -127,9 +126,7 @@ def test_a_parquet_file_that_cannot_be_written_is_one_line(judged):
 
 
 def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on(copy):
-    with closing(sqlite3.connect(copy.folder / "jury.db", isolation_level=None)) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            connection.execute(f"DROP TRIGGER {name}")
+    with unguarded(copy.folder / "jury.db") as connection:
         connection.execute("UPDATE events SET body = x'7b7d' WHERE stream = 'debate/r1~leak' AND version = 2")
     for mode in ((), ("--recount",)):
         outcome = copy("rescore", "--all", "--jsonl", "--set", "quorum=1", *mode)

@@ -179,14 +179,13 @@ def test_what_the_origin_erased_goes_here_too_when_asked_for(read: Read) -> None
     assert verify(copy).ok
 
 
-def test_an_erasure_that_was_not_finished_where_it_comes_from_is_finished_here(read: Read) -> None:
-    store, copy = MemoryEventStore(), MemoryEventStore()
+def test_texts_whose_erasure_is_recorded_and_that_are_still_there_leave_no_store() -> None:
+    store = MemoryEventStore()
     record_debate(store)
     erase_text(store, "d", b"because", delete=False)
 
-    taken = take_in(copy, read(out_of(store)))
-
-    assert (taken.withheld, len(copy.parts("d"))) == (1, 6)
+    with pytest.raises(RecordDamaged, match="although its erasure is recorded: finish it or repeat it with jury erase"):
+        out_of(store)
 
 
 def test_a_seal_shows_by_whom_and_over_what(origin: EventStore, read: Read) -> None:

@@ -187,8 +187,10 @@ def test_what_is_asked_otherwise_of_a_debate_that_stopped_is_told_once_a_call() 
 def test_the_record_of_one_debate_under_the_name_of_another_is_unreadable() -> None:
     record = recorded_in_corpus("tie-of-two")
 
-    replayed = _replayed(forged(record, change={"opened": set_to("debate_id", to="another")}), record)
+    store = forged(record, change={"opened": set_to("debate_id", to="another")})
+    replayed = replay_record(store.records([record.debate_id])[0])
 
+    assert "it opens another debate, another" == verify(store).failures[0].what
     assert replayed.status is Status.UNREADABLE
     assert f"debate {record.debate_id} begins with the opening of another, another" == replayed.detail
 

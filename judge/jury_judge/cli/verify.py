@@ -100,7 +100,7 @@ def command(
         counting.close()
         store.close()
     if everything:
-        report = replace(report, failures=(*_schema_failures(url), *report.failures))
+        report = replace(report, failures=(*report.failures, *_schema_failures(url)))
     if as_json:
         failures = [_object(failure) for failure in report.failures]
         print(json.dumps({"ok": report.ok, **asdict(report), "failures": failures}, ensure_ascii=False, indent=2))

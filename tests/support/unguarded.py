@@ -1,0 +1,18 @@
+"""A SQLite store changed behind its back, its guards in place again afterwards."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that may change everything, as somebody with the file can have it; each statement is kept."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        guards = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in guards:
+            connection.execute(f"DROP TRIGGER {name}")
+        yield connection
+        for _, made in guards:
+            connection.execute(made)
