@@ -20,7 +20,7 @@ from jury_store.debate_rows import row_values
 from jury_store.dialects import Dialect
 from jury_store.inventory import DebateRecord, ListFault
 from jury_store.listing import FIELDS_IN_COLUMNS, lag, position, rows_of
-from jury_store.projection import Row, View
+from jury_store.projection import Row, row_of
 from jury_store.schema import debate_fields, debates, metadata, runs
 
 _SHOWN = 20
@@ -50,10 +50,10 @@ def of_debates(connection: Connection, dialect: Dialect, records: Sequence[Debat
         fields = _fields(connection, listed.values())
         for record in chunk:
             found = listed.get(record.debate_id)
-            what = _difference(_made(_up_to(record, up_to)), found, fields)
+            what = _difference(row_of(_up_to(record, up_to)), found, fields)
             if what is not None and up_to > _last(record):
                 # Events came after the record was read, which the list was carried over since.
-                what = _difference(_made(_read_again(connection, dialect, record.debate_id, up_to)), found, fields)
+                what = _difference(row_of(_read_again(connection, dialect, record.debate_id, up_to)), found, fields)
             if what is not None:
                 faults.append(ListFault(record.debate_id, f"the list of debates {what}"))
     return faults
@@ -104,16 +104,6 @@ def _read_again(connection: Connection, dialect: Dialect, debate_id: str, last: 
     names = dialect.texts([debate_stream(debate_id), calls_stream(debate_id)])
     rows = connection.exec_driver_sql(dialect.read_streams, (names,))
     return [event for row in rows if (event := StoredEvent(*row)).position <= last]
-
-
-def _made(events: list[StoredEvent]) -> Row | None:
-    """The row that the events make; None where they make none."""
-    view = View({}, {})
-    try:
-        view.advance(sorted(events, key=lambda event: event.position))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None  # an event that cannot be read is a failure of its own
-    return next(iter(view.debates.values()), None)
 
 
 def _difference(made: Row | None, listed: Row | None, fields: dict[int, list[tuple[str, str]]]) -> str | None:

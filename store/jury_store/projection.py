@@ -71,6 +71,19 @@ class View:
             run[name] -= 1
 
 
+def row_of(events: Iterable[StoredEvent]) -> Row | None:
+    """The row that the events of one debate make, whatever a list says; None where they make none.
+
+    `events` of both streams, in any order.
+    """
+    view = View({}, {})
+    try:
+        view.advance(sorted(events, key=lambda event: event.position))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None  # an event that cannot be read is for whoever verifies
+    return next(iter(view.debates.values()), None)
+
+
 def _counted(row: Row) -> tuple[str, ...]:
     """Under which of its run's counts a debate falls."""
     names = ["debates"]

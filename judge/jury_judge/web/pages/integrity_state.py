@@ -1,5 +1,6 @@
 """Whether the record of a debate is as it was written, and whether a seal covers it."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -38,12 +39,18 @@ def integrity_states(store: EventStore, records: Sequence[DebateRecord]) -> list
     """One a record, in their order."""
     seal = store.latest_seal()
     origins = store.origins([record.debate_id for record in records])
-    return [_state(record, origins.get(record.debate_id), seal.tree_size if seal else None) for record in records]
+    listed: dict[str | None, list[str]] = defaultdict(list)
+    for fault in store.list_faults(records):
+        listed[fault.debate_id].append(fault.what)
+    return [
+        _state(record, listed[record.debate_id], origins.get(record.debate_id), seal.tree_size if seal else None)
+        for record in records
+    ]
 
 
-def _state(record: DebateRecord, origin: bytes | None, seal_size: int | None) -> IntegrityState:
+def _state(record: DebateRecord, listed: list[str], origin: bytes | None, seal_size: int | None) -> IntegrityState:
     checked = check_debate(record)
-    failures = [str(failure) for failure in checked.failures]
+    failures = [str(failure) for failure in checked.failures] + listed
     if origin is not None and not failures and (fault := origin_fault(record, origin)) is not None:
         failures.append(f"debate/{record.debate_id}: the seal that it was imported with: {fault}")
     positions = [event.position for stream in record.events.values() for event in stream]

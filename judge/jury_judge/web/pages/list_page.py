@@ -10,6 +10,8 @@ from jury_events.ids import debate_stream
 from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
+from jury_store.inventory import DebateRecord
+from jury_store.projection import row_of
 
 PAGE = 50
 """Debates on one page."""
@@ -52,16 +54,30 @@ def list_page(store: EventStore, found: Sequence[DebateRow], *, check: bool = Fa
     shown = found[:PAGE]
     ids = [row.debate_id for row in shown]
     streams = store.read_streams([debate_stream(one) for one in ids]) if ids else {}
-    states: list[IntegrityState | None] = [None] * len(ids)
-    if check and ids:
-        # A few at a time: their texts are held in memory, and may be long.
-        chunks = [ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE)]
-        states = [state for chunk in chunks for state in integrity_states(store, store.records(chunk))]
+    states: dict[str, IntegrityState] = {}
+    # A few at a time: their texts are held in memory, and may be long.
+    for start in range(0, len(ids) if check else 0, _AT_ONCE):
+        records = store.records(ids[start : start + _AT_ONCE])
+        states |= zip(ids[start:], integrity_states(store, records), strict=False)
+        shown = [_as_recorded(row, records) for row in shown]
     rows = (
-        ListRow(row, agreement(streams.get(debate_stream(row.debate_id), [])), state)
-        for row, state in zip(shown, states, strict=True)
+        ListRow(row, agreement(streams.get(debate_stream(row.debate_id), [])), states.get(row.debate_id))
+        for row in shown
     )
     return ListPage(tuple(rows), shown[-1].position if len(found) > len(shown) else None, checked=check)
+
+
+def _as_recorded(row: DebateRow, records: Sequence[DebateRecord]) -> DebateRow:
+    """The line of a debate that was checked, as its events make it: beside "intact" stands what was checked."""
+    events = [
+        event
+        for record in records
+        if record.debate_id == row.debate_id
+        for stream in record.events.values()
+        for event in stream
+    ]
+    made = row_of(events)
+    return row if made is None else DebateRow(**made)
 
 
 def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
