@@ -136,7 +136,7 @@ def _stream_failure(
         return Failure(stream, "there are events, but the stream has no head")
     if head.version != len(events):
         cut = f"the head says that the last event is {head.version}, stored are {len(events)}"
-        return Failure(stream, cut, min(head.version, len(events)) + 1)
+        return Failure(stream, cut, (min(head.version, len(events)) if type(head.version) is int else len(events)) + 1)
     if head.hash != previous:
         return Failure(stream, "the head holds another hash than the last event", len(events))
     return None

@@ -7,7 +7,7 @@ All functions work in the transaction that the connection is in.
 
 # ruff: noqa: S608  (the statements are put together from constants)
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -114,10 +114,10 @@ def _difference(made: Row | None, listed: Row | None, fields: dict[int, list[tup
     for name, value in made.items():
         if listed.get(name) != value:
             return f"says {name} {listed.get(name)!r}, its events {value!r}"
-    wanted = sorted(
+    wanted = Counter(
         (name, value) for name, values in row_values(made).items() if name not in FIELDS_IN_COLUMNS for value in values
     )
-    if sorted(fields.get(made["position"], [])) != wanted:
+    if Counter(fields.get(made["position"], [])) != wanted:
         return "finds it by other fields (metadata, tags, cluster) than it has"
     return None
 
@@ -154,7 +154,7 @@ def _run_differences(connection: Connection) -> Iterator[str]:
             run[name] = run.get(name, 0) + row.debates
     names = [column.name for column in runs.columns if column.name != "run_id"]
     listed = {row["run_id"]: row for row in connection.execute(select(runs)).mappings()}
-    for run_id in sorted(counted.keys() | listed.keys()):
+    for run_id in sorted(counted.keys() | listed.keys(), key=repr):
         if run_id not in listed or run_id not in counted:
             yield f"lacks {run_id!r}" if run_id in counted else f"has {run_id!r}, of which there is no debate"
             continue

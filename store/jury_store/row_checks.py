@@ -58,16 +58,22 @@ def _wrong_kinds(connection: Connection, table: Table, there: set[str]) -> Itera
     if not kinds:
         return  # what the table lacks is for the comparison of the schema
     wrong = " OR ".join(f"typeof({name}) NOT IN ({_listed(allowed)})" for name, allowed in kinds.items())
+    booleans = [column.name for column in table.columns if isinstance(column.type, Boolean) and column.name in kinds]
+    wrong += "".join(f" OR {name} NOT IN (0, 1)" for name in booleans)
     shown = ", ".join(f"quote({name})" for name in _key(table) if name in there) or "rowid"
     found = ", ".join(f"typeof({name})" for name in kinds)
     rows = connection.exec_driver_sql(f"SELECT {shown}, {found} FROM {table.name} WHERE {wrong} LIMIT {SHOWN}")
     for row in rows:
         values = tuple(row)
         key, types = values[: -len(kinds)], values[-len(kinds) :]
-        for (name, allowed), kind in zip(kinds.items(), types, strict=True):
-            if kind not in allowed:
-                place = ", ".join(str(one)[:80] for one in key)
-                yield f"table {table.name}, row {place}: column {name} holds {kind}, not {' or '.join(allowed)}"
+        place = ", ".join(str(one)[:80] for one in key)
+        faults = [
+            f"column {name} holds {kind}, not {' or '.join(allowed)}"
+            for (name, allowed), kind in zip(kinds.items(), types, strict=True)
+            if kind not in allowed
+        ]
+        what = ", ".join(faults) or f"of {' and '.join(booleans)} one holds neither 0 nor 1"
+        yield f"table {table.name}, row {place}: {what}"
 
 
 def _kinds(column: Column[object]) -> tuple[str, ...]:

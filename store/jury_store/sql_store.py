@@ -152,16 +152,13 @@ class SqlEventStore(EventStore):
         return self._surveyed(compared)
 
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
-        with self._reading() as connection:
-            return seal_rows.hashes(connection, self._dialect, after, limit)
+        return self._surveyed(lambda connection: seal_rows.hashes(connection, self._dialect, after, limit))
 
     def seals(self) -> list[Seal]:
-        with self._reading() as connection:
-            return seal_rows.seals(connection, self._dialect)
+        return self._surveyed(lambda connection: seal_rows.seals(connection, self._dialect))
 
     def latest_seal(self) -> Seal | None:
-        with self._reading() as connection:
-            return seal_rows.latest_seal(connection, self._dialect)
+        return self._surveyed(lambda connection: seal_rows.latest_seal(connection, self._dialect))
 
     def keep_seal(self, seal: Seal) -> bool:
         with self._writing() as connection, connection.begin():

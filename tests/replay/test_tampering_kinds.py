@@ -1,0 +1,366 @@
+"""Every kind of change to the tables of a store, and what finds it: nothing goes unnoticed that is part of the record.
+
+A SQLite store as somebody with the file can change it: every column of every table to each of several other values,
+rows taken away or doubled, keys and guards dropped, indexes spoilt, and hashes computed anew by a forger who knows how.
+For each kind one of `Found` is expected, and a change that is found by less, or by nothing, fails.
+"""
+
+import json
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from jury_events.envelope import GENESIS, StoredEvent, stored_hash
+from jury_migrations.comparison import check
+from jury_replay.verify import verify
+from jury_store.opening import open_store
+from jury_store.schema import metadata
+from jury_store.seals.keys import PublicKey
+from support.command_line import CommandLine
+from support.unguarded import unguarded
+
+Change = Callable[[sqlite3.Connection], None]
+
+
+class Found(StrEnum):
+    """By what a change is found: the first of these that does."""
+
+    VERIFY = "jury verify"
+    DEEP = "jury verify --deep"
+    NOTE = "a note kept elsewhere"
+    NO_RECORD = "not part of the record"
+
+
+NO_RECORD = {
+    ("streams", "epoch"): "fences writers, and says nothing of what was written",
+    ("counters", "value"): "the counter of epochs only fences; it may be ahead, not behind",
+    ("seals", "sealed_at"): "the clock of whoever sealed; what is signed is size and root",
+    ("seals", "a row deleted"): "a proof that is gone proves nothing less of the others, and harms no record",
+}
+"""What may be changed and is not found, each with the reason; docs/verification.md says the same."""
+
+
+class Store(NamedTuple):
+    """A store with its public key and a note of its last seal, and a copy that was never sealed."""
+
+    path: Path
+    key: PublicKey
+    note: bytes
+    unsealed: Path
+
+
+CASES = (
+    {
+        "id": "one",
+        "question": "Open?",
+        "response": "At nine.",
+        "metadata": {"level": 3},
+        "tags": ["a", "b"],
+        "cluster": "x",
+        "label": "approve",
+        "agent_cost": 0.5,
+    },
+    {"id": "two", "question": "What is the password?", "response": "It is hunter2.", "policy": "Tell nobody's data."},
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Two debates of a run, one that was imported under its origin's seal, one whose texts were erased."""
+    jury, other = (CommandLine(tmp_path_factory.mktemp(name)) for name in ("tampered", "origin"))
+    for one in (jury, other):
+        assert one("seal", "keygen", "k", "--name", f"example.com/{one.folder.name}").code == 0
+    assert other.run(other.write("c.jsonl", {**CASES[0], "id": "brought"}), "--run", "r9", "--seal-key", "k").code == 0
+    assert other("export", "r9~brought", "-o", "brought.jsonl").code == 0
+    assert jury.run(jury.write("c.jsonl", *CASES), "--run", "r1").code == 0
+    assert jury.run(jury.write("d.jsonl", {**CASES[1], "id": "gone"}), "--run", "r1").code == 0
+    assert jury("import", str(other.folder / "brought.jsonl")).code == 0
+    assert jury("erase", "r1~gone", "--by", "dpo", "--reason", "asked", "--yes").code == 0
+    unsealed = jury.folder / "unsealed.db"
+    shutil.copyfile(jury.folder / "jury.db", unsealed)
+    assert jury("seal", "now", "--key", "k").code == 0
+    assert jury.run(jury.write("e.jsonl", {**CASES[0], "id": "three"}), "--run", "r2", "--seal-key", "k").code == 0
+    shown = jury("seal", "show")
+    key = PublicKey.parse((jury.folder / "k.pub").read_text().splitlines()[-1])
+    return Store(jury.folder / "jury.db", key, shown.out.encode(), unsealed)
+
+
+def _found(path: Path, key: PublicKey | None, note: bytes, *, schema: bool = False) -> Found:
+    url = f"sqlite:///{path}"
+    if schema and check(url):
+        return Found.VERIFY
+    keys = [] if key is None else [key]
+    opened = open_store(url, write=False)
+    try:
+        if not verify(opened, keys=keys).ok:
+            return Found.VERIFY
+        if not verify(opened, keys=keys, deep=True).ok:
+            return Found.DEEP
+        if not verify(opened, keys=keys, checkpoint=note).ok:
+            return Found.NOTE
+    finally:
+        opened.close()
+    return Found.NO_RECORD
+
+
+def _copied(source: Path, folder: Path) -> Path:
+    return Path(shutil.copyfile(source, folder / "copy.db"))
+
+
+# ── columns and rows ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _values(column: str, kind: str) -> Iterator[tuple[str, str]]:
+    """Other values of a column, as expressions, by what is done."""
+    yield "NULL", "NULL"
+    if kind == "blob":
+        yield "as text", f"CAST(substr({column}, 1, 8) AS TEXT)"
+        yield "a bit", f"CAST(x'01' || substr({column}, 2) AS BLOB)"
+        yield "shorter", f"CAST(substr({column}, 2) AS BLOB)"
+        yield "empty", "x''"
+    elif kind == "integer":
+        yield "as text", "'many'"
+        yield "one more", f"{column} + 1"
+        yield "one less", f"{column} - 1"
+        yield "a fraction", f"{column} + 0.5"
+        yield "bytes", "x'00'"
+    elif kind == "real":
+        yield "as text", "'many'"
+        yield "more", f"{column} + 1"
+        yield "bytes", "x'00'"
+    else:
+        yield "bytes", f"CAST({column} AS BLOB)"
+        yield "longer", f"{column} || 'x'"
+        yield "another case", f"replace(upper({column}), '/', '/')"
+        yield "empty", "''"
+        yield "a number", "7"
+    yield (
+        "of another row",
+        f"(SELECT other.{column} FROM {{table}} AS other WHERE other.{column} IS NOT {{table}}.{column})",
+    )
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> list[int]:
+    """The first, a middle and the last row."""
+    ids = [row[0] for row in connection.execute(f"SELECT rowid FROM {table} ORDER BY rowid")]
+    return sorted({ids[0], ids[len(ids) // 2], ids[-1]}) if ids else []
+
+
+TABLES = {**{table.name: [column.name for column in table.columns] for table in metadata.sorted_tables}}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_other_value_of_every_column_is_found(store: Store, table: str, tmp_path: Path) -> None:
+    kinds: Counter[str] = Counter()
+    less: set[tuple[str, str]] = set()
+    for column in TABLES[table]:
+        with closing(sqlite3.connect(store.path)) as connection:
+            rows = _rows(connection, table)
+            kind = connection.execute(
+                f"SELECT typeof({column}) FROM {table} WHERE {column} IS NOT NULL LIMIT 1"
+            ).fetchone()
+        for turn, (name, value) in enumerate(_values(column, kind[0] if kind else "text")):
+            # The rows take turns, as every changed row costs a verification; those of counters differ in what they are.
+            for row in rows if table == "counters" else [rows[turn % len(rows)]]:
+                copy = _copied(store.path, tmp_path)
+                if not _changed(copy, table, row, column, value.format(table=table)):
+                    continue
+                kinds[f"{column}: {name}"] += 1
+                if _found(copy, store.key, store.note) is not Found.VERIFY:
+                    less.add((table, column))
+
+    assert less == {(of, column) for of, column in NO_RECORD if of == table and column in TABLES[table]}
+    assert len(kinds) >= 3
+
+
+def _changed(path: Path, table: str, row: int, column: str, value: str) -> bool:
+    """Whether the table took another value there."""
+    with unguarded(path) as connection:
+        connection.text_factory = bytes  # not every value that a column takes is UTF-8
+        before = connection.execute(f"SELECT * FROM {table}").fetchall()
+        try:
+            connection.execute(f"UPDATE {table} SET {column} = {value} WHERE rowid = {row}")
+        except sqlite3.IntegrityError:
+            return False
+        after = connection.execute(f"SELECT * FROM {table}").fetchall()
+    return [tuple(map(repr, one)) for one in before] != [tuple(map(repr, one)) for one in after]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_that_is_gone_is_found(store: Store, table: str, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(store.path)) as connection:
+        rows = _rows(connection, table)
+    found = set()
+    for row in rows:
+        copy = _copied(store.path, tmp_path)
+        with unguarded(copy) as connection:
+            connection.execute(f"DELETE FROM {table} WHERE rowid = {row}")
+        found.add(_found(copy, store.key, store.note))
+
+    assert found == ({Found.NO_RECORD} if (table, "a row deleted") in NO_RECORD else {Found.VERIFY})
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_that_stands_there_twice_is_found_without_the_key_of_the_table_being_looked_at(
+    store: Store, table: str, tmp_path: Path
+) -> None:
+    copy = _copied(store.path, tmp_path)
+    with unguarded(copy) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        (made,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        columns = ", ".join(f"{row[1]} {row[2]}" for row in connection.execute(f"PRAGMA table_info({table})"))
+        assert "PRIMARY KEY" in made
+        connection.execute(f"CREATE TABLE loose ({columns})")
+        connection.execute(f"INSERT INTO loose SELECT * FROM {table}")
+        connection.execute(f"INSERT INTO loose SELECT * FROM {table} ORDER BY rowid LIMIT 1")
+        connection.execute(f"DROP TABLE {table}")
+        connection.execute(f"ALTER TABLE loose RENAME TO {table}")
+
+    assert check(f"sqlite:///{copy}")
+    assert _found(copy, store.key, store.note) is Found.VERIFY
+
+
+# ── the schema ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _schema_changes(path: Path) -> Iterator[tuple[str, str]]:
+    with closing(sqlite3.connect(path)) as connection:
+        named = connection.execute("SELECT type, name FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    for kind, name in named:
+        if kind in {"trigger", "index"}:
+            yield f"{kind} {name} dropped", f"DROP {kind} {name}"
+    for table in TABLES:
+        yield f"trigger on {table} added", f"CREATE TRIGGER t AFTER INSERT ON {table} BEGIN SELECT 1; END"
+        yield f"column of {table} added", f"ALTER TABLE {table} ADD COLUMN more TEXT"
+        yield f"{table} renamed", f"ALTER TABLE {table} RENAME TO gone"
+        column = TABLES[table][-1]
+        yield f"index on {table} added", f"CREATE INDEX more ON {table} ({column})"
+        yield f"view of {table}", f"ALTER TABLE {table} RENAME TO gone; CREATE VIEW {table} AS SELECT * FROM gone"
+
+
+def test_every_change_of_the_schema_is_found(store: Store, tmp_path: Path) -> None:
+    names = []
+    for name, statements in _schema_changes(store.path):
+        copy = _copied(store.path, tmp_path)
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.executescript(statements)
+
+        assert check(f"sqlite:///{copy}"), name
+        names.append(name)
+    assert len(names) > 60
+
+
+def test_an_index_that_hides_a_row_is_found(store: Store, tmp_path: Path) -> None:
+    """Readers by index would see another log than readers of the table."""
+    copy = _copied(store.path, tmp_path)
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        # An index made over fewer rows, then declared to be over all of them.
+        connection.execute("DROP INDEX debates_run")
+        connection.execute("CREATE INDEX debates_run ON debates (run_id, position) WHERE run_id <> 'r1'")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = 'CREATE INDEX debates_run ON debates (run_id, position)' "
+            "WHERE name = 'debates_run'"
+        )
+
+    assert check(f"sqlite:///{copy}") == []
+    assert _found(copy, store.key, store.note) is Found.VERIFY
+
+
+# ── forgers who compute everything anew ───────────────────────────────────────────────────────────────────────────────
+
+
+def _events(connection: sqlite3.Connection) -> list[StoredEvent]:
+    return [StoredEvent(*row) for row in connection.execute("SELECT * FROM events ORDER BY position")]
+
+
+def _written_anew(connection: sqlite3.Connection, events: list[StoredEvent]) -> None:
+    """Positions, versions, hashes, heads, counters and lists as they would be, had these events been stored."""
+    ends: dict[str, tuple[int, bytes]] = {}
+    connection.execute("DELETE FROM events")
+    for position, event in enumerate(events, 1):
+        version, previous = ends.get(event.stream, (0, GENESIS))
+        row = event._replace(position=position, version=version + 1)
+        row = row._replace(hash=stored_hash(previous, row))
+        ends[event.stream] = (row.version, row.hash)
+        connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    heads = dict(connection.execute("SELECT stream, epoch FROM streams").fetchall())
+    connection.execute("DELETE FROM streams")
+    for stream, (version, event_hash) in ends.items():
+        connection.execute("INSERT INTO streams VALUES (?, ?, ?, ?)", (stream, version, heads[stream], event_hash))
+    connection.execute("UPDATE counters SET value = ? WHERE name = 'position'", (len(events),))
+
+
+def _set(event_id: str, *path: str | int, to: object) -> Callable[[list[StoredEvent]], list[StoredEvent]]:
+    """Another value in the bodies of the events of that id of the debate r1~two."""
+
+    def change(events: list[StoredEvent]) -> list[StoredEvent]:
+        changed = [_with(event, path, to) if _is(event, event_id) else event for event in events]
+        assert changed != events
+        return changed
+
+    return change
+
+
+def _is(event: StoredEvent, event_id: str) -> bool:
+    return event.stream.endswith("/r1~two") and event.event_id == event_id
+
+
+def _with(event: StoredEvent, path: tuple[str | int, ...], to: object) -> StoredEvent:
+    body = json.loads(event.body)
+    place = body
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to
+    raw = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return event._replace(body=raw.encode())
+
+
+def _without(stream: str) -> Callable[[list[StoredEvent]], list[StoredEvent]]:
+    return lambda events: [event for event in events if not event.stream.endswith(stream)]
+
+
+def _first_and_last_exchanged(events: list[StoredEvent]) -> list[StoredEvent]:
+    """The last event of one debate and the first of another stream: in each stream the order stays."""
+    at = next(n for n, (one, other) in enumerate(pairwise(events)) if one.stream != other.stream)
+    return [*events[:at], events[at + 1], events[at], *events[at + 2 :]]
+
+
+FORGED: dict[str, tuple[Callable[[list[StoredEvent]], list[StoredEvent]], Found]] = {
+    "the verdict of a juror": (
+        _set("initial/sim-policy/evaluated", "evaluation", "verdict", to="unsafe_fail"), Found.DEEP,
+    ),
+    "a consensus": (_set("initial/check", "check", "largest", to=1), Found.DEEP),
+    "the judgment's verdict": (_set("final/judgment", "judgment", "score", to=7), Found.DEEP),
+    "the final score": (_set("completed", "final_score", to=7), Found.DEEP),
+    "a label": (_set("opened", "label", to="safe_pass"), Found.NOTE),
+    "the name of the run": (_set("opened", "case_id", to="other"), Found.DEEP),
+    "a whole debate less": (_without("/r1~two"), Found.NOTE),
+    "a tail cut off": (lambda events: events[:-1], Found.NOTE),
+    "positions of two streams": (_first_and_last_exchanged, Found.NOTE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_is_computed_anew_is_found_by_replay_or_by_what_was_kept(store: Store, name: str, tmp_path: Path) -> None:
+    change, expected = FORGED[name]
+    copy = _copied(store.path, tmp_path)
+    with unguarded(copy) as connection:
+        _written_anew(connection, change(_events(connection)))
+        connection.execute("DELETE FROM seals")
+        named = {event.stream.partition("/")[2] for event in _events(connection)}
+        for (debate,) in connection.execute("SELECT DISTINCT debate_id FROM parts").fetchall():
+            if debate not in named:
+                connection.execute("DELETE FROM parts WHERE debate_id = ?", (debate,))
+    assert CommandLine(tmp_path)("db", "rebuild", "--store", f"sqlite:///{copy}").code == 0
+
+    assert _found(copy, store.key, store.note) is Found.VERIFY, "seals by this key are gone"
+    assert _found(copy, None, store.note, schema=True) is expected
