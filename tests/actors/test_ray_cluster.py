@@ -143,13 +143,13 @@ def test_another_process_joins_with_the_token_only(cluster: Cluster, tmp_path: P
 
 
 def outside(home: Path) -> dict[str, str]:
-    """The environment of somebody who knows where the cluster is, and has no token; Ray tries once, not for 20 s."""
+    """The environment of somebody who knows where the cluster is, and has no token; Ray tries for 5 s, not for 20."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
     return kept | {
         "HOME": str(home),
         "PYTHONPATH": str(TESTS),
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-        "RAY_NUM_REDIS_GET_RETRIES": "1",
+        "RAY_NUM_REDIS_GET_RETRIES": "5",
     }
 
 
