@@ -46,6 +46,22 @@ class ClusterUnreachable(ActorError):
     """There is no Ray cluster at the address given."""
 
 
+class ClusterOpen(ActorError):
+    """The Ray cluster at the address given asks nobody for a token, and that was not accepted."""
+
+
+class ClusterRefused(ActorError):
+    """The Ray cluster at the address given asks for a token that is not known here."""
+
+
+class ClusterNotPrivate(ActorError):
+    """A local Ray cluster would listen where other machines reach it; it was ended again."""
+
+
+class FolderNotPrivate(ActorError):
+    """The folder for what Ray writes belongs to somebody else, or others may enter it."""
+
+
 class TextMissing(ActorError):
     """A juror was asked about a text that it was never sent, as one is that took another's place; send it again."""
 

@@ -26,14 +26,17 @@ def court_in_process(plan: CourtPlan, around: Callable[[ProviderFactory], Provid
     return lambda: in_process_court(plan, opened, around=around)
 
 
-def court_on_ray(plan: CourtPlan, address: str | None) -> Court:
-    """A court on a local cluster, or on the one at `address`; Ray is started where it does not run, and ended then."""
+def court_on_ray(plan: CourtPlan, address: str | None, *, open_cluster: bool = False) -> Court:
+    """A court on a local cluster, or on the one at `address`; Ray is started where it does not run, and ended then.
+
+    See `start_ray` for `open_cluster`.
+    """
 
     @asynccontextmanager
     async def court() -> AsyncIterator[CoordinatorPort]:
         from jury_actors import ray_court  # noqa: PLC0415  (its import costs seconds)
 
-        ours = await asyncio.to_thread(ray_court.start_ray, address)
+        ours = await asyncio.to_thread(ray_court.start_ray, address, open_cluster=open_cluster)
         try:
             async with ray_court.ray_court(plan._replace(shared_cluster=address is not None)) as port:
                 yield port

@@ -62,6 +62,7 @@ class Jury(Records):
         store: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
         in_process: hold debates in this process; else on Ray.
         ray_address: the cluster to join, as `host:port`; debates are held there.
+        ray_open_cluster: join it even where it asks nobody for a token (`docs/ray.md`).
         replicas: juror processes a seat, on Ray.
         concurrency: debates at once.
         simulate: latencies and faults of simulated jurors.
@@ -84,6 +85,7 @@ class Jury(Records):
         store: str | None = None,
         in_process: bool = True,
         ray_address: str | None = None,
+        ray_open_cluster: bool = False,
         replicas: int = 1,
         concurrency: int = 64,
         simulate: Script = AS_USUAL,
@@ -128,7 +130,7 @@ class Jury(Records):
         if ray_address is None and in_process:
             court = court_in_process(plan, self._around, wait=lock_wait)
         else:
-            court = court_on_ray(plan, ray_address)
+            court = court_on_ray(plan, ray_address, open_cluster=ray_open_cluster)
         self._keyless = ray_address is not None
         self._set_up = court
         self._heard = heard

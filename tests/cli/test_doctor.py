@@ -6,6 +6,7 @@ import pytest
 
 from support.command_line import CommandLine
 from support.packages import write_package
+from support.ray_head import ray_head
 
 ACME = """
 from jury_actors.providers.provider import ModelReply, Provider
@@ -57,6 +58,23 @@ def test_a_key_that_can_be_none_is_a_problem_and_the_others_are_told_too(jury):
     assert "problem  provider openai: OPENAI_API_KEY: holds a space, a line break" in outcome.out
     assert "problem  provider anthropic: no key is set; set ANTHROPIC_API_KEY" in outcome.out
     assert "canary" not in outcome.out
+
+
+def test_a_cluster_that_can_be_joined_is_told(jury):
+    with ray_head("right") as address:
+        outcome = jury("doctor", "--ray-address", address, env={"RAY_AUTH_TOKEN": "right"})
+
+    assert outcome.code == 0
+    assert f"ok       Ray cluster at {address}: it asks for a token, and accepts the one that is set" in outcome.out
+    assert "right" not in outcome.out
+
+
+def test_an_open_cluster_is_a_problem(jury):
+    with ray_head(None) as address:
+        outcome = jury("doctor", "--ray-address", address)
+
+    assert outcome.code == 2
+    assert f"problem  the Ray cluster at {address} asks nobody for a token: whoever reaches its ports" in outcome.out
 
 
 def test_variables_that_lead_elsewhere_are_named(jury):

@@ -68,6 +68,7 @@ def test_a_folder_without_a_case_file_is_refused(jury):
         (("good.jsonl", "--run", "a\x1b[2J"), "'a\\x1b[2J' cannot name a run"),
         (("good.jsonl", "--run", "a\udcff"), "cannot name a run"),
         (("good.jsonl", "--ray-address", "here"), "'here' is not HOST:PORT"),
+        (("good.jsonl", "--ray-open-cluster"), "--ray-open-cluster has no effect without --ray-address HOST:PORT"),
         (("good.jsonl", "--simulate", "foo=1"), "--simulate foo: simulated models have no such setting"),
         (("good.jsonl", "--simulate", "timeout=2"), "--simulate timeout: a probability"),
         (("good.jsonl", "--panel", "nope"), "nope: neither a preset (parallel-rounds"),

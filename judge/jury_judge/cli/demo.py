@@ -51,6 +51,7 @@ def _demo(
     seal_every: float,
     in_process: bool,
     ray_address: str | None,
+    ray_open_cluster: bool,
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
@@ -95,6 +96,7 @@ def _demo(
             CourtPlan(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
             in_process=in_process,
             ray_address=ray_address,
+            ray_open_cluster=ray_open_cluster,
             progress=_Silent(),
             take=lambda _line: None,
             beside=lambda: told_live(store, debate_id, note),

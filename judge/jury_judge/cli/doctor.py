@@ -7,13 +7,14 @@ import shutil
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
 
 from jury_events.errors import JuryError
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import resolved_store, store_option
+from jury_judge.cli.options import ray_address_option, resolved_store, store_option
 
 if TYPE_CHECKING:
     from jury_actors.providers.probe import Probed
@@ -56,12 +57,13 @@ Finding = tuple[str, str]
 @click.option(
     "--probe", is_flag=True, help="Call each model of the panel once, for real, with a tiny question: it may cost."
 )
-def command(store_url: str | None, panel_name: str | None, *, probe: bool) -> int:
+@ray_address_option("Look whether this Ray cluster can be joined: it must ask for a token, and accept yours.")
+def command(store_url: str | None, panel_name: str | None, ray_address: str | None, *, probe: bool) -> int:
     """Tell what is installed, reachable and configured. Keys are named, never shown.
 
     Exits with 2 on a problem, with 4 when a seat's model, or the final judge's, does not answer a probe.
     """
-    sound = _told(_surroundings(store_url))
+    sound = _told(chain(_surroundings(store_url), _cluster(ray_address)))
     title = "default panel" if panel_name is None else "panel"
     try:
         loaded = _load(panel_name)
@@ -124,6 +126,19 @@ def _store(store_url: str | None) -> Iterator[Finding]:
             yield "note", "no writer role: only triggers guard the events; see `jury db upgrade` as a superuser"
     finally:
         store.close()
+
+
+def _cluster(address: str | None) -> Iterator[Finding]:
+    if address is None:
+        return
+    from jury_actors.ray_access import token_for
+
+    try:
+        token_for(address)
+    except JuryError as error:
+        yield "problem", str(error)
+    else:
+        yield "ok", f"Ray cluster at {address}: it asks for a token, and accepts the one that is set here"
 
 
 def _load(panel_name: str | None) -> "LoadedPanel":

@@ -82,6 +82,7 @@ def _fork(
     as_json: bool,
     in_process: bool,
     ray_address: str | None,
+    ray_open_cluster: bool,
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
@@ -109,7 +110,14 @@ def _fork(
         plan = CourtPlan(loaded.panel, url, fork.debate_id, script, replicas, loaded.endpoints, prices=price_list(None))
         interrupted = False
         if not fork.over:
-            interrupted, finished = _hold(fork, plan, store, in_process=in_process, ray_address=ray_address)
+            interrupted, finished = _hold(
+                fork,
+                plan,
+                store,
+                in_process=in_process,
+                ray_address=ray_address,
+                ray_open_cluster=ray_open_cluster,
+            )
             if finished is not None and finished.problem is not None:
                 return _stopped(finished)
         code = _tell(fork, store, as_json=as_json)
@@ -142,7 +150,13 @@ def _introduced(fork: "Fork") -> str:
 
 
 def _hold(
-    fork: "Fork", plan: "CourtPlan", store: "EventStore", *, in_process: bool, ray_address: str | None
+    fork: "Fork",
+    plan: "CourtPlan",
+    store: "EventStore",
+    *,
+    in_process: bool,
+    ray_address: str | None,
+    ray_open_cluster: bool,
 ) -> "tuple[bool, Finished | None]":
     """Store the branch where it is new, and see it through; gives whether that was interrupted, and how it ended."""
     from jury_actors.holding import hold
@@ -170,7 +184,14 @@ def _hold(
 
     again = f"the same command goes on with the branch {fork.debate_id}"
     try:
-        interrupted = in_court(plan, work, in_process=in_process, ray_address=ray_address, again=again)
+        interrupted = in_court(
+            plan,
+            work,
+            in_process=in_process,
+            ray_address=ray_address,
+            ray_open_cluster=ray_open_cluster,
+            again=again,
+        )
     finally:
         writing.close()
     return interrupted, ended[0] if ended else None

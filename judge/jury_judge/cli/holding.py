@@ -102,6 +102,7 @@ def hold_run(
     *,
     in_process: bool,
     ray_address: str | None,
+    ray_open_cluster: bool,
     progress: Progress,
     take: Callable[[Line], None],
     beside: Callable[[], AbstractAsyncContextManager[object]] | None = None,
@@ -134,6 +135,7 @@ def hold_run(
         work,
         in_process=in_process,
         ray_address=ray_address,
+        ray_open_cluster=ray_open_cluster,
         idle=not surveyed.left,
         again=goes_on or f"the same command with --run {run.run_id} goes on from here",
         sealing=sealing,
@@ -165,6 +167,7 @@ def in_court(
     *,
     in_process: bool,
     ray_address: str | None,
+    ray_open_cluster: bool,
     again: str,
     idle: bool = False,
     sealing: "Sealing | None" = None,
@@ -176,6 +179,7 @@ def in_court(
         work: see `run_until_interrupted` for `stopping`.
         in_process: without Ray.
         ray_address: the cluster to join instead of a local one.
+        ray_open_cluster: join it even where it asks nobody for a token.
         again: what to do after an interruption.
         idle: nothing is left to hold, and Ray is not started.
         sealing: the log is sealed meanwhile, and at the end.
@@ -187,7 +191,7 @@ def in_court(
     if on_ray:
         from jury_actors import ray_court
 
-        ray_court.start_ray(ray_address)
+        ray_court.start_ray(ray_address, open_cluster=ray_open_cluster)
     says = f"jury: finishing the debates that run; press Ctrl-C again to stop at once ({again})"
     try:
         _, interrupted = asyncio.run(run_until_interrupted(lambda stopping: work(court, stopping), says=says))

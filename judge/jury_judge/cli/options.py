@@ -108,8 +108,20 @@ def simulated(pairs: dict[str, str], models: Iterable[str]) -> "Script":
     return script
 
 
+def ray_address_option(says: str) -> Callable[[F], F]:
+    """`--ray-address HOST:PORT`; `says` is its help."""
+    # Eager: `--ray-open-cluster` asks for it, in whatever order they are given.
+    return click.option("--ray-address", metavar="HOST:PORT", callback=_address, is_eager=True, help=says)
+
+
+def _with_address(context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
+    if value and context.params.get("ray_address") is None:
+        raise click.UsageError("--ray-open-cluster has no effect without --ray-address HOST:PORT")
+    return value
+
+
 def court_options(command: F) -> F:
-    """How debates are held: `--in-process`, `--ray-address`, `--replicas`, `--simulate`."""
+    """How debates are held: `--in-process`, `--ray-address`, `--ray-open-cluster`, `--replicas`, `--simulate`."""
     for option in (
         click.option(
             "--simulate",
@@ -123,11 +135,13 @@ def court_options(command: F) -> F:
             "--replicas", type=click.IntRange(1, 64), default=1, help="Juror processes a seat.", show_default=True
         ),
         click.option(
-            "--ray-address",
-            metavar="HOST:PORT",
-            callback=_address,
-            help="Join this Ray cluster instead of a local one.",
+            "--ray-open-cluster",
+            is_flag=True,
+            callback=_with_address,
+            help="Join it even if it asks nobody for a token. Whoever reaches its ports can then run code in the "
+            "jurors' processes, and read keys and cases there.",
         ),
+        ray_address_option("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
         click.option("--in-process", is_flag=True, help="Hold the debates in this process, without Ray."),
     ):
         command = option(command)

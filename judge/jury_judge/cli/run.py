@@ -100,6 +100,7 @@ def _run(
     dry_run: bool,
     in_process: bool,
     ray_address: str | None,
+    ray_open_cluster: bool,
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
@@ -161,6 +162,7 @@ def _run(
             plan._replace(ceiling=bounds),
             in_process=in_process,
             ray_address=ray_address,
+            ray_open_cluster=ray_open_cluster,
             progress=progress,
             take=results.take,
             sealing=sealing,

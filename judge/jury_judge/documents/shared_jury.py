@@ -18,6 +18,7 @@ class JuryOptions(TypedDict, total=False):
     store: str | None
     in_process: bool
     ray_address: str | None
+    ray_open_cluster: bool
     replicas: int
     concurrency: int
     simulate: Script

@@ -1,0 +1,59 @@
+"""Whether a Ray cluster that others started may be joined, and with which token."""
+
+import os
+from pathlib import Path
+
+from jury_actors.errors import ClusterOpen, ClusterRefused
+from jury_actors.ray_address import answers
+
+TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105  (the name of a variable)
+TOKEN_FILE = "RAY_AUTH_TOKEN_PATH"  # noqa: S105
+_PLACES = f"{TOKEN}, the file that {TOKEN_FILE} names, or ~/.ray/auth_token"
+
+
+def token_for(address: str, *, open_cluster: bool = False) -> str | None:
+    """The token that is set here and that the cluster at `address` (host:port) accepts; None for an open cluster.
+
+    Args:
+        address: of the cluster.
+        open_cluster: one that asks nobody for a token is accepted.
+
+    Raises:
+        ClusterUnreachable: nobody, or something else than Ray, listens at `address`.
+        ClusterOpen: the cluster asks nobody for a token.
+        ClusterRefused: it asks for one, and none is set here, or another.
+    """
+    if answers(address):
+        if open_cluster:
+            return None
+        raise ClusterOpen(
+            f"the Ray cluster at {address} asks nobody for a token: whoever reaches its ports can run code in the "
+            "jurors' processes, and read keys and cases there; start it with RAY_AUTH_MODE=token (docs/ray.md), or "
+            "accept that with --ray-open-cluster, in Python with ray_open_cluster=True"
+        )
+    token = _token(address)
+    if not token:
+        raise ClusterRefused(f"the Ray cluster at {address} asks for a token, and none is set: put it into {_PLACES}")
+    if not answers(address, token):
+        raise ClusterRefused(
+            f"the Ray cluster at {address} does not accept the token that is set here; "
+            f"put the one that it was started with into {_PLACES}"
+        )
+    return token
+
+
+def _token(address: str) -> str:
+    """Of the places where Ray looks for it, in its order."""
+    if token := os.environ.get(TOKEN, "").strip():
+        return token
+    named = os.environ.get(TOKEN_FILE, "")
+    path = Path(named) if named else Path.home() / ".ray" / "auth_token"
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        if not named:
+            return ""
+        problem = "there is no such file"
+    except (OSError, ValueError) as error:
+        problem = str(getattr(error, "strerror", None) or error)
+    raise ClusterRefused(f"the Ray cluster at {address} asks for a token, and {path} cannot be read: {problem}")

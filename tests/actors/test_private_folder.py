@@ -1,0 +1,51 @@
+"""What Ray writes lies in a folder that nobody else enters, or Ray is not started."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jury_actors.errors import FolderNotPrivate
+from jury_actors.private_folder import private_folder
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the folder is to be."""
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    return tmp_path / f"jury-{os.getuid()}"
+
+
+def test_it_is_made_for_its_owner_alone_and_found_again(place: Path) -> None:
+    before = os.umask(0)
+    try:
+        made = private_folder()
+    finally:
+        os.umask(before)
+
+    assert place == made == private_folder()
+    assert made.stat().st_mode & 0o777 == 0o700
+
+
+def test_one_that_others_may_enter_is_refused(place: Path) -> None:
+    place.mkdir()
+    place.chmod(0o755)
+    with pytest.raises(FolderNotPrivate, match="RAY_TMPDIR"):
+        private_folder()
+
+
+def test_a_link_to_another_place_is_refused(place: Path) -> None:
+    elsewhere = place.with_name("elsewhere")
+    elsewhere.mkdir(mode=0o700)
+    place.symlink_to(elsewhere)
+    with pytest.raises(FolderNotPrivate):
+        private_folder()
+
+
+def test_one_of_somebody_else_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.mkdir(mode=0o700)
+    mine = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    place.rename(place.with_name(f"jury-{mine + 1}"))
+    with pytest.raises(FolderNotPrivate):
+        private_folder()

@@ -1,0 +1,82 @@
+"""Which clusters may be joined is decided before Ray is asked: the open ones only where that is accepted."""
+
+from pathlib import Path
+
+import pytest
+
+from jury_actors.errors import ClusterOpen, ClusterRefused, ClusterUnreachable
+from jury_actors.ray_access import token_for
+from support.ray_head import ray_head
+
+LONG = "t" * 1200
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home, and an environment, without a token."""
+    for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_an_open_cluster_is_refused_with_what_it_means() -> None:
+    with ray_head(None) as address, pytest.raises(ClusterOpen) as raised:
+        token_for(address)
+
+    assert f"the Ray cluster at {address} asks nobody for a token: whoever reaches its ports can run code" in str(
+        raised.value
+    )
+    assert "--ray-open-cluster" in str(raised.value)
+
+
+def test_an_open_cluster_is_joined_without_a_token_where_that_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "of another cluster")
+    with ray_head(None) as address:
+        assert token_for(address, open_cluster=True) is None
+
+
+@pytest.mark.parametrize("open_cluster", [False, True])
+@pytest.mark.parametrize("token", ["right", LONG], ids=["short", "long"])
+def test_a_token_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch, token: str, *, open_cluster: bool) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", token)
+    with ray_head(token) as address:
+        assert token == token_for(address, open_cluster=open_cluster)
+
+
+def test_a_token_of_a_file_is_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "mine").write_text("right\n")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(home / "mine"))
+    with ray_head("right") as address:
+        assert token_for(address) == "right"
+
+
+def test_a_token_of_the_home_is_used(home: Path) -> None:
+    (home / ".ray").mkdir()
+    (home / ".ray" / "auth_token").write_text("right")
+    with ray_head("right") as address:
+        assert token_for(address) == "right"
+
+
+def test_a_cluster_that_asks_for_a_token_where_none_is_set_says_where_to_put_it() -> None:
+    with ray_head("right") as address, pytest.raises(ClusterRefused, match=r"none is set: put it into RAY_AUTH_TOKEN"):
+        token_for(address)
+
+
+def test_a_token_file_that_is_not_there_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(home / "gone"))
+    with ray_head("right") as address, pytest.raises(ClusterRefused, match="gone cannot be read: there is no such"):
+        token_for(address)
+
+
+def test_another_token_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "wrong-token")
+    with ray_head("right") as address, pytest.raises(ClusterRefused, match="does not accept the token") as raised:
+        token_for(address)
+
+    assert "wrong-token" not in str(raised.value)
+
+
+def test_a_server_that_does_not_know_the_call_is_not_taken_for_a_closed_cluster() -> None:
+    with ray_head("right", status=b"12") as address, pytest.raises(ClusterUnreachable, match="something else"):
+        token_for(address)
