@@ -253,8 +253,12 @@ def test_an_upgrade_by_a_guest_tells_which_rights_it_cannot_give(
 
     upgrade(postgres.url(name, user="guest"))
 
-    assert "lacks rights" not in before
-    assert "the role jury_writer lacks rights on this store, and guest may not give them" in caplog.text
+    assert "jury_writer" not in before
+    assert (
+        "the role jury_writer has not the rights on this store that it should have (may not INSERT seals)"
+        in caplog.text
+    )
+    assert "guest may not set them" in caplog.text
     postgres.drop_database(name)
     postgres.execute("DROP ROLE guest")
 
