@@ -1,4 +1,4 @@
-"""`jury db roles`: one command sets logins up; a run, its reading, sealing and erasing work under those they are for."""
+"""`jury db roles` sets logins up, and a run, its reading, sealing and erasing work under those that they are for."""
 
 import json
 import stat
