@@ -62,18 +62,24 @@ def raw_sqlite(path: Path, appends: list[Append], group: int) -> float:
         for e in a.events
     ]
     texts = [(a.stream[7:], *part) for a in appends for event in a.events for part in event.parts]
-    heads = [(a.stream, (a.expected_version or 0) + 1, 1, bytes(32)) for a in appends]
+    known: set[str] = set()
     start = time.perf_counter()
     for first in range(0, len(rows), group):
         connection.execute("BEGIN IMMEDIATE")
+        last = min(first + group, len(rows))
+        heads = {row[1]: (row[2], 1, row[8], row[1]) for row in rows[first:last]}
+        connection.executemany("INSERT INTO parts VALUES (?, ?, ?, ?)", texts[first:last])
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows[first:last])
+        connection.execute("UPDATE counters SET value = ? WHERE name = 'position'", (last,))
         connection.executemany(
-            "INSERT INTO streams VALUES (?, ?, ?, ?) ON CONFLICT (stream) DO UPDATE "
-            "SET version = excluded.version, epoch = excluded.epoch, hash = excluded.hash",
-            heads[first : first + group],
+            "INSERT INTO streams (version, epoch, hash, stream) VALUES (?, ?, ?, ?)",
+            [head for stream, head in heads.items() if stream not in known],
         )
-        connection.executemany("INSERT INTO parts VALUES (?, ?, ?, ?)", texts[first : first + group])
-        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows[first : first + group])
-        connection.execute("UPDATE counters SET value = ? WHERE name = 'position'", (first + group,))
+        connection.executemany(
+            "UPDATE streams SET version = ?, epoch = ?, hash = ? WHERE stream = ?",
+            [head for stream, head in heads.items() if stream in known],
+        )
+        known |= heads.keys()
         connection.execute("COMMIT")
     seconds = time.perf_counter() - start
     connection.close()

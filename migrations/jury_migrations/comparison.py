@@ -1,4 +1,4 @@
-"""Whether a store's schema is what this version declares: tables, keys, indexes and the guards of the log."""
+"""Whether a store's schema is what this version declares: tables, keys, indexes, the guards of the log, rights."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
+from jury_migrations.role_rights import differing_rights
 from jury_migrations.upgrading import connected
 from jury_store.guards import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
 from jury_store.schema import REVISION, metadata
@@ -17,10 +18,15 @@ SELECT t.tgname, c.relname, p.proname, t.tgtype, t.tgenabled
   FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
  WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
 """
-_FUNCTIONS = "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace"
+_FUNCTIONS = """
+SELECT proname, prosrc, coalesce(array_to_string(proconfig, '; '), ''),
+       'search_path=' || quote_ident(current_schema()) || ', pg_temp'
+  FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+"""
 
 # pg_trigger.tgtype, bit by bit.
-_ROW, _BEFORE, _DELETE, _UPDATE, _TRUNCATE = 1, 2, 8, 16, 32
+_ROW, _BEFORE, _INSERT, _DELETE, _UPDATE, _TRUNCATE = 1, 2, 4, 8, 16, 32
+_VERBS = ((_INSERT, "INSERT"), (_UPDATE, "UPDATE"), (_DELETE, "DELETE"), (_TRUNCATE, "TRUNCATE"))
 _ALWAYS = "A"
 
 
@@ -69,7 +75,11 @@ def _sqlite(connection: Connection) -> Iterator[str]:
 
 
 def _postgres(connection: Connection) -> Iterator[str]:
-    functions = {name: source for name, source in connection.exec_driver_sql(_FUNCTIONS) if name.startswith("jury_")}
+    functions = {
+        name: source if settings == fixed else f"{source} with {settings or 'no settings'}, not with {fixed}"
+        for name, source, settings, fixed in connection.exec_driver_sql(_FUNCTIONS)
+        if name.startswith("jury_")
+    }
     yield from _compared("function", POSTGRES_FUNCTIONS, functions)
     found = {
         name: f"{_when(kind)} on {table} calls {function}{'' if enabled == _ALWAYS else ', not ENABLE ALWAYS'}"
@@ -80,10 +90,11 @@ def _postgres(connection: Connection) -> Iterator[str]:
         for name, one in POSTGRES_TRIGGERS.items()
     }
     yield from _compared("trigger", declared, found)
+    yield from differing_rights(connection)
 
 
 def _when(kind: int) -> str:
-    verbs = [verb for bit, verb in ((_UPDATE, "UPDATE"), (_DELETE, "DELETE"), (_TRUNCATE, "TRUNCATE")) if kind & bit]
+    verbs = [verb for bit, verb in _VERBS if kind & bit]
     moment = "BEFORE" if kind & _BEFORE else "AFTER"
     return f"{moment} {' OR '.join(verbs)} {'ROW' if kind & _ROW else 'STATEMENT'}"
 

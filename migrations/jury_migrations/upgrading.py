@@ -10,14 +10,15 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, create_engine, inspect
+from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy.exc import DBAPIError
 
-from jury_migrations.role_rights import grant_missing
+from jury_migrations.role_rights import set_rights
 from jury_store import listing
 from jury_store.dialects import DIALECTS
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.opening import database_path, shown, sqlite_engine, store_url
+from jury_store.postgres_engine import postgres_engine
 from jury_store.schema import metadata
 from jury_store.sqlite_lock import SqliteLock
 
@@ -33,7 +34,7 @@ _AT_ONCE = 5000
 def upgrade(url: str, *, wait: float = 20.0) -> str:
     """Make the store at `url`, or bring it to the newest schema; gives the revision that it has then.
 
-    On PostgreSQL the roles of the log are given what they lack, so that they may be made after the store.
+    On PostgreSQL the roles of the log are given their rights, so that they may be made after the store.
     A SQLite store is locked meanwhile; `wait` is for how many seconds to wait for its writer to end.
 
     Raises:
@@ -45,7 +46,7 @@ def upgrade(url: str, *, wait: float = 20.0) -> str:
     parsed = store_url(url)
     name = shown(parsed)
     if parsed.get_backend_name() != "sqlite":
-        with _connected(create_engine(parsed, connect_args={"connect_timeout": 10}), name) as connection:
+        with _connected(postgres_engine(parsed), name) as connection:
             return _upgrade(connection, name)
     path = database_path(parsed)
     try:
@@ -94,7 +95,7 @@ def connected(url: str) -> Iterator[Connection]:
             raise StoreMissing(f"there is no store at {path} yet; make it with: jury db upgrade --store {name}")
         engine = sqlite_engine(path, write=False)
     else:
-        engine = create_engine(parsed, connect_args={"connect_timeout": 10})
+        engine = postgres_engine(parsed)
     with _connected(engine, name) as connection:
         yield connection
 
@@ -142,7 +143,7 @@ def _upgrade(connection: Connection, name: str) -> str:
                 f"the store has the schema {found}, which this version of Jury Judge does not know; upgrade jury-judge"
             ) from error
         if connection.dialect.name == "postgresql":
-            grant_missing(connection)
+            set_rights(connection)
         revision = MigrationContext.configure(connection).get_current_revision()
     if revision != before:
         _carry_lists(connection)

@@ -1,4 +1,4 @@
-"""Erasing texts for good: who, when and why is an event first, then the texts go; the chain stays as it is.
+"""Erasing texts for good: who, when and why is an event, with which the texts go; the chain stays as it is.
 
 An event holds no text, so nothing of it changes: it refers to a text that is not there any more, and says so on record.
 """
@@ -123,7 +123,7 @@ def plan_erasure(record: DebateRecord, scope: str) -> Plan:
 
 
 def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
-    """Record the erasure, then delete; a second call finishes what a first one did not, and takes what came since.
+    """Record the erasure and delete, in one transaction; a second call takes what came since.
 
     An unfinished debate fails first, in the same append. Afterwards `EventStore.scrub` sees to the files.
 
@@ -135,8 +135,10 @@ def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
 
     Raises:
         DebateMissing, ErasureRefused: see `plan_erasure`; or the order cannot be recorded.
+        MayNotErase: the user may not delete texts; nothing is recorded.
         StoreError: the database cannot be written; call it again.
     """
+    store.require_eraser()
     gone = written = shared = 0
     ended = False
     for _ in range(_ATTEMPTS):
@@ -150,14 +152,17 @@ def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
             append = Append(
                 debate_stream(debate_id), events, len(record.events[debate_stream(debate_id)]), store.next_epoch()
             )
-            (answer,) = store.append([append])
+            (answer,) = store.append([append], together=True, erase=plan.parts)
             if isinstance(answer, WrongVersion | Fenced):
                 continue  # somebody wrote in between
             if isinstance(answer, StoreError):
                 raise answer
             written += len(events)
             ended = ended or plan.ends
-        gone += store.delete_parts(debate_id, plan.parts)
+            gone += len(plan.parts)
+        else:
+            # On record already: texts that were brought again since.
+            gone += store.delete_parts(debate_id, plan.parts)
         # An answer that was under way may have come since: look again.
     else:
         raise ErasureRefused(
@@ -167,7 +172,7 @@ def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
 
 
 def _events(record: DebateRecord, plan: Plan, order: Order, now: int) -> tuple[NewEvent, ...]:
-    """What is to be recorded before the texts go: nothing, where an earlier call recorded all of it."""
+    """What is to be recorded with the texts' going: nothing, where an earlier call recorded all of it."""
     before = [event for event in record.events[debate_stream(record.debate_id)] if event.type == _TEXTS_ERASED]
     recorded = {decode_digest(ref) for event in before for ref in refs_in(json.loads(event.body))}
     parts = sorted(plan.parts - recorded)

@@ -1,8 +1,8 @@
 """One group of appends, one transaction."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest
+from jury_store import part_rows
 from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
@@ -23,13 +24,24 @@ _ATTEMPTS = 20
 Answers = list[Appended | StoreError]
 
 
+class Extras(NamedTuple):
+    """What goes with requests of one debate that are stored together: see `EventStore.append`.
+
+    `eraser` is the database role that deletes texts; None where the database has no roles.
+    """
+
+    origin: bytes | None
+    erase: Collection[Digest]
+    eraser: str | None
+
+
 def write(
     connection: Connection,
     dialect: Dialect,
     requests: Sequence[Append],
     *,
     together: bool = False,
-    origin: bytes | None = None,
+    extras: Extras | None = None,
 ) -> Answers:
     """Append the group and commit; see `EventStore.append`.
 
@@ -45,8 +57,8 @@ def write(
         try:
             with connection.begin():
                 answers = _attempt(connection, dialect, requests, careful=careful, together=together)
-                if origin is not None and together and first_refusal(answers) is None:
-                    keep_origin(connection, dialect, stream_debate(requests[0].stream), origin)
+                if extras is not None and first_refusal(answers) is None:
+                    _add_extras(connection, dialect, stream_debate(requests[0].stream), extras)
                 return answers
         except NeedsCare:
             careful = True
@@ -60,6 +72,14 @@ def write(
             if getattr(error.orig, "sqlstate", None) not in dialect.retry_states or attempt == _ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
+
+
+def _add_extras(connection: Connection, dialect: Dialect, debate_id: str, extras: Extras) -> None:
+    if extras.origin is not None:
+        keep_origin(connection, dialect, debate_id, extras.origin)
+    if extras.erase:
+        # Last of all: it sets the role of the transaction.
+        part_rows.delete(connection, dialect, debate_id, extras.erase, extras.eraser)
 
 
 def _attempt(
@@ -78,29 +98,32 @@ def _attempt(
 
 def _write_ledger(connection: Connection, dialect: Dialect, ledger: Ledger, before: dict[str, Head]) -> None:
     execute = connection.exec_driver_sql
-    new_heads = [(*head, stream) for stream, head in sorted(ledger.heads.items()) if stream not in before]
+    if ledger.parts:
+        # In one order everywhere, as heads are locked: two writers may bring the same texts of a new debate.
+        execute(dialect.insert_part, sorted(tuple(part) for part in ledger.parts))
+    if ledger.events:
+        # Last of all locks: whoever holds the counter is the next to commit, so positions appear in their order.
+        first = counted(connection, dialect.lock_position, POSITION) + 1
+        rows = [(position, *event[1:]) for position, event in enumerate(ledger.events, first)]
+        _insert_all(connection, dialect.insert_event, rows)
+        execute(dialect.set_position, (rows[-1][0],))
+    # After the events: the guards compare with them. Heads that are there are locked, and new ones have no other
+    # writer, because nobody else holds the counter.
+    new_heads = [(*head, stream) for stream, head in ledger.heads.items() if stream not in before]
     if new_heads:
         _insert_all(connection, dialect.insert_head, new_heads)
     old_heads = [(*head, stream) for stream, head in ledger.heads.items() if stream in before]
     if old_heads:
         execute(dialect.update_head, old_heads)
-    if ledger.parts:
-        execute(dialect.insert_part, [tuple(part) for part in ledger.parts])
-    if ledger.events:
-        # Last of all locks: whoever holds the counter is the next to commit, so positions appear in their order.
-        count = len(ledger.events)
-        first = advance_counter(connection, dialect, POSITION, count) - count + 1
-        rows = [(position, *event[1:]) for position, event in enumerate(ledger.events, first)]
-        _insert_all(connection, dialect.insert_event, rows)
 
 
-def advance_counter(connection: Connection, dialect: Dialect, name: str, by: int) -> int:
-    """What the counter says afterwards.
+def counted(connection: Connection, statement: str, name: str) -> int:
+    """The value of a counter that a statement reads or advances.
 
     Raises:
-        StoreDamaged: there is none.
+        StoreDamaged: there is no such counter.
     """
-    found = connection.exec_driver_sql(dialect.advance_counter, (by, name)).scalars().all()
+    found = connection.exec_driver_sql(statement).scalars().all()
     if len(found) != 1 or not isinstance(found[0], int):
         raise StoreDamaged(
             f"the counter {name!r} is missing from the database, or there are two: it was altered, so nothing more is "

@@ -18,7 +18,9 @@ class Dialect(NamedTuple):
     insert_head: str
     update_head: str
     insert_part: str
-    advance_counter: str
+    next_epoch: str
+    lock_position: str
+    set_position: str
     insert_event: str
     events_by_id: str
     read_stream: str
@@ -61,7 +63,9 @@ def _dialect(
         insert_head=written("INSERT INTO streams (version, epoch, hash, stream) VALUES (?, ?, ?, ?)" + skip),
         update_head=written("UPDATE streams SET version = ?, epoch = ?, hash = ? WHERE stream = ?"),
         insert_part=written("INSERT INTO parts (debate_id, digest, salt, content) VALUES (?, ?, ?, ?)" + skip),
-        advance_counter=written("UPDATE counters SET value = value + ? WHERE name = ? RETURNING value"),
+        next_epoch="UPDATE counters SET value = value + 1 WHERE name = 'epoch' RETURNING value",
+        lock_position=f"SELECT value FROM counters WHERE name = 'position'{lock}",
+        set_position=written("UPDATE counters SET value = ? WHERE name = 'position'"),
         insert_event=written(f"INSERT INTO events ({_EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)" + skip),
         events_by_id=written(f"SELECT {_EVENT} FROM events WHERE stream = ? AND event_id {is_in}"),
         read_stream=written(f"SELECT {_EVENT} FROM events WHERE stream = ? AND version > ? ORDER BY version"),

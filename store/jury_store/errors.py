@@ -67,6 +67,10 @@ class StoreUnreachable(OpeningFailed):
     """The database server, or the file, cannot be reached."""
 
 
+class MayNotWrite(OpeningFailed):
+    """The user of this PostgreSQL database may only read the store."""
+
+
 class NotAStore(OpeningFailed):
     """The file is not a database, or not one of ours."""
 
@@ -77,6 +81,14 @@ class StoreLocked(OpeningFailed):
 
 class ErasureNotRecorded(StoreError):
     """Texts are deleted only after an event says so: append `texts_erased` first."""
+
+
+class MayNotErase(StoreError):
+    """The user of this PostgreSQL database may not delete texts; nothing was recorded."""
+
+
+class LoginsRefused(StoreError):
+    """The logins of a store cannot be set up like this; nothing was changed."""
 
 
 class SealError(StoreError):

@@ -51,7 +51,12 @@ class EventStore(ABC):
 
     @abstractmethod
     def append(
-        self, requests: Sequence[Append], *, together: bool = False, origin: bytes | None = None
+        self,
+        requests: Sequence[Append],
+        *,
+        together: bool = False,
+        origin: bytes | None = None,
+        erase: Collection[Digest] = (),
     ) -> list[Appended | StoreError]:
         """Store a group of requests in one transaction, in order; durable when this returns.
 
@@ -63,8 +68,12 @@ class EventStore(ABC):
 
         Where the requests are `together`, the refusal of one refuses all: each has its error, and nothing is stored.
         With them goes `origin`, the seal that their one debate is imported with; where it has one already, that stays.
+        And with them go the texts of that debate which are to `erase`: the events that record it are stored and the
+        texts deleted, or neither.
 
         Raises:
+            MayNotErase: there are texts to erase, and the user may not delete any.
+            ErasureNotRecorded: there are texts to erase, and neither the requests nor the log record an erasure.
             StoreFailed: the database failed. Nothing of the group is stored, unless the connection was lost during the
                 commit: then all of it may be. Sending it again does no harm.
             ReadOnlyStore: the store was opened for reading.
@@ -163,10 +172,19 @@ class EventStore(ABC):
         return self.origins([debate_id]).get(debate_id)
 
     @abstractmethod
-    def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
-        """Delete texts of a debate, salts with them; gives how many there were.
+    def require_eraser(self) -> None:
+        """Nothing, where texts may be deleted by who opened the store.
 
         Raises:
+            MayNotErase: the user of this PostgreSQL database has not the right.
+        """
+
+    @abstractmethod
+    def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
+        """Delete texts of a debate whose erasure is recorded already, salts with them; gives how many there were.
+
+        Raises:
+            MayNotErase: the user may not delete any.
             ErasureNotRecorded: the debate has no `texts_erased` event, which comes first.
             ReadOnlyStore: the store was opened for reading.
         """

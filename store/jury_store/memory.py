@@ -34,7 +34,12 @@ class MemoryEventStore(EventStore):
         self._closed = False
 
     def append(
-        self, requests: Sequence[Append], *, together: bool = False, origin: bytes | None = None
+        self,
+        requests: Sequence[Append],
+        *,
+        together: bool = False,
+        origin: bytes | None = None,
+        erase: Collection[Digest] = (),
     ) -> list[Appended | StoreError]:
         with self._lock:
             if self._closed:
@@ -43,6 +48,8 @@ class MemoryEventStore(EventStore):
             answers = [ledger.admit(request) for request in requests]
             if together and (refusal := first_refusal(answers)) is not None:
                 return [refusal] * len(answers)
+            if together and erase:
+                self._check_erasure(stream_debate(requests[0].stream), ledger.events)
             for row in ledger.events:
                 event = row._replace(position=len(self._log) + 1)
                 self._log.append(event)
@@ -53,6 +60,8 @@ class MemoryEventStore(EventStore):
             self._heads.update(ledger.heads)
             if together and origin is not None:
                 self._origins.setdefault(stream_debate(requests[0].stream), origin)
+            if together and erase:
+                self.delete_parts(stream_debate(requests[0].stream), erase)
             return answers
 
     def event(self, stream: str, event_id: str) -> StoredEvent | None:
@@ -145,15 +154,22 @@ class MemoryEventStore(EventStore):
         with self._lock:
             return {one: self._origins[one] for one in debate_ids if one in self._origins}
 
+    def require_eraser(self) -> None:
+        """Whoever holds the store may."""
+
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
         with self._lock:
-            events = self._streams.get(debate_stream(debate_id), ())
-            if not any(event.type == "texts_erased" for event in events):
-                raise ErasureNotRecorded(
-                    f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first"
-                )
+            self._check_erasure(debate_id)
             there = self._parts.get(debate_id, {})
             return sum(there.pop(digest, None) is not None for digest in digests)
+
+    def _check_erasure(self, debate_id: str, coming: Sequence[StoredEvent] = ()) -> None:
+        stream = debate_stream(debate_id)
+        events = (*self._streams.get(stream, ()), *(event for event in coming if event.stream == stream))
+        if not any(event.type == "texts_erased" for event in events):
+            raise ErasureNotRecorded(
+                f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first"
+            )
 
     def scrub(self, wait: float = 30.0) -> None:
         """What was dropped from memory is in no file."""

@@ -12,6 +12,7 @@ from sqlalchemy import URL, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from jury_store.errors import (
+    MayNotWrite,
     NotAStore,
     StoreMissing,
     StoreOutdated,
@@ -19,12 +20,14 @@ from jury_store.errors import (
     StoreUnreachable,
     UnsupportedStore,
 )
-from jury_store.postgres_role import ERASER_ROLE, WRITER_ROLE, may_set_role
+from jury_store.postgres_engine import postgres_engine
+from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
 from jury_store.schema import REVISION
 from jury_store.sql_store import SqlEventStore
 from jury_store.sqlite_lock import SqliteLock
 
 SUPPORTED = "sqlite:///PATH and postgresql://USER@HOST/DATABASE"
+_SECRET_PARAMETERS = frozenset({"password", "sslpassword", "oauth_client_secret"})
 _BUSY_SECONDS = 30
 _SQLITE_HEADER = b"SQLite format 3\0"
 
@@ -39,8 +42,8 @@ def open_store(url: str, *, write: bool, run: str = "", wait: float = 20.0) -> S
         wait: seconds to wait for another SQLite writer that is about to end.
 
     Raises:
-        UnsupportedStore, StoreMissing, StoreOutdated, StoreTooNew, StoreUnreachable, NotAStore, StoreLocked: each
-            message says what to do.
+        UnsupportedStore, StoreMissing, StoreOutdated, StoreTooNew, StoreUnreachable, MayNotWrite, NotAStore,
+        StoreLocked: each message says what to do.
     """
     parsed = store_url(url)
     if parsed.get_backend_name() == "sqlite":
@@ -70,7 +73,9 @@ def store_url(url: str) -> URL:
 def shown(url: URL) -> str:
     """The URL for messages, as a person would write it, without its password."""
     ours = url.set(drivername=url.get_backend_name()) if url.get_backend_name() in {"sqlite", "postgresql"} else url
-    return ours.render_as_string(hide_password=True)
+    # libpq takes them from the query too, where SQLAlchemy does not look for any.
+    secret = {key: "***" for key in ours.query if key.lower() in _SECRET_PARAMETERS}
+    return ours.update_query_dict(secret).render_as_string(hide_password=True)
 
 
 def database_path(url: URL) -> Path:
@@ -169,19 +174,20 @@ def _check_file(name: str, path: Path) -> None:
 
 def _open_postgres(url: URL, *, write: bool) -> SqlEventStore:
     name = shown(url)
-    engine = create_engine(url, pool_size=5, max_overflow=20, connect_args={"connect_timeout": 10})
+    engine = postgres_engine(url, pool_size=5, max_overflow=20)
     try:
         _check_revision(name, engine)
         with engine.connect() as connection:
-            role = WRITER_ROLE if may_set_role(connection, WRITER_ROLE) else None
-            eraser = ERASER_ROLE if may_set_role(connection, ERASER_ROLE) else None
-        if role is not None:
+            user = database_user(connection)
+        if write:
+            _check_writer(name, user)
+        if user.role is not None:
             # The connection of the checks was made without the role.
             engine.dispose()
 
             @event.listens_for(engine, "connect")
             def _set_role(connection: Any, _record: Any) -> None:
-                connection.execute(f"SET ROLE {role}")
+                connection.execute(f"SET ROLE {user.role}")
                 connection.commit()
 
     except BaseException:
@@ -190,7 +196,15 @@ def _open_postgres(url: URL, *, write: bool) -> SqlEventStore:
     # A list is read in several queries, which must see one moment.
     reader = engine.execution_options(isolation_level="REPEATABLE READ")
     writer = engine if write else None
-    return SqlEventStore(name=name, reader=reader, writer=writer, role=role, eraser=eraser, on_close=_nothing)
+    return SqlEventStore(name=name, reader=reader, writer=writer, user=user, on_close=_nothing)
+
+
+def _check_writer(name: str, user: DatabaseUser) -> None:
+    if not user.may_write:
+        raise MayNotWrite(
+            f"{name}: the user {user.name} may read this store and not write to it; use the writer's login, or let the "
+            f"owner run: GRANT {WRITER_ROLE} TO {user.name}"
+        )
 
 
 def _nothing() -> None:

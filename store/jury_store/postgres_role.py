@@ -1,7 +1,13 @@
-"""The PostgreSQL roles: a writer that cannot change what it wrote, and an eraser that may also delete texts."""
+"""The PostgreSQL roles: one that reads, one that adds to the log, one that may also delete texts.
+
+They hold the rights; logins are members of them (`jury db roles`).
+"""
+
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+READER_ROLE = "jury_reader"
 WRITER_ROLE = "jury_writer"
 ERASER_ROLE = "jury_eraser"
 
@@ -11,6 +17,31 @@ SELECT pg_has_role(current_user, oid, CASE WHEN current_setting('server_version_
        AND has_table_privilege(oid, 'events', 'SELECT') AND has_table_privilege(oid, 'events', 'INSERT')
   FROM pg_roles WHERE rolname = %s
 """
+_OWN_RIGHTS = """
+SELECT current_user, has_table_privilege('events', 'INSERT'), has_table_privilege('parts', 'DELETE')
+"""
+
+
+class DatabaseUser(NamedTuple):
+    """Who a store was opened as, and what it works under.
+
+    `role` is set for the whole of a connection; None where the user is a member of none and has rights of its own.
+    `eraser` is set to delete texts: None where the user may not, and `NONE`, which is PostgreSQL's word for no role,
+    where it may by itself.
+    """
+
+    name: str
+    may_write: bool
+    role: str | None
+    eraser: str | None
+
+
+def database_user(connection: Connection) -> DatabaseUser:
+    """The user of a connection on which no role was set."""
+    name, inserts, deletes = connection.exec_driver_sql(_OWN_RIGHTS).one()
+    role = next((role for role in (WRITER_ROLE, ERASER_ROLE) if may_set_role(connection, role)), None)
+    eraser = ERASER_ROLE if may_set_role(connection, ERASER_ROLE) else "NONE" if deletes else None
+    return DatabaseUser(name, inserts or role is not None, role, eraser)
 
 
 def may_set_role(connection: Connection, role: str) -> bool:

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0003"
+REVISION = "0004"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"

@@ -11,15 +11,15 @@ from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part, whole
-from jury_store import list_checks, listing, seal_rows, survey
-from jury_store.append_writer import advance_counter, write
+from jury_store import list_checks, listing, part_rows, seal_rows, survey
+from jury_store.append_writer import Extras, counted, write
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.dialects import DIALECTS
-from jury_store.errors import ErasureNotRecorded, InvalidAppend, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
+from jury_store.errors import InvalidAppend, MayNotErase, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
+from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.seal import Seal
@@ -38,7 +38,8 @@ _PARTS_ASKED_FOR = select(_parts.c.digest, _parts.c.salt, _parts.c.content).wher
 class SqlEventStore(EventStore):
     """Made by `jury_store.opening.open_store`.
 
-    `writer` is None for a store that is only read. `on_close` gives back what was taken to open it.
+    `writer` is None for a store that is only read, `user` where the database has none (SQLite). `on_close` gives back
+    what was taken to open it.
     """
 
     def __init__(
@@ -47,15 +48,13 @@ class SqlEventStore(EventStore):
         name: str,
         reader: Engine,
         writer: Engine | None,
-        role: str | None = None,
-        eraser: str | None = None,
+        user: DatabaseUser | None = None,
         on_close: Callable[[], None],
     ) -> None:
         self.name = name
         self._reader = reader
         self._writer = writer
-        self._role = role
-        self._eraser = eraser
+        self.user = user
         self._on_close = on_close
         self._dialect = DIALECTS[reader.dialect.name]
         self._turn = threading.Lock()
@@ -69,14 +68,22 @@ class SqlEventStore(EventStore):
     @property
     def writer_role(self) -> str | None:
         """The PostgreSQL role that this store works under, which cannot change events; None when it has none."""
-        return self._role
+        return self.user.role if self.user else None
 
     def append(
-        self, requests: Sequence[Append], *, together: bool = False, origin: bytes | None = None
+        self,
+        requests: Sequence[Append],
+        *,
+        together: bool = False,
+        origin: bytes | None = None,
+        erase: Collection[Digest] = (),
     ) -> list[Appended | StoreError]:
+        if erase:
+            self.require_eraser()
+        extras = Extras(origin, erase, self._eraser) if together else None
         try:
             with self._writing() as connection:
-                return write(connection, self._dialect, requests, together=together, origin=origin)
+                return write(connection, self._dialect, requests, together=together, extras=extras)
         except (DataError, UnicodeError, OverflowError, StatementError) as error:
             # The database will not take a value: find out whose it is.
             if len(requests) > 1 and not together:
@@ -86,7 +93,7 @@ class SqlEventStore(EventStore):
 
     def next_epoch(self) -> int:
         with self._writing() as connection, connection.begin():
-            return advance_counter(connection, self._dialect, EPOCH, 1)
+            return counted(connection, self._dialect.next_epoch, EPOCH)
 
     def heads(self, streams: Collection[str]) -> dict[str, Head]:
         with self._reading() as connection:
@@ -167,17 +174,17 @@ class SqlEventStore(EventStore):
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
         return self._surveyed(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))
 
+    def require_eraser(self) -> None:
+        if self._writer is not None and self.user is not None and self.user.eraser is None:
+            raise MayNotErase(
+                f"{self.name}: the user {self.user.name} may not delete texts, so nothing was recorded and nothing "
+                f"went; use the eraser's login, or let the owner run: GRANT {ERASER_ROLE} TO {self.user.name}"
+            )
+
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
+        self.require_eraser()
         with self._writing() as connection, connection.begin():
-            execute = connection.exec_driver_sql
-            if not execute(self._dialect.erasures, (debate_stream(debate_id),)).first():
-                raise ErasureNotRecorded(
-                    f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first"
-                )
-            if self._eraser:
-                execute(f"SET LOCAL ROLE {self._eraser}")
-            rows = [(debate_id, digest) for digest in set(digests)]
-            return execute(self._dialect.delete_part, rows).rowcount if rows else 0
+            return part_rows.delete(connection, self._dialect, debate_id, digests, self._eraser)
 
     def scrub(self, wait: float = 30.0) -> None:
         with self._writing() as connection:
@@ -234,6 +241,10 @@ class SqlEventStore(EventStore):
                 if not done:
                     return total
                 total += done
+
+    @property
+    def _eraser(self) -> str | None:
+        return self.user.eraser if self.user else None
 
     def close(self) -> None:
         with self._turn:

@@ -87,21 +87,26 @@ def test_a_reader_that_holds_the_texts_in_place_is_told_of_and_the_same_command_
 _KILLED = """
 import os, signal, sys
 from jury_judge.cli.main import main
+from jury_store import part_rows
 from jury_store.sql_store import SqlEventStore
-setattr(SqlEventStore, sys.argv.pop(1), lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+place = {"delete": part_rows, "scrub": SqlEventStore}[sys.argv[1]]
+setattr(place, sys.argv.pop(1), lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 main()
 """
 
 
-@pytest.mark.parametrize("at", ["delete_parts", "scrub"])
-def test_what_a_killed_process_left_the_same_command_finishes(own, at):
+@pytest.mark.parametrize(("at", "recorded"), [("delete", 0), ("scrub", 1)])
+def test_what_a_killed_process_left_the_same_command_finishes(own, at, recorded):
     command = ["erase", "r1~leak", *BY, "--yes"]
     killed = subprocess.run([sys.executable, "-c", _KILLED, at, *command], cwd=own.folder, check=False)
     left = found(own.folder)
+    with closing(sqlite3.connect(own.folder / "jury.db")) as connection:
+        (erasures,) = connection.execute("SELECT count(*) FROM events WHERE type = 'texts_erased'").fetchone()
 
     again = own(*command)
 
     assert killed.returncode == -signal.SIGKILL
+    assert erasures == recorded
     assert left
     assert again.code == 0
     assert found(own.folder) == []

@@ -1,17 +1,19 @@
 """Texts go on record and for good; everything else stays, and says what went."""
 
 import json
+from typing import Any
 
 import pytest
 
-from jury_events.codec import decode
+from jury_events.codec import decode, encode
 from jury_events.debate_events import DebateFailed, TextsErased
-from jury_events.parts import encode_digest
+from jury_events.parts import PartRef, encode_digest
 from jury_replay.cassettes.intake import take_in
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.erasure import Erased, Order, debates_over, erase, plan_erasure
 from jury_replay.errors import DebateMissing, ErasureRefused
 from jury_replay.verify import verify
+from jury_store.errors import MayNotErase
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from support.cassettes import EXCHANGE, exported, record_debate
@@ -68,11 +70,11 @@ def test_a_second_call_finds_nothing_to_do(store: MemoryEventStore) -> None:
     assert store.last_position() == before
 
 
-def test_a_second_call_finishes_what_was_interrupted(store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(store, "delete_parts", _interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            erase(store, "d", ORDER, now=5)
+def test_a_second_call_finishes_what_was_only_recorded(store: MemoryEventStore) -> None:
+    script, refs = DebateScript("d", seed=50), tuple(PartRef(part=encode_digest(one)) for one in store.parts("d"))
+    event = TextsErased(by="dpo", reason="asked", scope="debate", nth=1, parts=refs)
+    version = len(store.read_stream(script.stream))
+    store.append([Append(script.stream, (encode(event, recorded_at=4),), version, store.next_epoch())])
     left, recorded = len(texts_of(store)), store.last_position()
 
     again = erase(store, "d", ORDER, now=6)
@@ -82,8 +84,18 @@ def test_a_second_call_finishes_what_was_interrupted(store: MemoryEventStore, mo
     assert store.last_position() == recorded
 
 
-def _interrupted(*_: object) -> int:
-    raise KeyboardInterrupt
+def test_who_may_not_erase_records_nothing(store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise MayNotErase("use the eraser's login")
+
+    monkeypatch.setattr(store, "require_eraser", refuse)
+    before = store.last_position(), store.next_epoch()
+
+    with pytest.raises(MayNotErase):
+        erase(store, "d", ORDER, now=5)
+
+    assert before == (store.last_position(), store.next_epoch() - 1)
+    assert len(texts_of(store)) == 7
 
 
 def test_texts_that_came_since_go_with_the_next_call(store: MemoryEventStore) -> None:
@@ -103,15 +115,15 @@ def test_texts_that_came_since_go_with_the_next_call(store: MemoryEventStore) ->
 def test_a_text_that_comes_while_others_go_is_taken_in_the_same_call(
     store: MemoryEventStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    delete, script = store.delete_parts, DebateScript("d", seed=50)
+    append, script = store.append, DebateScript("d", seed=50)
     late = iter([script.exchange(3, answer="too late")])
 
-    def delete_while_answers_come(*arguments: object) -> int:
+    def append_while_answers_come(*arguments: Any, **named: Any) -> list[Any]:
         for exchange in late:
-            store.append([Append("calls/d", (exchange,))])
-        return delete(*arguments)  # type: ignore[arg-type]
+            append([Append("calls/d", (exchange,))])
+        return append(*arguments, **named)
 
-    monkeypatch.setattr(store, "delete_parts", delete_while_answers_come)
+    monkeypatch.setattr(store, "append", append_while_answers_come)
 
     assert erase(store, "d", ORDER, now=5).texts == 9
     assert texts_of(store) == set()

@@ -357,6 +357,43 @@ def test_texts_go_only_after_their_erasure_is_recorded(store: EventStore) -> Non
     assert len(store.parts("d")) == 2
 
 
+def test_texts_go_with_the_append_that_records_it(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
+    digest = script.pen.make("private").digest
+
+    (answer,) = store.append([Append(script.stream, (script.erased("private"),), 1, 1)], together=True, erase=[digest])
+
+    assert Appended("debate/d", 2, 0) == answer
+    assert digest not in store.parts("d")
+    assert len(store.parts("d")) == 2
+
+
+def test_texts_stay_when_the_append_that_records_it_is_refused(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
+    erased = Append(script.stream, (script.erased("private"),), 0, 1)
+
+    (answer,) = store.append([erased], together=True, erase=[script.pen.make("private").digest])
+
+    assert isinstance(answer, WrongVersion)
+    assert len(store.parts("d")) == 3
+    assert store.last_position() == 1
+
+
+def test_nothing_is_stored_with_texts_that_go_without_a_record(store: EventStore) -> None:
+    script = DebateScript("d")
+    store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
+    checked = Append(script.stream, (script.checked(),), 1, 1)
+
+    with pytest.raises(ErasureNotRecorded):
+        store.append([checked], together=True, erase=[script.pen.make("private").digest])
+
+    assert len(store.parts("d")) == 3
+    assert store.last_position() == 1
+    assert store.heads([script.stream])[script.stream].version == 1
+
+
 def test_scrubbing_leaves_what_was_not_deleted(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened("private"), script.erased("private")), 0, 1)])

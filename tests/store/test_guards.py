@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
-from jury_store.event_store import Append
+from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
 from jury_store.seals.seal import Seal
 from jury_store.sql_store import SqlEventStore
@@ -253,8 +253,12 @@ def test_an_upgrade_by_a_guest_tells_which_rights_it_cannot_give(
 
     upgrade(postgres.url(name, user="guest"))
 
-    assert "lacks rights" not in before
-    assert "the role jury_writer lacks rights on this store, and guest may not give them" in caplog.text
+    assert "jury_writer" not in before
+    assert (
+        "the role jury_writer has not the rights on this store that it should have (may not INSERT seals)"
+        in caplog.text
+    )
+    assert "guest may not set them" in caplog.text
     postgres.drop_database(name)
     postgres.execute("DROP ROLE guest")
 
@@ -309,3 +313,81 @@ def test_two_upgrades_of_one_server_get_along(postgres: PostgresServer) -> None:
     for store, name in zip(stores, names, strict=True):
         store.close()
         postgres.drop_database(name)
+
+
+@pytest.mark.parametrize("role", ["jury_test", "jury_eraser"])
+def test_a_temporary_table_does_not_stand_in_for_the_log(
+    postgres: PostgresServer, postgres_url: str, open_writer: Callable[[str], EventStore], role: str
+) -> None:
+    script = DebateScript("d")
+    open_writer(postgres_url).append([Append(script.stream, script.whole(), 0, 1)])
+    name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
+    with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
+        connection.execute(f"SET ROLE {role}".encode())
+        connection.execute("CREATE TEMPORARY TABLE events (stream TEXT, type TEXT)")
+        connection.execute("INSERT INTO pg_temp.events VALUES ('debate/d', 'texts_erased')")
+
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="no erasure of d is recorded"):
+            connection.execute("DELETE FROM parts WHERE debate_id = 'd'")
+
+
+def test_a_schema_of_the_roles_name_does_not_stand_in_for_the_store(
+    postgres: PostgresServer, postgres_url: str
+) -> None:
+    """The database's own search path begins with the schema that is named like the role of the moment."""
+    name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
+    postgres.execute("CREATE SCHEMA jury_writer CREATE TABLE events (LIKE public.events)", name)
+    postgres.execute("GRANT ALL ON SCHEMA jury_writer TO jury_writer", name)
+    postgres.execute("GRANT ALL ON jury_writer.events TO jury_writer", name)
+    script = DebateScript("d")
+
+    store = open_store(postgres_url, write=True)
+    store.append([Append(script.stream, script.whole(), 0, 1)])
+    store.close()
+
+    with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
+        assert connection.execute("SELECT count(*) FROM public.events").fetchone() == (5,)
+
+
+STRAY = [
+    "INSERT INTO streams (stream, version, epoch, hash) VALUES ('debate/z', 1, 1, 'h')",
+    "UPDATE streams SET version = version + 1",
+    "UPDATE streams SET version = 4, hash = (SELECT hash FROM events WHERE position = 4)",
+    "UPDATE streams SET hash = 'h'",
+    "UPDATE streams SET epoch = epoch - 1",
+    "UPDATE streams SET stream = 'debate/z'",
+    "DELETE FROM streams",
+    "UPDATE counters SET value = value + 1 WHERE name = 'position'",
+    "UPDATE counters SET value = 4 WHERE name = 'position'",
+    "UPDATE counters SET value = value + 2 WHERE name = 'epoch'",
+    "UPDATE counters SET value = value - 1 WHERE name = 'epoch'",
+    "UPDATE counters SET name = 'other'",
+    "INSERT INTO counters (name, value) VALUES ('other', 1)",
+    "DELETE FROM counters",
+]
+
+
+@pytest.mark.parametrize("statement", STRAY)
+def test_heads_and_counters_follow_from_the_events_for_the_owner_too(filled: str, sql: Sql, statement: str) -> None:
+    with pytest.raises(DBAPIError, match=r"streams|counters"):
+        sql(filled, statement)
+
+
+def test_sqlite_refuses_to_replace_a_head(sqlite_url: str, sql: Sql) -> None:
+    script = DebateScript("d")
+    store = open_store(sqlite_url, write=True)
+    store.append([Append(script.stream, script.whole(), 0, 5)])
+    store.close()
+
+    with pytest.raises(DBAPIError, match="stored already"):
+        sql(sqlite_url, "INSERT OR REPLACE INTO streams SELECT stream, version, 1, hash FROM streams")
+
+
+def test_a_function_that_looks_elsewhere_is_named(postgres_url: str, sql: Sql) -> None:
+    sql(postgres_url, "ALTER FUNCTION jury_refuse_unrecorded_erasure() RESET search_path")
+    sql(postgres_url, "ALTER FUNCTION jury_refuse_other_head() SET search_path = pg_temp, public")
+
+    found = check(postgres_url)
+
+    assert found[0].endswith("with search_path=pg_temp, public, not with search_path=public, pg_temp")
+    assert found[1].endswith("with no settings, not with search_path=public, pg_temp")

@@ -4,11 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import create_engine
 
-import jury_migrations
 from jury_events.conditions import parse_conditions
 from jury_migrations.comparison import check
 from jury_migrations.upgrading import upgrade
@@ -20,18 +17,8 @@ from jury_store.opening import open_store, store_url
 from jury_store.schema import REVISION
 from jury_store.seals.seal import Seal
 from support.debates import DebateScript
+from support.old_stores import at_revision
 from support.postgres import PostgresServer
-
-
-def _at_revision(url: str, revision: str) -> None:
-    """An empty store as the version that ended with `revision` made it."""
-    engine = create_engine(store_url(url))
-    with engine.begin() as connection:
-        config = Config(attributes={"connection": connection})
-        config.set_main_option("script_location", str(Path(jury_migrations.__path__[0])))
-        config.set_main_option("path_separator", "os")
-        command.upgrade(config, revision)
-    engine.dispose()
 
 
 def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
@@ -67,7 +54,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_url: str) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
     log.append([Append(script.stream, script.whole(), 0, log.next_epoch()), Append(script.calls, (script.exchange(),))])
-    _at_revision(empty_url, "0001")
+    at_revision(empty_url, "0001")
     _write(empty_url, log, "d")
     with pytest.raises(StoreOutdated, match="jury db upgrade"):
         open_store(empty_url, write=False)
@@ -91,7 +78,7 @@ def test_a_store_of_the_second_schema_has_its_lists_made_anew(empty_url: str, sq
     first, *rest = script.whole()
     opened = script.opened(tags=("a",), cluster="c", metadata={"level": 3})
     log.append([Append(script.stream, (opened._replace(recorded_at=first.recorded_at), *rest), 0, log.next_epoch())])
-    _at_revision(empty_url, "0002")
+    at_revision(empty_url, "0002")
     _write(empty_url, log, "d")
     sql(empty_url, f"UPDATE projections SET position = {log.last_position()}")
     where = parse_conditions(["tags=a", "cluster=c", "metadata.level=3"])

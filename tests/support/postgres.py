@@ -58,10 +58,13 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_or_skip() -> Iterator[PostgresServer]:
-    """A server for tests: where none can be started they are skipped, and fail in CI."""
+def postgres_or_skip(*, passwords: bool = False) -> Iterator[PostgresServer]:
+    """A server for tests: where none can be started they are skipped, and fail in CI.
+
+    With `passwords` everybody but the superuser has to give one.
+    """
     try:
-        with postgres_server() as server:
+        with postgres_server(passwords=passwords) as server:
             yield server
     except NoPostgres as error:
         if os.environ.get("JURY_CI"):
@@ -70,7 +73,7 @@ def postgres_or_skip() -> Iterator[PostgresServer]:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
+def postgres_server(*, passwords: bool = False) -> Iterator[PostgresServer]:
     """A server with fsync, for as long as the context lasts.
 
     Raises:
@@ -86,6 +89,8 @@ def postgres_server() -> Iterator[PostgresServer]:
             os.chown(home, account.pw_uid, account.pw_gid)
             os.chown(data, account.pw_uid, account.pw_gid)
         _initialise(binaries, data, account)
+        if passwords:
+            (data / "pg_hba.conf").write_text(f"local all {SUPERUSER} trust\nlocal all all scram-sha-256\n")
         with _running(binaries, home, data, account):
             yield PostgresServer(home)
     finally:

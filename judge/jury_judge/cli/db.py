@@ -1,14 +1,18 @@
-"""`jury db`: the store's schema."""
+"""`jury db`: the store's schema, and who may do what with it."""
 
 import click
 
+from jury_judge.cli import db_roles
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
 
 
 @click.group("db")
 def command() -> None:
-    """Create, upgrade and check the store's schema."""
+    """Create, upgrade and check the store's schema, and set up who may do what with it."""
+
+
+command.add_command(db_roles.command)
 
 
 @command.command("upgrade", short_help="Create the store, or bring its schema up to date.")
@@ -36,7 +40,7 @@ def current(store_url: str | None) -> int:
 @command.command("check", short_help="Compare the database with the declared schema.")
 @store_option
 def check(store_url: str | None) -> int:
-    """Compare the database with the declared schema, its triggers too; exits with 5 where they differ."""
+    """Compare the database with the declared schema, its triggers and roles too; exits with 5 where they differ."""
     from jury_migrations.comparison import check as differences
 
     found = differences(resolved_store(store_url))

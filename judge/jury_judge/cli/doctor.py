@@ -118,11 +118,13 @@ def _store(store_url: str | None) -> Iterator[Finding]:
         yield "problem", f"store: {error}"
         return
     try:
-        role = store.writer_role
+        role, user = store.writer_role, store.user
         yield "ok", f"store {name}: {store.last_position()} events, {len(store.runs())} runs"
         if role is not None:
             yield "ok", f"writes are made as the database role {role}, which may not change events"
-        elif not url.startswith("sqlite"):
+        elif user is not None and not user.may_write:
+            yield "ok", f"the database user {user.name} may read this store and not write to it"
+        elif user is not None:
             yield "note", "no writer role: only triggers guard the events; see `jury db upgrade` as a superuser"
     finally:
         store.close()

@@ -56,7 +56,7 @@ def command(
 ) -> int:
     """Erase the texts of a debate, of one model call or of all debates over a case. This cannot be undone.
 
-    Who, when and why is recorded first; ids, labels, verdicts and scores stay, and the log still verifies. Calling it
+    Who, when and why is recorded with it; ids, labels, verdicts and scores stay, and the log still verifies. Calling it
     again finishes what was interrupted. What no erasure reaches is in docs/erasure.md.
     """
     from jury_judge.cli.terminal import note
@@ -73,6 +73,8 @@ def command(
     one = exchange[0] if exchange is not None else debate_id
     store = open_store(resolved_store(store_url), write=not dry_run, run="erase")
     try:
+        if not dry_run:
+            store.require_eraser()
         ids = _debates(store, one, case_id)
         texts = _tell(store, ids, scope)
         copies = _copies(store, one) if one is not None else []

@@ -36,7 +36,7 @@ COMMANDS = {
     "erase": "Erase the texts of a debate, an exchange or a case.",
     "panel": "Print a panel file to start one's own from.",
     "simulate": "Serve simulated models over HTTP, to rehearse a run without a key.",
-    "db": "Create, upgrade and check the store's schema.",
+    "db": "Create, upgrade and check the store's schema; set up its logins.",
     "doctor": "Tell what is installed, reachable and configured.",
 }
 """Each is the module of its name (`import_` of `import`); imported when it is called, so that help is quick."""

@@ -1,6 +1,7 @@
 """Taking a cassette into a store: what is missing is added, what is there stays, another debate is refused."""
 
 import json
+from collections.abc import Collection
 from typing import NamedTuple
 
 from jury_events.debate_events import TextsErased
@@ -46,6 +47,7 @@ def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Ta
         ErasureUnasked: it records the erasure of texts that the store holds, and `erase` is not given.
         OtherDebate: the store holds a debate of that id that went another way.
         RecordDamaged: what the store holds of it does not verify.
+        MayNotErase: texts would go, and the user may not delete any.
         StoreError: it cannot be written.
     """
     debate_id = cassette.record.debate_id
@@ -70,13 +72,13 @@ def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Ta
                 f"debate {debate_id}: the cassette records the erasure of {len(losing)} texts that this store holds. "
                 "Import it with --erase to erase them here too, or with --key to see that its origin did"
             )
+        going = mine.parts.keys() & erased
         withheld = len(cassette.record.parts.keys() & erased - mine.parts.keys())
         try:
-            _append(store, mine, fresh, parts, origin)
+            _append(store, mine, fresh, parts, origin=origin, going=going)
         except (WrongVersion, Fenced):
             continue  # another writer came in between
-        gone = store.delete_parts(debate_id, erased) if erased else 0
-        return Taken(debate_id, sum(map(len, fresh.values())), len(parts), gone, withheld)
+        return Taken(debate_id, sum(map(len, fresh.values())), len(parts), len(going), withheld)
     raise WrongVersion(f"debate {debate_id}: another process writes to it; wait until it is over, then import it again")
 
 
@@ -109,8 +111,12 @@ def _append(
     mine: DebateRecord,
     fresh: dict[str, list[StoredEvent]],
     parts: dict[Digest, Part],
+    *,
     origin: bytes | None,
+    going: Collection[Digest],
 ) -> None:
+    if going:
+        store.require_eraser()
     debate, calls = debate_stream(mine.debate_id), calls_stream(mine.debate_id)
     left = dict(parts)
     requests = []
@@ -119,7 +125,11 @@ def _append(
             new = tuple(_new(event, left) for event in events)
             epoch = store.next_epoch() if stream == debate else None
             requests.append(Append(stream, new, len(mine.events.get(stream, ())), epoch))
-    for answer in store.append(requests, together=True, origin=origin) if requests else ():
+    if not requests:
+        if going:
+            store.delete_parts(mine.debate_id, going)
+        return
+    for answer in store.append(requests, together=True, origin=origin, erase=going):
         if isinstance(answer, StoreError):
             raise answer
 

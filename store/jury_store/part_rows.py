@@ -1,0 +1,29 @@
+"""Deleting texts, in the transaction that the connection is in."""
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection
+
+from jury_events.ids import debate_stream
+from jury_events.parts import Digest
+from jury_store.dialects import Dialect
+from jury_store.errors import ErasureNotRecorded
+
+
+def delete(
+    connection: Connection, dialect: Dialect, debate_id: str, digests: Collection[Digest], role: str | None
+) -> int:
+    """Delete texts of a debate, salts with them, under a database role where there is one; gives how many there were.
+
+    Raises:
+        ErasureNotRecorded: the debate has no `texts_erased` event.
+    """
+    execute = connection.exec_driver_sql
+    if not execute(dialect.erasures, (debate_stream(debate_id),)).first():
+        raise ErasureNotRecorded(
+            f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first"
+        )
+    if role is not None:
+        execute(f"SET LOCAL ROLE {role}")
+    rows = [(debate_id, digest) for digest in set(digests)]
+    return execute(dialect.delete_part, rows).rowcount if rows else 0

@@ -1,0 +1,174 @@
+"""`jury db roles` sets logins up, and a run, its reading, sealing and erasing work under those that they are for."""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from support.command_line import CommandLine
+from support.postgres import PostgresServer, postgres_or_skip
+
+KINDS = ["owner", "writer", "reader", "eraser"]
+BY = ("--by", "dpo@example.com", "--reason", "request 17", "--yes")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """Where everybody but the administrator needs a password."""
+    with postgres_or_skip(passwords=True) as server:
+        yield server
+
+
+class Logins:
+    """`jury`, called with the URL of one of the logins and the file of passwords."""
+
+    def __init__(self, jury: CommandLine, listed: list[dict[str, str]]) -> None:
+        self.jury = jury
+        self.stores = {one["kind"]: one["store"] for one in listed}
+
+    def __call__(self, kind: str, *arguments: str):
+        environment = {"PGPASSFILE": str(self.jury.folder / "jury.pgpass"), "JURY_STORE_URL": self.stores[kind]}
+        return self.jury(*arguments, env=environment)
+
+
+@pytest.fixture
+def database(server: PostgresServer) -> Iterator[str]:
+    name = server.create_database()
+    yield name
+    server.drop_database(name)
+    for kind in KINDS:
+        server.execute(f"DROP ROLE IF EXISTS {name}_{kind}_login")
+
+
+@pytest.fixture
+def logins(jury: CommandLine, server: PostgresServer, database: str) -> Logins:
+    outcome = jury("db", "roles", "--store", server.url(database), "--json")
+
+    assert outcome.code == 0, outcome.err
+    assert [one["login"] for one in outcome.json] == [f"{database}_{kind}_login" for kind in KINDS]
+    return Logins(jury, outcome.json)
+
+
+def test_everything_works_under_the_login_that_it_is_for(logins: Logins, cases: str) -> None:
+    logins.jury("seal", "keygen", "key")
+    results = {
+        "writer runs": logins("writer", "run", "--in-process", cases, "--run", "r1", "--seal-key", "key"),
+        "writer goes on": logins("writer", "run", "--in-process", cases, "--run", "r1"),
+        "writer rebuilds": logins("writer", "db", "rebuild"),
+        "reader lists": logins("reader", "list", "--run", "r1", "--json"),
+        "reader shows": logins("reader", "show", "r1~leak"),
+        "reader verifies": logins("reader", "verify", "--all", "--key", "key.pub"),
+        "reader replays": logins("reader", "replay", "--all"),
+        "reader exports": logins("reader", "export", "--run", "r1", "-o", "corpus"),
+        "writer seals": logins("writer", "seal", "now", "--key", "key"),
+        "writer imports": logins("writer", "import", "corpus"),
+        "eraser erases": logins("eraser", "erase", "r1~leak", *BY),
+        "owner scrubs": logins("owner", "erase", "r1~leak", *BY, "--json"),
+        "owner upgrades": logins("owner", "db", "upgrade"),
+        "owner checks": logins("owner", "db", "check"),
+        "reader verifies again": logins("reader", "verify", "--all", "--key", "key.pub"),
+    }
+
+    assert {name: (outcome.code, outcome.err) for name, outcome in results.items() if outcome.code} == {}
+    assert len(results["reader lists"].json) == 3
+    assert "until its owner runs: VACUUM (FULL) parts" in results["eraser erases"].err
+    assert results["owner scrubs"].json["scrubbed"]
+    assert "texts erased on record" in results["reader verifies again"].out
+
+
+def test_what_a_login_may_not_do_is_said_with_the_one_to_use(logins: Logins, cases: str, database: str) -> None:
+    logins("writer", "run", "--in-process", cases, "--run", "r1")
+    before = logins("reader", "show", "r1~leak", "--events").out
+
+    erased = logins("writer", "erase", "r1~leak", *BY)
+    run = logins("reader", "run", "--in-process", cases, "--run", "r2")
+    doctor = logins("reader", "doctor")
+
+    assert erased.code == 2
+    assert f"the user {database}_writer_login may not delete texts, so nothing was recorded" in erased.err
+    assert "use the eraser's login" in erased.err
+    assert logins("reader", "show", "r1~leak", "--events").out == before
+    assert run.code == 2
+    assert f"the user {database}_reader_login may read this store and not write to it; use the writer's" in run.err
+    assert f"the database user {database}_reader_login may read this store" in doctor.out + doctor.err
+
+
+def test_passwords_are_in_the_file_alone(logins: Logins, server: PostgresServer, database: str) -> None:
+    file = logins.jury.folder / "jury.pgpass"
+    again = logins.jury("db", "roles", "--store", server.url(database))
+    changed = logins.jury("db", "roles", "--store", server.url(database), "--new-passwords", "--passwords", "other")
+    old, new = (
+        {line.rsplit(":", 1)[1] for line in path.read_text().splitlines()} for path in (file, file.with_name("other"))
+    )
+
+    assert (again.code, changed.code) == (0, 0)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert (len(old), len(new), old & new) == (4, 4, set())
+    assert "the passwords of owner, writer, reader, eraser stay as they were" in again.err
+    said = again.out + again.err + changed.out + changed.err + (Path(server.folder) / "log").read_text()
+    assert not [password for password in old | new if password in said]
+    assert logins("reader", "list").code != 0
+    file.write_bytes(file.with_name("other").read_bytes())
+    assert logins("reader", "list").code == 0
+
+
+def test_passwords_may_come_from_the_environment(jury: CommandLine, server: PostgresServer, database: str) -> None:
+    given = {f"JURY_{kind.upper()}_PASSWORD": f"given:{kind}%s'" for kind in KINDS}
+
+    outcome = jury("db", "roles", "--store", server.url(database), env=given)
+
+    assert outcome.code == 0
+    assert "given" not in outcome.out + outcome.err
+    assert not (jury.folder / "jury.pgpass").exists()
+    for kind in KINDS:
+        user, password = f"{database}_{kind}_login", f"given:{kind}%s'"
+        psycopg.connect(host=server.folder, dbname=database, user=user, password=password).close()
+
+
+def test_other_lines_of_the_file_stay(jury: CommandLine, server: PostgresServer, database: str) -> None:
+    (jury.folder / "jury.pgpass").write_text("elsewhere:5432:db:me:secret\n")
+
+    for _ in range(2):
+        jury("db", "roles", "--store", server.url(database), "--new-passwords")
+
+    lines = (jury.folder / "jury.pgpass").read_text().splitlines()
+    assert lines[0] == "elsewhere:5432:db:me:secret"
+    assert len(lines) == 1 + 2 * len(KINDS)
+
+
+def test_a_file_that_cannot_be_written_leaves_no_login(
+    jury: CommandLine, server: PostgresServer, database: str
+) -> None:
+    outcome = jury("db", "roles", "--store", server.url(database), "--passwords", "missing/file")
+
+    assert outcome.code == 2
+    assert "--passwords missing/file cannot be written" in outcome.err
+    with psycopg.connect(host=server.folder, user="jury_test", dbname=database) as connection:
+        found = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE %s", (f"{database}_%",)).fetchone()
+    assert found == (0,)
+
+
+def test_sqlite_has_no_logins_and_says_so(jury: CommandLine) -> None:
+    outcome = jury("db", "roles", "--store", "sqlite:///jury.db")
+
+    assert outcome.code == 2
+    assert "SQLite has no logins" in outcome.err
+    assert not (jury.folder / "jury.db").exists()
+
+
+def test_a_password_in_a_stores_url_is_shown_nowhere(jury: CommandLine, server: PostgresServer, database: str) -> None:
+    urls = [
+        f"postgresql://jury_test:hunter2@/{database}?host={server.folder}",
+        f"postgresql://jury_test@/{database}?host={server.folder}&password=hunter2&sslpassword=hunter2",
+    ]
+
+    outcomes = [jury("db", "roles", "--store", url, "--json", "--passwords", "p") for url in urls]
+    refused = [jury("db", "roles", "--store", url, "--prefix", "A") for url in urls]
+    lost = [jury("list", "--store", url.replace(server.folder, "/nowhere")) for url in urls]
+
+    assert [outcome.code for outcome in outcomes] == [0, 0]
+    assert {outcome.code for outcome in refused + lost} == {2}
+    assert "hunter2" not in json.dumps([[one.out, one.err] for one in outcomes + refused + lost])
