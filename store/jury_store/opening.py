@@ -19,6 +19,7 @@ from jury_store.errors import (
     StoreUnreachable,
     UnsupportedStore,
 )
+from jury_store.named_files import open_regular
 from jury_store.postgres_role import ERASER_ROLE, WRITER_ROLE, may_set_role
 from jury_store.schema import REVISION
 from jury_store.sql_store import SqlEventStore
@@ -157,7 +158,7 @@ def _fold_in_the_write_ahead_log(path: Path) -> None:
 
 def _check_file(name: str, path: Path) -> None:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(len(_SQLITE_HEADER))
     except FileNotFoundError:
         raise StoreMissing(f"there is no store at {path} yet; make it with: jury db upgrade --store {name}") from None

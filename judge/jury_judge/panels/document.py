@@ -12,6 +12,7 @@ from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
 from jury_judge.views.visible_text import visible_line
+from jury_store import named_files
 
 MAX_BYTES = 1 << 20
 JURIES = ("documents", "current")
@@ -93,20 +94,16 @@ def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
         PanelFileError: it cannot be read; the message calls it `name`.
     """
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-        text = raw.decode("utf-8-sig")
+        return named_files.read_text(path, MAX_BYTES)
     except FileNotFoundError as error:
         raise PanelFileError(not_found()) from error
+    except named_files.FileTooLarge as error:
+        raise PanelFileError(f"{name}: {error.strerror}; is this the file that you mean?") from error
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
+        line = named_files.line_of(error)
         raise PanelFileError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:
-        cause = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
-        raise PanelFileError(f"{name}: cannot be read: {cause}") from error
-    if len(raw) > MAX_BYTES:
-        raise PanelFileError(f"{name}: larger than {MAX_BYTES >> 20} MiB; is this the file that you mean?")
-    return text
+        raise PanelFileError(f"{name}: cannot be read: {named_files.cause_of(error)}") from error
 
 
 def _yaml(text: str, name: str) -> YamlDocument:
