@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import cache, partial
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, Self
 
@@ -67,6 +68,8 @@ class Jury(Records):
         simulate: latencies and faults of simulated jurors.
         prices: what models cost; None is `JURY_PRICES`, else the list prices.
         max_calls, max_cost: what this object may spend, in calls and US dollars.
+        artifact_roots: folders in which the records of `…_uri` may lie, besides that of a case file. None: anywhere
+            for cases and rows, which are the caller's own words, and for case files nowhere else.
         environ: where settings are read; None is `os.environ`. Keys are always the process's own.
         lock_wait: seconds to wait for another process that writes the same SQLite store.
         preset, language, max_rounds, threshold, method, judge_model: put over the panel, its file and the environment.
@@ -90,6 +93,7 @@ class Jury(Records):
         prices: Prices | None = None,
         max_calls: int | None = None,
         max_cost: float | None = None,
+        artifact_roots: Iterable[str | os.PathLike[str]] | None = None,
         environ: Mapping[str, str] | None = None,
         lock_wait: float = 0.0,
         preset: str | None = None,
@@ -108,6 +112,7 @@ class Jury(Records):
         self._loaded = _loaded(panel, surroundings, overrides)
         self._settings = load_settings(surroundings, store_url=store)
         super().__init__(self._settings.store_url)
+        self._roots = None if artifact_roots is None else tuple(map(Path, artifact_roots))
         self._concurrency = concurrency
         check_models(self.panel, self._loaded.endpoints)
         known = prices or load_prices(surroundings.get(PRICES, "").strip() or None)
@@ -220,7 +225,7 @@ class Jury(Records):
         run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
-            cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts)),
+            cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts, self._roots)),
             concurrency=concurrency or self._concurrency,
         )
         surveyed = await self._read(partial(survey, run))
@@ -259,7 +264,7 @@ class Jury(Records):
         """What a debate that is open already judges was read when it opened."""
         self._check_keys()
         if not opened:
-            case = with_records(case, self._settings.artifact_hosts)
+            case = with_records(case, self._settings.artifact_hosts, self._roots)
         case = self._loaded.redaction.case(case)
         docket = Docket(run_id, self._loaded.resolved, watched=True)
         return Job(debate_id, case.model_dump_json().encode(), docket, submission_id)

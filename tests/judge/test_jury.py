@@ -183,6 +183,30 @@ async def test_lists_of_a_row_may_be_tuples(url: str) -> None:
     assert 1 == opened.security_gate_records
 
 
+async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unless_folders_are_named(
+    url: str, tmp_path: Path
+) -> None:
+    for folder in ("cases", "others", "none"):
+        (tmp_path / folder).mkdir()
+    gate = tmp_path / "others" / "gate.jsonl"
+    gate.write_text('{"verdict": "fail"}\n')
+    row = a_row(security_gate_uri=str(gate))
+    cases = tmp_path / "cases" / "cases.jsonl"
+    cases.write_text(json.dumps(row))
+
+    async with a_jury(url, **INDEPENDENT) as jury:
+        assert 1 == (await jury.read((await jury.evaluate(row)).debate_id)).opened.security_gate_records
+        with pytest.raises(CaseFileError, match="lies outside"):
+            [_ async for _ in jury.evaluate_many(cases)]
+    async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "others"]) as jury:
+        assert 1 == len([one async for one in jury.evaluate_many(cases)])
+    async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "none"]) as jury:
+        with pytest.raises(CaseFileError, match="lies outside"):
+            await jury.evaluate(row)
+        with pytest.raises(CaseFileError, match="lies outside"):
+            [_ async for _ in jury.evaluate_many([row])]
+
+
 async def test_what_a_row_holds_instead_is_named_by_its_kind(url: str) -> None:
     async with a_jury(url) as jury:
         with pytest.raises(CaseFileError, match=r"execution: must be text .*, not a Jury"):
