@@ -27,7 +27,7 @@ from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import FinalMethod, Language, Panel
-from jury_events.value import Label, RunId
+from jury_events.value import Label, NewDebateId, NewRunId
 from jury_judge.budgets import check_priced
 from jury_judge.cases.given import Given, case_of, source_of, with_records
 from jury_judge.courts import court_in_process, court_on_ray
@@ -35,7 +35,7 @@ from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.records import Records, check_debate_id, while_open
+from jury_judge.records import Records, while_open
 from jury_judge.results import CollaborativeJuryResult
 from jury_judge.runs import Run, carry_out, fresh_debate_id, fresh_run_id, is_over, survey
 from jury_judge.settings import load_settings
@@ -307,7 +307,8 @@ def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overr
     return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
 
 
-_RUN_ID = TypeAdapter(RunId)
+_RUN_ID = TypeAdapter(NewRunId)
+_DEBATE_ID = TypeAdapter(NewDebateId)
 _NAME = TypeAdapter(Label)
 
 
@@ -317,9 +318,11 @@ def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: 
     Raises:
         SettingError: names the argument.
     """
-    if debate_id is not None:
-        check_debate_id(debate_id)
-    named = {"run_id": (_RUN_ID, run_id), "submission_id": (_NAME, submission_id)}
+    named = {
+        "debate_id": (_DEBATE_ID, debate_id),
+        "run_id": (_RUN_ID, run_id),
+        "submission_id": (_NAME, submission_id),
+    }
     for name, (form, value) in named.items():
         try:
             form.validate_python(value) if value is not None else None

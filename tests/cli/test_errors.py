@@ -66,6 +66,8 @@ def test_a_folder_without_a_case_file_is_refused(jury):
         (("good.jsonl", "--json", "--jsonl"), "--json and --jsonl exclude each other"),
         (("good.jsonl", "--run", "a b"), "'a b' cannot name a run"),
         (("good.jsonl", "--run", ""), "'' cannot name a run"),
+        (("good.jsonl", "--run", "."), "'.' cannot be an id: it is a step in a path"),
+        (("good.jsonl", "--run", ".."), "'..' cannot be an id: it is a step in a path"),
         (("good.jsonl", "--run", "a\x1b[2J"), "'a\\x1b[2J' cannot name a run"),
         (("good.jsonl", "--run", "a\udcff"), "cannot name a run"),
         (("good.jsonl", "--ray-address", "here"), "'here' is not HOST:PORT"),

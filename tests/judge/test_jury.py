@@ -111,7 +111,7 @@ async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize(
     "ids",
-    [{"run_id": "a run"}, {"debate_id": "../x"}, {"submission_id": "two\nlines"}],
+    [{"run_id": "a run"}, {"run_id": ".."}, {"debate_id": "../x"}, {"debate_id": "."}, {"submission_id": "two\nlines"}],
     ids=lambda one: next(iter(one)),
 )
 async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
