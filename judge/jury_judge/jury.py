@@ -21,7 +21,7 @@ from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_actors.prices import PRICES, Prices, load_prices
 from jury_actors.providers.catalogue import warnings_of
-from jury_actors.providers.registry import check_models
+from jury_actors.providers.registry import check_models, keys_sent
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
@@ -118,6 +118,8 @@ class Jury(Records):
         known = prices or load_prices(surroundings.get(PRICES, "").strip() or None)
         if max_cost is not None:
             check_priced(self.panel.models, known, _today())
+        for line in keys_sent(self.panel, self._loaded.endpoints, os.environ):
+            _say_once(line)
         for warning in warnings_of(self.panel.models, _today()):
             _say_once(warning)
         plan = CourtPlan(
