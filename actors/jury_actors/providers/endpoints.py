@@ -104,7 +104,7 @@ class Connection(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The environment variables of a protocol, keys in the order in which they are looked at; its own provider's host."""
+    """A protocol's environment variables, keys in the order in which they are looked at, and its provider's host."""
 
     keys: tuple[str, ...]
     base_url: str
