@@ -12,7 +12,6 @@ from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
 from jury_judge.views.visible_text import visible_line
-from jury_store import named_files
 
 MAX_BYTES = 1 << 20
 JURIES = ("documents", "current")
@@ -93,6 +92,8 @@ def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
     Raises:
         PanelFileError: it cannot be read; the message calls it `name`.
     """
+    from jury_store import named_files  # noqa: PLC0415  (help needs the names in this module, and no store)
+
     try:
         return named_files.read_text(path, MAX_BYTES)
     except FileNotFoundError as error:
