@@ -19,6 +19,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.value import Value
+from jury_store import named_files
 
 PRICES = "JURY_PRICES"
 """The variable that names a person's own file."""
@@ -145,19 +146,15 @@ def _list_prices() -> tuple[Price, ...]:
 
 def _read(path: str) -> tuple[Price, ...]:
     try:
-        with Path(path).open("rb") as stream:
-            raw = stream.read(_MAX_BYTES + 1)
-        text = raw.decode("utf-8-sig")
+        text = named_files.read_text(Path(path), _MAX_BYTES)
     except FileNotFoundError:
         raise BadPrices(f"{path}: there is no such file of prices") from None
+    except named_files.FileTooLarge as error:
+        raise BadPrices(f"{path}: {error.strerror}; is this a file of prices?") from None
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise BadPrices(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
+        raise BadPrices(f"{path}:{named_files.line_of(error)}: not UTF-8; save the file as UTF-8") from None
     except (OSError, ValueError) as error:
-        cause = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
-        raise BadPrices(f"{path}: cannot be read: {cause}") from None
-    if len(raw) > _MAX_BYTES:
-        raise BadPrices(f"{path}: larger than {_MAX_BYTES >> 20} MiB; is this a file of prices?")
+        raise BadPrices(f"{path}: cannot be read: {named_files.cause_of(error)}") from None
     return _parse(text, path)
 
 

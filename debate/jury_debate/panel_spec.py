@@ -3,13 +3,14 @@
 from collections.abc import Collection
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts, seat_letter
 from jury_events.panel import (
+    MOST_SEATS,
     AnswerRules,
     ArtifactRules,
     Bands,
@@ -101,6 +102,12 @@ class FinalSpec(Spec):
     judge: JudgeSpec | None = None
 
 
+def _few_enough(seats: Any) -> Any:
+    if isinstance(seats, list | tuple) and len(seats) > MOST_SEATS:
+        raise ValueError(f"a panel has at most {MOST_SEATS} seats, not {len(seats)}")
+    return seats
+
+
 class PanelSpec(Spec):
     """A panel as written in a panel file. Without seats, three simulated jurors sit.
 
@@ -111,7 +118,7 @@ class PanelSpec(Spec):
     name: str | None = None
     language: Language = "en"
     settings: CallSettings = CallSettings()
-    seats: tuple[SeatSpec, ...] = ()
+    seats: Annotated[tuple[SeatSpec, ...], BeforeValidator(_few_enough)] = ()
     rubric: str | dict[str, float] = "standard"
     discussion: DiscussionSpec = DiscussionSpec()
     final: FinalSpec = FinalSpec()

@@ -9,11 +9,33 @@ import hashlib
 import re
 from typing import NamedTuple, Self
 
+RUN_ID = "[A-Za-z0-9._-]{1,100}"
+DEBATE_ID = "[A-Za-z0-9._~-]{1,220}"
+"""What ids of runs and debates are, as regular expressions: safe in a URL's path and in a file's name.
+
+A new one must be `reachable` too; a log may hold others.
+"""
+
 DEBATE_PREFIX = "debate/"
 CALLS_PREFIX = "calls/"
 
 _SAFE_CASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a run may have that id in a log."""
+    return re.fullmatch(RUN_ID, text) is not None
+
+
+def is_debate_id(text: str) -> bool:
+    """Whether a debate may have that id in a log."""
+    return re.fullmatch(DEBATE_ID, text) is not None
+
+
+def reachable(name: str) -> bool:
+    """Whether an id leads somewhere in a URL: clients take the steps `.` and `..` out of a path (RFC 3986, 5.2.4)."""
+    return name not in {".", ".."}
 
 
 def debate_stream(debate_id: str) -> str:

@@ -12,6 +12,9 @@ Order = Literal["parallel", "sequential"]
 History = Literal["latest", "all"]
 Language = Literal["ja", "en"]
 
+MOST_SEATS = 500
+"""Of a panel: every prompt of a discussion tells of every other seat."""
+
 
 class CallSettings(Value):
     """How a model is called; None leaves a parameter to the provider.
@@ -134,7 +137,7 @@ class Panel(Value):
 
     name: Label
     language: Language
-    seats: Annotated[tuple[Seat, ...], Field(min_length=1, max_length=500)]
+    seats: Annotated[tuple[Seat, ...], Field(min_length=1, max_length=MOST_SEATS)]
     rubric: Rubric
     discussion: DiscussionRules
     final: FinalRules

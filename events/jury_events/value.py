@@ -8,6 +8,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from jury_events.ids import DEBATE_ID, RUN_ID, reachable
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 MAX_TEXT = 32 * 1024 * 1024
@@ -55,9 +57,20 @@ ScenarioId = Annotated[str, StringConstraints(min_length=1, max_length=200), Aft
 ModelName = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
 """`provider/model`."""
 
-RunId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
-DebateId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._~-]{1,220}$")]
+RunId = Annotated[str, StringConstraints(pattern=f"^{RUN_ID}$")]
+DebateId = Annotated[str, StringConstraints(pattern=f"^{DEBATE_ID}$")]
 """Safe in a URL path and in a file name."""
+
+
+def _reachable(name: str) -> str:
+    if not reachable(name):
+        raise ValueError("'.' and '..' are steps in a path, and lead to no page; use another id")
+    return name
+
+
+NewRunId = Annotated[RunId, AfterValidator(_reachable)]
+NewDebateId = Annotated[DebateId, AfterValidator(_reachable)]
+"""Ids for what is not recorded yet; logs may hold others."""
 
 Points = Annotated[float, Field(ge=0, le=100)]
 Confidence = Annotated[float, Field(ge=0, le=1)]

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, date, datetime
 from functools import cache, partial
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, Self
 
@@ -20,13 +21,13 @@ from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_actors.prices import PRICES, Prices, load_prices
 from jury_actors.providers.catalogue import warnings_of
-from jury_actors.providers.registry import check_models
+from jury_actors.providers.registry import check_models, keys_sent
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import FinalMethod, Language, Panel
-from jury_events.value import Label, RunId
+from jury_events.value import Label, NewDebateId, NewRunId
 from jury_judge.budgets import check_priced
 from jury_judge.cases.given import Given, case_of, source_of, with_records
 from jury_judge.courts import court_in_process, court_on_ray
@@ -34,7 +35,7 @@ from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
-from jury_judge.records import Records, check_debate_id, while_open
+from jury_judge.records import Records, while_open
 from jury_judge.results import CollaborativeJuryResult
 from jury_judge.runs import Run, carry_out, fresh_debate_id, fresh_run_id, is_over, survey
 from jury_judge.settings import load_settings
@@ -68,6 +69,8 @@ class Jury(Records):
         simulate: latencies and faults of simulated jurors.
         prices: what models cost; None is `JURY_PRICES`, else the list prices.
         max_calls, max_cost: what this object may spend, in calls and US dollars.
+        artifact_roots: folders in which the records of `…_uri` may lie, besides that of a case file. None: anywhere
+            for cases and rows, which are the caller's own words, and for case files nowhere else.
         environ: where settings are read; None is `os.environ`. Keys are always the process's own.
         lock_wait: seconds to wait for another process that writes the same SQLite store.
         preset, language, max_rounds, threshold, method, judge_model: put over the panel, its file and the environment.
@@ -92,6 +95,7 @@ class Jury(Records):
         prices: Prices | None = None,
         max_calls: int | None = None,
         max_cost: float | None = None,
+        artifact_roots: Iterable[str | os.PathLike[str]] | None = None,
         environ: Mapping[str, str] | None = None,
         lock_wait: float = 0.0,
         preset: str | None = None,
@@ -110,11 +114,14 @@ class Jury(Records):
         self._loaded = _loaded(panel, surroundings, overrides)
         self._settings = load_settings(surroundings, store_url=store)
         super().__init__(self._settings.store_url)
+        self._roots = None if artifact_roots is None else tuple(map(Path, artifact_roots))
         self._concurrency = concurrency
         check_models(self.panel, self._loaded.endpoints)
         known = prices or load_prices(surroundings.get(PRICES, "").strip() or None)
         if max_cost is not None:
             check_priced(self.panel.models, known, _today())
+        for line in keys_sent(self.panel, self._loaded.endpoints, os.environ):
+            _say_once(line)
         for warning in warnings_of(self.panel.models, _today()):
             _say_once(warning)
         plan = CourtPlan(
@@ -222,7 +229,7 @@ class Jury(Records):
         run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
-            cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts)),
+            cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts, self._roots)),
             concurrency=concurrency or self._concurrency,
         )
         surveyed = await self._read(partial(survey, run))
@@ -261,7 +268,7 @@ class Jury(Records):
         """What a debate that is open already judges was read when it opened."""
         self._check_keys()
         if not opened:
-            case = with_records(case, self._settings.artifact_hosts)
+            case = with_records(case, self._settings.artifact_hosts, self._roots)
         case = self._loaded.redaction.case(case)
         docket = Docket(run_id, self._loaded.resolved, watched=True)
         return Job(debate_id, case.model_dump_json().encode(), docket, submission_id)
@@ -304,7 +311,8 @@ def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overr
     return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
 
 
-_RUN_ID = TypeAdapter(RunId)
+_RUN_ID = TypeAdapter(NewRunId)
+_DEBATE_ID = TypeAdapter(NewDebateId)
 _NAME = TypeAdapter(Label)
 
 
@@ -314,9 +322,11 @@ def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: 
     Raises:
         SettingError: names the argument.
     """
-    if debate_id is not None:
-        check_debate_id(debate_id)
-    named = {"run_id": (_RUN_ID, run_id), "submission_id": (_NAME, submission_id)}
+    named = {
+        "debate_id": (_DEBATE_ID, debate_id),
+        "run_id": (_RUN_ID, run_id),
+        "submission_id": (_NAME, submission_id),
+    }
     for name, (form, value) in named.items():
         try:
             form.validate_python(value) if value is not None else None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from jury_judge.cases.artifact_sources import parse_hosts
+from jury_judge.cases.artifact_hosts import parse_hosts
 from jury_judge.errors import SettingError
 from jury_judge.views.visible_text import visible
 
@@ -17,7 +17,7 @@ _FORMS = "sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
 class Settings(NamedTuple):
-    """`store_url` as SQLAlchemy writes it; `artifact_hosts` are hosts or host:port, lower case."""
+    """`store_url` as SQLAlchemy writes it; `artifact_hosts` as `AllowedHosts` takes them."""
 
     store_url: str
     artifact_hosts: frozenset[str]
@@ -27,7 +27,8 @@ def load_settings(environ: Mapping[str, str], *, store_url: str | None = None) -
     """Explicit arguments over the environment over the defaults; an empty variable is unset.
 
     Raises:
-        SettingError: the store is not one that the log can be kept in; the URL may hold a password and is not shown.
+        SettingError: the store is not one that the log can be kept in (the URL may hold a password and is not shown),
+            or an artifact host is none.
     """
     place = "--store" if store_url is not None else STORE_URL
     if not isinstance(store_url, str | None):

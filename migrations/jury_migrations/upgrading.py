@@ -17,7 +17,7 @@ from jury_migrations.role_rights import set_rights
 from jury_store import listing
 from jury_store.dialects import DIALECTS
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
-from jury_store.opening import database_path, shown, sqlite_engine, store_url
+from jury_store.opening import cause_of, database_path, shown, sqlite_engine, store_url
 from jury_store.postgres_engine import postgres_engine
 from jury_store.schema import metadata
 from jury_store.sqlite_lock import SqliteLock
@@ -106,7 +106,7 @@ def _connected(engine: Engine, name: str) -> Iterator[Connection]:
         with engine.connect() as connection:
             yield connection
     except DBAPIError as error:
-        detail = (str(error.orig).strip().splitlines() or ["no answer"])[0]
+        detail = cause_of(error, engine.url)
         if "not a database" in detail:
             raise NotAStore(f"{name} is not a SQLite database, or is damaged; name another file") from error
         raise StoreUnreachable(f"{name}: {detail}. Check that it can be reached and that you may change it") from error

@@ -26,10 +26,14 @@ from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.recorded import broken, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_store.inventory import DebateRecord
+from jury_store.named_files import read_text
 
 ACCEPTED_SUFFIX = ".accepted.json"
 TODAY = max(RULES)
 """The version of the rules that new debates are held under."""
+
+_MOST_ACCEPTED = 256 * 1024 * 1024
+"""Bytes of a file of accepted changes."""
 
 _LONG = 400
 """Characters from which on a text stands in an accepted file by its hash."""
@@ -158,7 +162,7 @@ def _accepted_path(cassette: Path) -> Path:
 def _read_accepted(cassette: Path) -> list[Any]:
     path = _accepted_path(cassette)
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))["differences"]
+        kept = json.loads(read_text(path, _MOST_ACCEPTED))["differences"]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

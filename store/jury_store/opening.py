@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from sqlalchemy import URL, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -20,6 +20,7 @@ from jury_store.errors import (
     StoreUnreachable,
     UnsupportedStore,
 )
+from jury_store.named_files import open_regular
 from jury_store.postgres_engine import postgres_engine
 from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
 from jury_store.schema import REVISION
@@ -27,8 +28,16 @@ from jury_store.sql_store import SqlEventStore
 from jury_store.sqlite_lock import SqliteLock
 
 SUPPORTED = "sqlite:///PATH and postgresql://USER@HOST/DATABASE"
-_SECRET_PARAMETERS = frozenset({"password", "sslpassword", "oauth_client_secret"})
 _BUSY_SECONDS = 30
+_HIDDEN = "***"
+_TOLD = frozenset(
+    {
+        *("host", "hostaddr", "port", "dbname", "user", "service", "application_name", "client_encoding"),
+        *("connect_timeout", "sslmode", "sslrootcert", "gssencmode", "channel_binding", "target_session_attrs"),
+    }
+)
+"""Parameters of a URL that hold no secret (PostgreSQL, 34.1.2)."""
+
 _SQLITE_HEADER = b"SQLite format 3\0"
 
 
@@ -71,11 +80,22 @@ def store_url(url: str) -> URL:
 
 
 def shown(url: URL) -> str:
-    """The URL for messages, as a person would write it, without its password."""
+    """The URL for messages, as a person would write it, with *** for its password and for what may be one.
+
+    Of the parameters after `?` those are shown that are known to hold no secret: a misspelt `passwrd` is none of them.
+    """
     ours = url.set(drivername=url.get_backend_name()) if url.get_backend_name() in {"sqlite", "postgresql"} else url
-    # libpq takes them from the query too, where SQLAlchemy does not look for any.
-    secret = {key: "***" for key in ours.query if key.lower() in _SECRET_PARAMETERS}
-    return ours.update_query_dict(secret).render_as_string(hide_password=True)
+    told = {name: value if name in _TOLD else _HIDDEN for name, value in ours.query.items()}
+    return ours.set(query=told).render_as_string(hide_password=True).replace(quote_plus(_HIDDEN), _HIDDEN)
+
+
+def cause_of(error: DBAPIError, url: URL) -> str:
+    """What a database says of a connection to `url`, in one line, without the URL's secrets."""
+    said = (str(error.orig).strip().splitlines() or ["no answer"])[0]
+    values = [values for name, values in url.query.items() if name not in _TOLD]
+    for secret in (url.password, *(one for value in values for one in ([value] if isinstance(value, str) else value))):
+        said = said.replace(secret, _HIDDEN) if secret else said
+    return said
 
 
 def database_path(url: URL) -> Path:
@@ -162,7 +182,7 @@ def _fold_in_the_write_ahead_log(path: Path) -> None:
 
 def _check_file(name: str, path: Path) -> None:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(len(_SQLITE_HEADER))
     except FileNotFoundError:
         raise StoreMissing(f"there is no store at {path} yet; make it with: jury db upgrade --store {name}") from None
@@ -212,7 +232,7 @@ def _nothing() -> None:
 
 
 def _check_revision(name: str, engine: Engine) -> None:
-    found = _guarded(name, lambda: _revision(engine))
+    found = _guarded(name, engine.url, lambda: _revision(engine))
     if found is None:
         raise StoreMissing(f"{name} holds no store yet; make it with: jury db upgrade --store {name}")
     if found < REVISION:
@@ -234,11 +254,11 @@ def _revision(engine: Engine) -> str | None:
         return row[0] if row else None
 
 
-def _guarded(name: str, ask: Callable[[], str | None]) -> str | None:
+def _guarded(name: str, url: URL, ask: Callable[[], str | None]) -> str | None:
     try:
         return ask()
     except DBAPIError as error:
-        detail = (str(error.orig).strip().splitlines() or ["no answer"])[0]
+        detail = cause_of(error, url)
         if isinstance(error.orig, sqlite3.DatabaseError) and "not a database" in detail:
             raise NotAStore(f"{name} is not a SQLite database, or is damaged; restore it from a backup") from None
         raise StoreUnreachable(

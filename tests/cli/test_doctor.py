@@ -93,6 +93,25 @@ def test_models_that_end_are_warned_of_and_are_no_problem(jury):
     assert "warning  anthropic/claude-3-haiku-20240307 was retired about 2026-04-20; ask " in outcome.out
 
 
+FOREIGN = """
+preset: independent
+settings: {tries: 1, timeout_seconds: 5}
+providers: {a: {protocol: openai, base_url: "https://keys.invalid/v1", key_env: SOME_SECRET}}
+seats: [{model: a/m}]
+"""
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("run", "c.jsonl", "--in-process", "--display", "none")])
+def test_a_key_that_a_panel_sends_elsewhere_is_named_with_the_host(jury, command):
+    (jury.folder / "panel.yaml").write_text(FOREIGN)
+    jury.write("c.jsonl", {"question": "q", "response": "a"})
+
+    outcome = jury(*command, "--panel", "panel.yaml", env={"SOME_SECRET": "canary"})
+
+    assert "the value of SOME_SECRET is sent to https://keys.invalid (provider a)" in outcome.out + outcome.err
+    assert "canary" not in outcome.out + outcome.err
+
+
 def test_a_panel_that_cannot_be_used_is_a_problem(jury):
     jury.write("panel.yaml", "seats: [{model: acme/m, juror_id: a}]\n")
 

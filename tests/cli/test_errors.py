@@ -1,5 +1,6 @@
 """Whatever a user gets wrong is one line on stderr that names the place, nothing on stdout, and no empty store."""
 
+import os
 import sqlite3
 from contextlib import closing
 
@@ -65,6 +66,8 @@ def test_a_folder_without_a_case_file_is_refused(jury):
         (("good.jsonl", "--json", "--jsonl"), "--json and --jsonl exclude each other"),
         (("good.jsonl", "--run", "a b"), "'a b' cannot name a run"),
         (("good.jsonl", "--run", ""), "'' cannot name a run"),
+        (("good.jsonl", "--run", "."), "'.' cannot be an id: it is a step in a path"),
+        (("good.jsonl", "--run", ".."), "'..' cannot be an id: it is a step in a path"),
         (("good.jsonl", "--run", "a\x1b[2J"), "'a\\x1b[2J' cannot name a run"),
         (("good.jsonl", "--run", "a\udcff"), "cannot name a run"),
         (("good.jsonl", "--ray-address", "here"), "'here' is not HOST:PORT"),
@@ -100,6 +103,29 @@ def test_a_bad_argument_is_refused_by_name(jury, arguments, message):
     refused(outcome, message)
     assert "secret" not in outcome.err
     assert not list(jury.folder.glob("jury.db*"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "good.jsonl", "--panel", "pipe"),
+        ("run", "good.jsonl", "--policy", "pipe"),
+        ("run", "good.jsonl", "--prices", "pipe"),
+        ("run", "good.jsonl", "--store", "sqlite:///pipe"),
+        ("simulate", "--script", "pipe"),
+        ("verify", "--all", "--key", "pipe"),
+        ("verify", "--all", "--checkpoint", "pipe"),
+        ("import", "pipe"),
+    ],
+    ids=lambda arguments: arguments[-2],
+)
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(jury, arguments):
+    jury.write("good.jsonl", GOOD)
+    os.mkfifo(jury.folder / "pipe")
+
+    outcome = jury(*arguments)
+
+    assert (2, True) == (outcome.code, "not a regular file" in outcome.err)
 
 
 @pytest.mark.parametrize(

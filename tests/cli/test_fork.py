@@ -87,6 +87,7 @@ def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
         (("--at", "5", "--method", "median", "--judge-model", "openai/x"), "has no effect with the method median"),
         (("--at", "5", "--as", "d~polite"), "there is a debate d~polite already, and it is no branch"),
         (("--at", "5", "--as", "a/b"), "is no debate's id"),
+        (("--at", "5", "--as", ".."), "'..' cannot be an id"),
         (("--at", "5", "--panel", "nix.yaml"), "there is no such panel file"),
     ],
 )

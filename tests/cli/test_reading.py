@@ -5,7 +5,10 @@ import unicodedata
 
 import pytest
 
+from jury_migrations.upgrading import upgrade
+from jury_store.opening import open_store
 from support.command_line import CommandLine
+from support.writing import Writing
 
 
 def ids(jury: CommandLine, *arguments: str) -> list[str]:
@@ -104,3 +107,17 @@ def test_demo_names_the_store_in_what_to_do_next(jury):
 
     debate = re.findall(r"jury show (\S+) --store sqlite:///my\.db\n", outcome.err)[0]
     assert jury("show", debate, "--store", "sqlite:///my.db").code == 0
+
+
+def test_a_run_that_was_named_by_a_step_in_a_path_is_still_read(jury: CommandLine) -> None:
+    url = f"sqlite:///{jury.folder / 'jury.db'}"
+    upgrade(url)
+    store = open_store(url, write=True)
+    writing = Writing(store, "..", run_id="..")
+    writing.write(*writing.script.whole())
+    store.close()
+
+    listed, shown, verified = jury("list", "--run", "..", "--json"), jury("show", ".."), jury("verify", "..")
+
+    assert [".."] == [row["run_id"] for row in listed.json]
+    assert (0, 0) == (shown.code, verified.code)

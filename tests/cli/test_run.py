@@ -256,6 +256,22 @@ def test_records_behind_a_uri_are_read_once_when_the_debate_opens(jury):
     assert "1 security-gate" in jury("show", "r1~a").out
 
 
+@pytest.mark.parametrize("command", [("run", "--in-process"), ("run", "--dry-run"), ("cases",)])
+def test_records_outside_of_the_folder_of_the_case_file_are_read_where_that_is_allowed(jury, command):
+    for folder in ("cases", "others"):
+        (jury.folder / folder).mkdir()
+    jury.write("others/gate.jsonl", {"id": "sg-1", "verdict": "fail"})
+    (jury.folder / "cases" / "gate.jsonl").symlink_to("../others/gate.jsonl")
+    case = {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"}
+    cases = jury.write("cases/c.jsonl", case)
+
+    refused = jury(*command, cases)
+    allowed = jury(*command, cases, "--artifact-root", "others")
+
+    assert (2, 0) == (refused.code, allowed.code)
+    assert "c.jsonl:1: gate.jsonl: lies outside of the folder of its case file" in refused.err
+
+
 def test_another_uri_is_another_case(jury):
     jury.write("gate.jsonl", {"id": "sg-1", "verdict": "fail"})
     row = {"id": "a", "question": "q", "response": "r", "security_gate_uri": "gate.jsonl"}

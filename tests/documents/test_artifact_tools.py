@@ -56,6 +56,17 @@ def test_records_are_read_from_a_path_once_they_are_needed(tmp_path: Path) -> No
     assert 1 == tools.fetch_agent_card_passes()["total"]
 
 
+def test_records_are_read_from_the_folders_that_are_allowed_where_these_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "card.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in CARD))
+    context = ArtifactContext(agent_card_uri=path)
+    (tmp_path / "reports").mkdir()
+
+    assert 1 == ArtifactToolsWithContext(context, artifact_roots=[tmp_path]).fetch_agent_card_passes()["total"]
+    with pytest.raises(ArtifactSourceError, match="lies outside"):
+        ArtifactToolsWithContext(context, artifact_roots=[tmp_path / "reports"]).fetch_agent_card_passes()
+
+
 def test_an_argument_that_the_tool_does_not_take_is_refused() -> None:
     with pytest.raises(SettingError, match="max_records must be a whole number from 0 to 100"):
         TOOLS.fetch_agent_card_passes(max_records=101)

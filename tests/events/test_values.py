@@ -3,6 +3,7 @@
 import json
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ from jury_events.ids import Step, debate_id, escape, exchange_id, unescape
 from jury_events.panel import Bands, Panel
 from jury_events.parts import PartPen, make_part, part_digest, refs_in
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
-from jury_events.value import DebateId, Value
+from jury_events.value import DebateId, NewDebateId, NewRunId, RunId, Value
 from jury_events.verdict import Verdict
 from support.courtroom import FixedPen, a_case, a_panel
 from support.pictures import a_case_with_pictures
@@ -157,6 +158,14 @@ def test_a_debate_id_is_safe_in_urls_and_files_and_one_for_each_case() -> None:
     assert len(set(ids)) == len(ids)
     for name in ids:
         assert name == TypeAdapter(DebateId).validate_python(name)
+
+
+@pytest.mark.parametrize(("log", "new"), [(RunId, NewRunId), (DebateId, NewDebateId)])
+@pytest.mark.parametrize("name", [".", ".."])
+def test_an_id_that_no_url_leads_to_is_read_from_a_log_and_given_to_nothing_new(name: str, log: Any, new: Any) -> None:
+    assert name == TypeAdapter(log).validate_python(name)
+    with pytest.raises(ValidationError, match="lead to no page"):
+        TypeAdapter(new).validate_python(name)
 
 
 def test_a_part_is_made_once_and_its_digest_is_salted() -> None:

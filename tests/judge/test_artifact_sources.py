@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from jury_judge.cases import artifact_sources
-from jury_judge.cases.artifact_sources import ArtifactSources, parse_hosts
-from jury_judge.errors import ArtifactSourceError
+from jury_judge.cases.artifact_hosts import parse_hosts
+from jury_judge.cases.artifact_sources import ArtifactSources
+from jury_judge.errors import ArtifactSourceError, SettingError
 
 LINES = b'{"verdict": "fail"}\n{"verdict": "Pass "}\n'
 
@@ -45,8 +46,7 @@ class _Server(ThreadingHTTPServer):
 
 
 @pytest.fixture
-def server(monkeypatch) -> Iterator[_Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+def server() -> Iterator[_Server]:
     with _Server() as running:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -185,3 +185,166 @@ def test_records_that_look_like_chat_messages_are_records(tmp_path):
     records = ArtifactSources(tmp_path).records("gate.json")
 
     assert ["fail", "fail"] == [one.verdict for one in records]
+
+
+# Where files may lie
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """A case file's folder, and another one, each with a report."""
+    for name in ("cases", "others"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "gate.jsonl").write_bytes(LINES)
+    return tmp_path / "cases", tmp_path / "others"
+
+
+@pytest.mark.parametrize(
+    "uri", ["gate.jsonl", "../cases/gate.jsonl", "{cases}/gate.jsonl", "file://{cases}/gate.jsonl"]
+)
+def test_a_file_in_the_folder_is_read(folders, uri):
+    cases, _ = folders
+
+    assert ["fail", "pass"] == verdicts(ArtifactSources(cases, roots=[cases]), uri.format(cases=cases))
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "../others/gate.jsonl",
+        "{others}/gate.jsonl",
+        "file://{others}/gate.jsonl",
+        "file://{cases}/%2e%2e/others/gate.jsonl",
+        "../others/none.jsonl",
+        "link.jsonl",
+        "linked/gate.jsonl",
+        "../cases-of-others/gate.jsonl",
+        "/proc/self/environ",
+        "/etc/passwd",
+    ],
+)
+def test_a_file_outside_of_the_folder_is_not_whatever_leads_there(folders, uri):
+    cases, others = folders
+    (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
+    (cases / "linked").symlink_to(others)
+    (cases.parent / "cases-of-others").mkdir()
+
+    message = refusal(ArtifactSources(cases, roots=[cases]), uri.format(cases=cases, others=others))
+
+    assert "lies outside of the folder of its case file" in message
+    assert "--artifact-root" in message
+
+
+def test_a_file_in_another_folder_is_read_where_that_is_allowed(folders):
+    cases, others = folders
+    (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
+    (cases / "root").symlink_to(others)
+    sources = ArtifactSources(cases, roots=[cases, cases / "root"])
+
+    assert [["fail", "pass"]] * 2 == [verdicts(sources, uri) for uri in ("link.jsonl", f"{others}/gate.jsonl")]
+
+
+# Which addresses hosts may have
+
+
+class _Answers:
+    """A resolver that gives one answer after another, and the last for ever."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = [tuple(answer.split()) for answer in answers]
+        self.asked = 0
+
+    def __call__(self, host: str, port: int) -> tuple[str, ...]:
+        self.asked += 1
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "::1",
+        "10.1.2.3",
+        "192.168.0.1",
+        "172.16.0.1",
+        "169.254.169.254",
+        "fe80::1",
+        "fd00:ec2::254",
+        "100.100.100.200",
+        "168.63.129.16",
+        "0.0.0.0",
+        "224.0.0.1",
+        "::ffff:127.0.0.1",
+        "::ffff:169.254.169.254",
+        "64:ff9b::7f00:1",
+        "2002:7f00:1::",
+        "93.184.215.14 127.0.0.1",
+    ],
+)
+def test_a_name_that_leads_to_an_address_that_is_not_public_is_not_asked(tmp_path, server, address):
+    sources = ArtifactSources(tmp_path, parse_hosts("reports.example"), resolve=_Answers(address))
+
+    message = refusal(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl?k=secret")
+
+    assert "which is not public" in message
+    assert "secret" not in message
+    assert [] == server.asked
+
+
+@pytest.mark.parametrize("network", ["127.0.0.1", "127.0.0.0/8"])
+def test_a_name_may_lie_in_the_network_that_is_written_behind_it(tmp_path, server, network):
+    sources = ArtifactSources(tmp_path, parse_hosts(f"Reports.example={network}"), resolve=_Answers("127.0.0.1"))
+
+    assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
+
+
+def test_a_name_outside_of_the_network_that_is_written_behind_it_is_not_asked(tmp_path, server):
+    sources = ArtifactSources(tmp_path, parse_hosts("reports.example=10.0.0.0/8"), resolve=_Answers("127.0.0.1"))
+
+    assert "not public" in refusal(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
+    assert [] == server.asked
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_connected_to(tmp_path, server):
+    answers = _Answers("127.0.0.1", "10.0.0.1")
+    sources = ArtifactSources(tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=answers)
+
+    assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
+    assert 1 == answers.asked
+
+
+def test_a_name_that_leads_elsewhere_after_a_redirect_is_not_followed_there(tmp_path, server):
+    answers = _Answers("127.0.0.1", "10.0.0.1")
+    sources = ArtifactSources(tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=answers)
+
+    assert "10.0.0.1" in refusal(sources, f"http://reports.example:{server.server_address[1]}/moved")
+    assert ["/moved"] == server.asked
+
+
+def test_the_next_address_is_tried_where_the_first_does_not_answer(tmp_path, server):
+    sources = ArtifactSources(
+        tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=_Answers("127.9.9.9 127.0.0.1")
+    )
+
+    assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
+
+
+def test_a_proxy_of_the_environment_is_not_asked(tmp_path, server, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
+
+    assert ["fail", "pass"] == verdicts(sources, f"http://{address(server)}/gate.jsonl")
+
+
+@pytest.mark.parametrize("given", ["a/b", "a=b", "a=10.0.0.0/99", "http://a", "a:b", "u@h", "=10.0.0.0/8"])
+def test_a_host_that_is_none_is_refused_by_name(given):
+    with pytest.raises(SettingError, match=r"JURY_ARTIFACT_HOSTS: .* is none; write HOST"):
+        parse_hosts(f"good.example, {given}")
+
+
+@pytest.mark.parametrize("given", ["::1", "[::1]", "[::1]:8080"])
+def test_an_address_of_the_sixth_version_may_be_written_with_brackets(tmp_path, given):
+    sources = ArtifactSources(tmp_path, parse_hosts(given), resolve=_Answers("::2"))
+
+    assert "the address ::2, which is not public" in refusal(sources, "http://[::1]:8080/x")

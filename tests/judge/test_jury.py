@@ -111,7 +111,7 @@ async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
 
 @pytest.mark.parametrize(
     "ids",
-    [{"run_id": "a run"}, {"debate_id": "../x"}, {"submission_id": "two\nlines"}],
+    [{"run_id": "a run"}, {"run_id": ".."}, {"debate_id": "../x"}, {"debate_id": "."}, {"submission_id": "two\nlines"}],
     ids=lambda one: next(iter(one)),
 )
 async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
@@ -181,6 +181,30 @@ async def test_lists_of_a_row_may_be_tuples(url: str) -> None:
         opened = (await jury.read((await jury.evaluate(row)).debate_id)).opened
 
     assert 1 == opened.security_gate_records
+
+
+async def test_a_row_may_name_any_path_and_a_case_file_those_of_its_folder_unless_folders_are_named(
+    url: str, tmp_path: Path
+) -> None:
+    for folder in ("cases", "others", "none"):
+        (tmp_path / folder).mkdir()
+    gate = tmp_path / "others" / "gate.jsonl"
+    gate.write_text('{"verdict": "fail"}\n')
+    row = a_row(security_gate_uri=str(gate))
+    cases = tmp_path / "cases" / "cases.jsonl"
+    cases.write_text(json.dumps(row))
+
+    async with a_jury(url, **INDEPENDENT) as jury:
+        assert 1 == (await jury.read((await jury.evaluate(row)).debate_id)).opened.security_gate_records
+        with pytest.raises(CaseFileError, match="lies outside"):
+            [_ async for _ in jury.evaluate_many(cases)]
+    async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "others"]) as jury:
+        assert 1 == len([one async for one in jury.evaluate_many(cases)])
+    async with a_jury(url, **INDEPENDENT, artifact_roots=[tmp_path / "none"]) as jury:
+        with pytest.raises(CaseFileError, match="lies outside"):
+            await jury.evaluate(row)
+        with pytest.raises(CaseFileError, match="lies outside"):
+            [_ async for _ in jury.evaluate_many([row])]
 
 
 async def test_what_a_row_holds_instead_is_named_by_its_kind(url: str) -> None:

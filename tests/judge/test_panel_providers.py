@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from jury_actors.providers.endpoints import Endpoint, Limits
+from jury_actors.providers.registry import keys_sent
+from jury_debate.panel_spec import PanelSpec, SeatSpec, resolve
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import load_panel
 
@@ -93,6 +95,59 @@ def test_what_cannot_be_used_is_named_with_its_line(tmp_path, providers, says):
     message = refusal(path)
 
     assert message.startswith(f"{path}{says}")
+
+
+REMOTE = ":2: providers.a: the key in A_KEY would go over plain http to another machine; write https://"
+
+
+@pytest.mark.parametrize("host", ["h.example", "10.0.0.7:8000", "localhost.example", "127.0.0.1.example", "[fe80::1]"])
+def test_a_key_is_not_sent_readable_to_another_machine(tmp_path, host):
+    path = panel_file(
+        tmp_path, f"providers:\n  a: {{protocol: openai, base_url: 'http://{host}/v1', key_env: A_KEY}}\n"
+    )
+
+    assert refusal(path).startswith(f"{path}{REMOTE}")
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "base_url: 'http://127.0.0.1:8000/v1', key_env: A_KEY",
+        "base_url: 'http://[::1]/v1', key_env: A_KEY",
+        "base_url: 'http://models.localhost/v1', key_env: A_KEY",
+        "base_url: 'https://h.example/v1', key_env: A_KEY",
+        "base_url: 'http://h.example/v1'",
+        "base_url: 'http://h.example/v1', key_env: A_KEY, plain_http: true",
+    ],
+)
+def test_a_key_is_sent_where_nobody_else_reads_it_or_where_that_is_said_to_be_meant(tmp_path, endpoint):
+    path = panel_file(tmp_path, f"providers:\n  a: {{protocol: openai, {endpoint}}}\n")
+
+    assert "a" in load_panel(path, {}).endpoints
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "environ", "told"),
+    [
+        ({"base_url": "https://H.example:1/v1", "key_env": "K"}, {}, "K is sent to https://h.example:1 (provider a)"),
+        ({"key_env": "AWS_SECRET"}, {}, "AWS_SECRET is sent to https://api.openai.com (provider a)"),
+        (
+            {"key_env": "K"},
+            {"OPENAI_BASE_URL": "https://u:pw@p.example/v1"},
+            "K is sent to https://p.example (provider a)",
+        ),
+        ({"key_env": "K"}, {"OPENAI_BASE_URL": "http://127.0.0.1:1"}, None),
+        ({"key_env": "OPENAI_API_KEY"}, {}, None),
+        ({"base_url": "https://api.openai.com/v1", "key_env": "OPENAI_API_KEY"}, {}, None),
+        ({"base_url": "http://127.0.0.1/v1", "key_env": "K"}, {}, None),
+        ({"base_url": "https://h.example/v1"}, {}, None),
+    ],
+)
+def test_which_variable_goes_to_which_host_is_known_before_a_call(endpoint, environ, told):
+    panel = resolve(PanelSpec(preset="independent", seats=(SeatSpec(model="a/m"),)), ["a"]).panel
+    endpoints = {"a": Endpoint(protocol="openai", **endpoint), "unused": Endpoint(protocol="openai", key_env="X")}
+
+    assert (() if told is None else (f"the value of {told}",)) == keys_sent(panel, endpoints, environ)
 
 
 @pytest.mark.parametrize("field", ["key", "api_key", "API-Key", "token", "auth_token", "password", "headers"])

@@ -1,5 +1,7 @@
 """Who sits, and how each is called: roles in turn, settings of all and of one, prompts, the juries that come along."""
 
+import os
+
 import pytest
 
 from jury_debate.panel_spec import ROLE_KEYS
@@ -89,6 +91,8 @@ def test_prompts_are_written_or_read_from_a_file_beside_the_panel(load, tmp_path
         ("prompt_file: latin.md", "latin.md:2: not UTF-8; save the file as UTF-8"),
         ("prompt_file: large.md", "large.md: larger than 1 MiB"),
         ("prompt_file: .", "cannot be read: Is a directory"),
+        ("prompt_file: pipe.md", "pipe.md: cannot be read: not a regular file"),
+        ("prompt_file: /dev/zero", "/dev/zero: cannot be read: not a regular file"),
         ("prompt_file: 7", "panel.yaml:3: seats.0.prompt_file: must be the path of a text file"),
         ("prompt_file: x.md\n    prompt: y", "panel.yaml:3: seats.0.prompt_file: prompt is written too; keep one"),
     ],
@@ -97,11 +101,24 @@ def test_a_prompt_file_that_cannot_be_used_is_named(load, tmp_path, seat, says):
     (tmp_path / "empty.md").write_text(" \n")
     (tmp_path / "latin.md").write_bytes(b"a\n\xe9\n")
     (tmp_path / "large.md").write_text("x" * (1 << 20) + "y")
+    os.mkfifo(tmp_path / "pipe.md")
 
     message = refusal(load, f"seats:\n  - model: a/b\n    {seat}\n")
 
     assert says in message
     assert "\n" not in message
+
+
+def test_a_panel_with_too_many_seats_is_refused_before_their_files_are_read(load):
+    message = refusal(load, "name: x\nseats:\n" + "- {model: a/b, prompt_file: none.md}\n" * 501)
+
+    assert message.endswith("panel.yaml:2: seats: a panel has at most 500 seats, not 501")
+
+
+def test_seats_of_one_model_get_ids_of_their_own_up_to_the_most_that_there_may_be(load):
+    panel = load("seats:\n" + "- {model: a/b}\n" * 500).panel
+
+    assert ("b", "b-2", "b-500") == (panel.juror_ids[0], panel.juror_ids[1], panel.juror_ids[499])
 
 
 def test_the_documents_jury_is_that_of_document_002():

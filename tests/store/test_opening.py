@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from jury_store.errors import (
     NotAStore,
     OpeningFailed,
     ReadOnlyStore,
+    StoreError,
     StoreLocked,
     StoreMissing,
     StoreOutdated,
@@ -28,7 +30,7 @@ from jury_store.errors import (
     UnsupportedStore,
 )
 from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store
+from jury_store.opening import open_store, shown, store_url
 from jury_store.schema import REVISION
 from support.debates import DebateScript
 from support.postgres import PostgresServer
@@ -112,6 +114,41 @@ def test_another_schema_says_what_to_upgrade(url: str, revision: str, kind: type
     assert revision in message
     assert REVISION in message
     assert ("jury db upgrade" in message) == (kind is StoreOutdated)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("postgresql://u:hidden@h/d", "postgresql://u:***@h/d"),
+        ("postgresql://h/d?user=u&password=hidden", "postgresql://h/d?password=***&user=u"),
+        ("postgresql://h/d?passwrd=hidden&sslmode=require", "postgresql://h/d?passwrd=***&sslmode=require"),
+        ("postgresql+psycopg://h/d?sslpassword=hidden", "postgresql://h/d?sslpassword=***"),
+        ("postgresql://h/d?password=hidden&password=hidden", "postgresql://h/d?password=***"),
+        ("postgresql://h/d?options=-c%20x.y%3Dhidden", "postgresql://h/d?options=***"),
+        ("postgresql:///d?host=/run/pg&port=1", "postgresql:///d?host=%2Frun%2Fpg&port=1"),
+    ],
+)
+def test_a_url_is_shown_without_what_may_be_a_secret(url: str, told: str) -> None:
+    assert told == shown(store_url(url))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u@127.0.0.1:1/d?password=hidden",
+        "postgresql://u:hidden@127.0.0.1:1/d",
+        "postgresql://u@127.0.0.1/d?port=1&passwrd=hidden",
+        "postgresql://u@127.0.0.1/d?port=1&keepalives=hidden",
+        "mysql://u:hidden@h/d?password=hidden",
+        "postgresql://u:hidden@h:x/d?password=hidden",
+    ],
+)
+@pytest.mark.parametrize("do", [partial(open_store, write=False), partial(open_store, write=True), upgrade, current])
+def test_no_error_tells_a_secret_of_the_url(url: str, do: Callable[[str], object]) -> None:
+    with pytest.raises(StoreError) as refused:
+        do(url)
+
+    assert "hidden" not in str(refused.value)
 
 
 def test_a_server_that_is_down_is_named_without_its_password() -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from jury_judge.web.app import Gate, create_app
+from jury_judge.web.bodies import MAX_BODIES
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.server import listen, serving
 from jury_judge.web.service import Service
@@ -15,7 +16,12 @@ from jury_store.event_store import EventStore
 
 @contextmanager
 def served(
-    store: EventStore, panels: Mapping[str, Any] | None = None, *, stalled_after: float = 30.0, **service: Any
+    store: EventStore,
+    panels: Mapping[str, Any] | None = None,
+    *,
+    stalled_after: float = 30.0,
+    max_bodies: int = MAX_BODIES,
+    **service: Any,
 ) -> Iterator[tuple[str, Service]]:
     """Its URL, and its service, which belongs to the server's own event loop."""
     listener, address = listen("127.0.0.1", 0)
@@ -25,7 +31,8 @@ def served(
 
     async def serve() -> None:
         ready.append(Service(store, panels, **service))
-        app = create_app(ready[0], Gate(frozenset(address.names), stalled_after=stalled_after), page_routes(store))
+        gate = Gate(frozenset(address.names), max_bodies=max_bodies, stalled_after=stalled_after)
+        app = create_app(ready[0], gate, page_routes(store))
         async with serving(app, listener, ready[0].end):
             started.set()
             await asyncio.to_thread(stop.wait)

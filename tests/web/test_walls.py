@@ -14,9 +14,10 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from jury_judge.web import walls
+from jury_judge.web import bodies
 from jury_judge.web.app import Gate, walled
 from jury_judge.web.login import login_route
+from jury_judge.web.tries import Tries
 from jury_judge.web.walls import COOKIE, cookie_of
 
 NAME = "127.0.0.1:8765"
@@ -37,16 +38,19 @@ async def _kept(_request: Request) -> Response:
     return PlainTextResponse("kept", headers={"ETag": '"1"'})
 
 
-def client(gate: Gate = Gate(frozenset({NAME, "localhost:8765"})), **kwargs: Any) -> TestClient:
+def client(
+    gate: Gate = Gate(frozenset({NAME, "localhost:8765"})), tries: Tries | None = None, **kwargs: Any
+) -> TestClient:
+    tries = tries or Tries()
     routes: list[Any] = [
         Route("/kept", _kept),
         Route("/{rest:path}", _echo, methods=["GET", "POST", "PUT", "DELETE"]),
         WebSocketRoute("/ws", _greet),
     ]
     if gate.token is not None:
-        routes.insert(0, login_route(gate.token))
+        routes.insert(0, login_route(gate.token, tries))
     app = Starlette(routes=routes)
-    return TestClient(walled(app, gate), base_url=f"http://{NAME}", follow_redirects=False, **kwargs)
+    return TestClient(walled(app, gate, tries), base_url=f"http://{NAME}", follow_redirects=False, **kwargs)
 
 
 # Headers
@@ -143,7 +147,7 @@ async def status_of(
         await send({"type": "http.response.body", "body": b""})
 
     scope = {"type": "http", "method": method, "path": "/", "headers": headers, "server": server, "query_string": b""}
-    await walled(app, gate)(scope, receive, send)
+    await walled(app, gate, Tries())(scope, receive, send)
     return int(sent[0]["status"])
 
 
@@ -275,6 +279,97 @@ def test_a_foreign_page_cannot_log_anybody_in(guarded: TestClient) -> None:
     assert 403 == answer.status_code
 
 
+# Tries
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def counted(clock: Clock) -> Iterator[TestClient]:
+    with client(Gate(frozenset({NAME}), token=TOKEN), Tries(clock)) as counted:
+        yield counted
+
+
+def bearer(client: TestClient, token: str) -> int:
+    return client.get("/api/debates", headers={"authorization": f"Bearer {token}"}).status_code
+
+
+def cookie(client: TestClient, token: str) -> int:
+    return client.get("/api/debates", headers={"cookie": f"{COOKIE}={cookie_of(token)}"}).status_code
+
+
+def form(client: TestClient, token: str) -> int:
+    return client.post("/login", data={"token": token}).status_code
+
+
+WAYS = {"bearer": (bearer, 401, 200), "cookie": (cookie, 401, 200), "form": (form, 403, 303)}
+
+
+@pytest.mark.parametrize("tried", WAYS)
+@pytest.mark.parametrize("then", WAYS)
+def test_who_showed_too_many_wrong_tokens_waits_a_minute(
+    counted: TestClient, clock: Clock, tried: str, then: str
+) -> None:
+    show, wrong, _ = WAYS[tried]
+    again, _, right = WAYS[then]
+
+    assert [wrong] * 10 == [show(counted, f"wrong {number}") for number in range(10)]
+    assert [429, 429] == [again(counted, "wrong 10"), again(counted, TOKEN)]
+    clock.now += 60
+    assert right == again(counted, TOKEN)
+
+
+def test_who_waits_is_told_so(counted: TestClient) -> None:
+    for number in range(10):
+        form(counted, f"wrong {number}")
+    page = counted.post("/login", data={"token": TOKEN}, headers={"accept-language": "en"})
+    answer = counted.get("/api/debates", headers={"authorization": "Bearer x"})
+
+    assert ("60", True) == (page.headers["retry-after"], "Too many wrong tokens came from here" in page.text)
+    assert ("60", "wait a minute") == (answer.headers["retry-after"], answer.json()["remedy"])
+
+
+def test_the_same_wrong_token_again_and_again_locks_nobody_out(counted: TestClient) -> None:
+    assert [401] * 30 == [bearer(counted, "an old token of a program") for _ in range(30)]
+    assert 200 == bearer(counted, TOKEN)
+
+
+def test_who_shows_no_token_tries_none(counted: TestClient) -> None:
+    assert {401} == {counted.get("/api/debates").status_code for _ in range(30)}
+    assert {403} == {form(counted, "") for _ in range(30)}
+    assert 200 == bearer(counted, TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("one", "another", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("a socket", "a socket", True),
+    ],
+)
+def test_tries_are_those_of_a_client(one: str, another: str, *, same: bool) -> None:
+    tries = Tries()
+    for number in range(10):
+        tries.add({"client": (one, 1)}, b"wrong %d" % number)
+
+    assert same == tries.too_many({"client": (another, 2)}, b"another")
+
+
 # Bodies
 
 
@@ -312,7 +407,7 @@ def test_json_comes_in(kind: str) -> None:
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walls, "_BODY_SECONDS", 0.01)
+    monkeypatch.setattr(bodies, "_PIECE_SECONDS", 0.01)
     sent: list[Message] = []
 
     async def never() -> Message:
@@ -326,7 +421,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
         raise AssertionError("the application was reached")
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", NAME.encode())], "query_string": b""}
-    await walled(app, Gate(frozenset({NAME})))(scope, never, send)
+    await walled(app, Gate(frozenset({NAME})), Tries())(scope, never, send)
 
     assert 408 == sent[0]["status"]
 
@@ -342,4 +437,4 @@ async def test_a_client_that_goes_away_before_its_body_came_reaches_nothing() ->
         raise AssertionError("something was answered")
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", NAME.encode())], "query_string": b""}
-    await walled(app, Gate(frozenset({NAME})))(scope, gone, send)
+    await walled(app, Gate(frozenset({NAME})), Tries())(scope, gone, send)

@@ -5,10 +5,11 @@ calls the provider reads it.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, NamedTuple
+from ipaddress import ip_address
+from typing import Annotated, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from jury_actors.errors import BadVariable
 from jury_events.value import Value
@@ -37,6 +38,14 @@ def _base_url(url: str) -> str:
     return url
 
 
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 BaseUrl = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_base_url)]
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}$")]
 ProviderName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,49}$")]
@@ -58,14 +67,27 @@ class Endpoint(Value):
     """A provider as a panel file describes it; everything has a default for the known providers.
 
     `limits` by pattern (`fnmatch`) of the model's id: models that match the same pattern share one limit. `api_version`
-    is the path's version where a protocol has one (google: `v1`).
+    is the path's version where a protocol has one (google: `v1`). `plain_http` lets a key go over `http://` to another
+    machine, readable by whoever is between.
     """
 
     protocol: Protocol | None = None
     base_url: BaseUrl | None = None
     key_env: Variable | None = None
     api_version: Annotated[str, StringConstraints(pattern=r"^v[0-9][a-z0-9]{0,15}$")] | None = None
+    plain_http: bool = False
     limits: dict[ModelPattern, Limits] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _key_is_not_sent_readable(self) -> Self:
+        if self.key_env is None or self.base_url is None or self.plain_http:
+            return self
+        if urlsplit(self.base_url).scheme == "http" and not _is_loopback(self.base_url):
+            raise ValueError(
+                f"the key in {self.key_env} would go over plain http to another machine; write https:// in base_url, "
+                "or plain_http: true where the network between is yours"
+            )
+        return self
 
 
 Endpoints = Mapping[ProviderName, Endpoint]
@@ -82,17 +104,20 @@ class Connection(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The environment variables of a protocol, in the order in which they are looked at."""
+    """A protocol's environment variables, keys in the order in which they are looked at, and its provider's host."""
 
     keys: tuple[str, ...]
     base_url: str
+    host: str
 
 
 SURROUNDINGS: Mapping[str, Surroundings] = {
-    "openai": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL"),
-    "openai-responses": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL"),
-    "anthropic": Surroundings(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"),
-    "google": Surroundings(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL"),
+    "openai": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "openai-responses": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "anthropic": Surroundings(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "api.anthropic.com"),
+    "google": Surroundings(
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com"
+    ),
 }
 
 
@@ -104,6 +129,24 @@ def key_variables(protocol: Protocol, endpoint: Endpoint) -> tuple[str, ...]:
     if endpoint.key_env is not None:
         return (endpoint.key_env,)
     return () if endpoint.base_url is not None else SURROUNDINGS[protocol].keys
+
+
+def key_sent(name: str, protocol: Protocol | None, endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:
+    """Which variable's value goes to which host, where a panel file names both in a way that is not the provider's own.
+
+    None: no key is named in the file, it stays on this machine, or it is the provider's own key at its own host.
+    """
+    if endpoint.key_env is None:
+        return None
+    own = SURROUNDINGS[protocol] if protocol is not None else None
+    base_url = endpoint.base_url or (environ.get(own.base_url, "").strip() if own is not None else "")
+    if base_url and not _is_http_url(base_url):
+        return None  # `connect` refuses it
+    parts = urlsplit(base_url)
+    host = parts.netloc.rpartition("@")[2].lower() or (own.host if own is not None else "")
+    if not host or _is_loopback(base_url) or (own is not None and host == own.host and endpoint.key_env in own.keys):
+        return None
+    return f"the value of {endpoint.key_env} is sent to {parts.scheme or 'https'}://{host} (provider {name})"
 
 
 def connect(name: str, protocol: Protocol, endpoint: Endpoint, environ: Mapping[str, str]) -> Connection:

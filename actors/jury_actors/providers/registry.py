@@ -12,7 +12,15 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
 from jury_actors.errors import KeyMissing, UnknownProvider
-from jury_actors.providers.endpoints import SURROUNDINGS, Endpoint, Endpoints, Protocol, connect, key_variables
+from jury_actors.providers.endpoints import (
+    SURROUNDINGS,
+    Endpoint,
+    Endpoints,
+    Protocol,
+    connect,
+    key_sent,
+    key_variables,
+)
 from jury_actors.providers.provider import Provider
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_events.panel import Panel
@@ -119,6 +127,14 @@ def missing_key(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> 
     if connection.key is not None or (connection.base_url is not None and endpoint.key_env is None):
         return ()
     return key_variables(protocol, endpoint) or SURROUNDINGS[protocol].keys
+
+
+def keys_sent(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Which variables' values go to which hosts because the panel's file says so, each in a line; see `key_sent`."""
+    names = dict.fromkeys(model.partition("/")[0] for model in panel.models)
+    found = ((name, endpoints[name]) for name in names if name in endpoints)
+    told = (key_sent(name, protocol_of(name, endpoint), endpoint, environ) for name, endpoint in found)
+    return tuple(line for line in told if line is not None)
 
 
 def _places(panel: Panel) -> list[tuple[str, str]]:

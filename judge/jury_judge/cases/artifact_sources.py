@@ -1,22 +1,26 @@
 """Where `security_gate_uri` and `agent_card_uri` lead: a path beside the case file, `file:`, or an allowed host."""
 
-import stat
 import time
 from collections import OrderedDict
-from http.client import HTTPException, HTTPMessage
+from collections.abc import Iterable
+from http.client import HTTPException
 from io import BytesIO
+from os.path import realpath
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import SplitResult, unquote, urljoin, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import Request
 
 from jury_events.case import ArtifactRecord, Case
+from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve, resolved
+from jury_judge.cases.checked_download import checked_opener
 from jury_judge.cases.containers.json_rows import read_rows
 from jury_judge.cases.containers.row import Origin
 from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
+from jury_store.named_files import FileTooLarge, cause_of, read_regular
 
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0
@@ -25,20 +29,34 @@ _KEPT = 4
 _CHUNK = 1 << 16
 
 
-def parse_hosts(value: str) -> frozenset[str]:
-    """`JURY_ARTIFACT_HOSTS`: hosts, or host:port, separated by commas."""
-    return frozenset(host.strip().lower() for host in value.split(",") if host.strip())
-
-
 class ArtifactSources:
-    """Records by URI, for the case files of one folder (`base`); the last few URIs are read once."""
+    """Records by URI, for the case files of one folder; the last few URIs are read once.
+
+    Args:
+        base: where relative paths begin.
+        allowed_hosts: where `http(s):` records may come from, as `AllowedHosts` takes them.
+        roots: folders in which files may lie, symbolic links followed; None is anywhere.
+        timeout: seconds, as `TIMEOUT_SECONDS`.
+        resolve: how the addresses of hosts are found.
+
+    Raises:
+        SettingError: a host is written wrongly.
+    """
 
     def __init__(
-        self, base: Path, allowed_hosts: frozenset[str] = frozenset(), *, timeout: float = TIMEOUT_SECONDS
+        self,
+        base: Path,
+        allowed_hosts: frozenset[str] = frozenset(),
+        *,
+        roots: Iterable[Path] | None = None,
+        timeout: float = TIMEOUT_SECONDS,
+        resolve: Resolve = resolved,
     ) -> None:
         self._base = base
-        self._hosts = allowed_hosts
+        self._hosts = AllowedHosts(allowed_hosts)
+        self._roots = None if roots is None else tuple(Path(realpath(root)) for root in roots)
         self._timeout = timeout
+        self._opener = checked_opener(self._hosts, resolve)
         self._kept: OrderedDict[str, tuple[ArtifactRecord, ...]] = OrderedDict()
 
     def resolved(self, case: Case) -> Case:
@@ -93,22 +111,26 @@ class ArtifactSources:
         if parts.scheme == "file":
             if parts.netloc not in {"", "localhost"}:
                 raise ArtifactSourceError(f"{name}: a file: URI names no host; write file:///path")
-            return _read_file(self._base / unquote(parts.path), name)
+            return self._read_file(self._base / unquote(parts.path), name)
         if "://" in uri:
             raise ArtifactSourceError(f"{name}: only a path, file:, http: and https: can be read")
-        return _read_file(self._base / uri, name)
+        return self._read_file(self._base / uri, name)
 
     def _download(self, uri: str, parts: SplitResult, name: str) -> bytes:
-        host = _host(parts, name)
-        if host not in self._hosts and parts.hostname not in self._hosts:
+        host, port = _host(parts, name)
+        if not self._hosts.find(host, port):
+            shown = visible_line(host if parts.port is None else f"{host}:{port}")
             raise ArtifactSourceError(
-                f"{name}: the host {visible_line(host)} is not allowed; name it in JURY_ARTIFACT_HOSTS to read from it"
+                f"{name}: the host {shown} is not allowed; name it in JURY_ARTIFACT_HOSTS to read from it"
             )
         deadline = time.monotonic() + 2 * self._timeout
-        opener = build_opener(_SameHostRedirects(name))
+        request = Request(uri, headers={"Accept": "*/*"})  # noqa: S310  (http: and https: only)
         try:
-            with opener.open(Request(uri, headers={"Accept": "*/*"}), timeout=self._timeout) as response:  # noqa: S310
+            with self._opener.open(request, timeout=self._timeout) as response:
                 return _bounded(response, name, deadline)
+        except ArtifactSourceError as error:
+            at_place = str(error).startswith(name)
+            raise ArtifactSourceError(str(error) if at_place else f"{name}: {error}") from error
         except HTTPError as error:
             error.close()
             raise ArtifactSourceError(f"{name}: the server answered {error.code}") from error
@@ -121,21 +143,24 @@ class ArtifactSources:
         except (HTTPException, OSError, ValueError) as error:
             raise ArtifactSourceError(f"{name}: the download failed ({type(error).__name__})") from error
 
-
-class _SameHostRedirects(HTTPRedirectHandler):
-    """A redirect may change the path, never the host, and never fall back from https."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def redirect_request(  # noqa: PLR0917  (as urllib calls it)
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> Request | None:
-        old, new = urlsplit(req.full_url), urlsplit(urljoin(req.full_url, newurl))
-        if (old.scheme, old.netloc.lower()) != (new.scheme, new.netloc.lower()):
-            fp.close()
-            raise ArtifactSourceError(f"{self._name}: redirects to another host, which is not followed")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    def _read_file(self, path: Path, name: str) -> bytes:
+        try:
+            # Opened by the path that was looked at: a link that is put there meanwhile is not followed.
+            real = Path(realpath(path))
+            if self._roots is not None and not any(real.is_relative_to(root) for root in self._roots):
+                raise ArtifactSourceError(
+                    f"{name}: lies outside of the folder of its case file; put it there, or allow its folder with "
+                    "--artifact-root (artifact_roots in Python)"
+                )
+            return read_regular(real, MAX_BYTES, follow=False)
+        except FileNotFoundError as error:
+            raise ArtifactSourceError(
+                f"{name}: there is no such file; paths count from the case file's folder"
+            ) from error
+        except FileTooLarge as error:
+            raise ArtifactSourceError(f"{name}: {error.strerror}; split the report") from error
+        except (OSError, ValueError) as error:
+            raise ArtifactSourceError(f"{name}: cannot be read: {cause_of(error)}") from error
 
 
 def _bounded(response: Any, name: str, deadline: float) -> bytes:
@@ -151,23 +176,7 @@ def _bounded(response: Any, name: str, deadline: float) -> bytes:
     return b"".join(chunks)
 
 
-def _read_file(path: Path, name: str) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise ArtifactSourceError(f"{name}: not a regular file")
-            content = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError as error:
-        raise ArtifactSourceError(f"{name}: there is no such file; paths count from the case file's folder") from error
-    except (OSError, ValueError) as error:
-        cause = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
-        raise ArtifactSourceError(f"{name}: cannot be read: {cause}") from error
-    if len(content) > MAX_BYTES:
-        raise ArtifactSourceError(f"{name}: larger than {MAX_BYTES >> 20} MiB; split the report")
-    return content
-
-
-def _host(parts: SplitResult, name: str) -> str:
+def _host(parts: SplitResult, name: str) -> tuple[str, int]:
     try:
         port = parts.port
     except ValueError as error:
@@ -176,7 +185,7 @@ def _host(parts: SplitResult, name: str) -> str:
         raise ArtifactSourceError(f"{name}: names no host")
     if "@" in parts.netloc:
         raise ArtifactSourceError(f"{name}: a user name or password in the URI is not accepted")
-    return f"{parts.hostname}:{port}" if port else parts.hostname
+    return parts.hostname, port or (443 if parts.scheme == "https" else 80)
 
 
 def _shown(uri: str) -> str:

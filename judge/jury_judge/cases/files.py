@@ -1,5 +1,6 @@
 """Case files: JSON, CSV, Parquet, Arrow and Inspect logs, and folders of them, read one case at a time."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -130,6 +131,8 @@ class CaseFiles:
         paths: files, folders and globs; `-` is standard input.
         options: which cases, and how they are read.
         allowed_hosts: where `http(s):` records may come from.
+        artifact_roots: folders in which records may lie, besides that of each file (of standard input: the working
+            directory).
         stdin: what `-` reads, rewound each time where it can be; None is the process's.
 
     Attributes:
@@ -145,6 +148,7 @@ class CaseFiles:
         options: CaseOptions = EVERY_CASE,
         *,
         allowed_hosts: frozenset[str] = frozenset(),
+        artifact_roots: Iterable[str | os.PathLike[str]] = (),
         stdin: BinaryIO | None = None,
     ) -> None:
         self._paths = tuple(paths)
@@ -152,6 +156,7 @@ class CaseFiles:
             raise CaseFileError("stdin: - is named twice, and can be read once; name it once")
         self._options = options
         self._hosts = allowed_hosts
+        self._roots = tuple(map(Path, artifact_roots))
         self._stdin = stdin
         self._sampled: frozenset[int] | None = None
         self.notes = ReadingNotes()
@@ -202,15 +207,15 @@ class CaseFiles:
 
     def _chosen(self, fetch: Fetch) -> Iterator[_Chosen]:
         options = self._options
-        sources = ArtifactSources(Path(), self._hosts)
         folder = Path()
+        sources = self._sources(folder)
         # Labels of cases that are not taken need not be understood: the others are checked when they are.
         reading = replace(options.reading, labels=options.words.lenient())
         with SeenIds() as ids:
             for found in self._rows():
                 row = found.row
                 if row.folder != folder:
-                    folder, sources = row.folder, ArtifactSources(row.folder, self._hosts)
+                    folder, sources = row.folder, self._sources(row.folder)
                 try:
                     draft = draft_of(found.data, reading, found.form)
                     case = case_of_draft(draft, found.data, reading, f"{row.file}-{row.number}{found.suffix}")
@@ -222,6 +227,9 @@ class CaseFiles:
                     at_place = str(error).startswith(row.place)
                     raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
                 yield _Chosen(read, found, draft.label)
+
+    def _sources(self, folder: Path) -> ArtifactSources:
+        return ArtifactSources(folder, self._hosts, roots=(folder, *self._roots))
 
     def _rows(self) -> Iterator[_FoundRow]:
         """The rows with what they hold: one case each, several where a format says so."""
@@ -281,7 +289,9 @@ def read_cases(
     options: CaseOptions = EVERY_CASE,
     *,
     allowed_hosts: frozenset[str] = frozenset(),
+    artifact_roots: Iterable[str | os.PathLike[str]] = (),
     stdin: BinaryIO | None = None,
 ) -> Iterator[Case]:
     """The cases of the files, once; see `CaseFiles`."""
-    return CaseFiles(paths, options, allowed_hosts=allowed_hosts, stdin=stdin).read()
+    files = CaseFiles(paths, options, allowed_hosts=allowed_hosts, artifact_roots=artifact_roots, stdin=stdin)
+    return files.read()

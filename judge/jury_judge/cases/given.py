@@ -1,7 +1,7 @@
 """Cases as Python callers have them: objects, rows as in a case file, or case files."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ Given = Case | Mapping[str, Any]
 """A case, or a row with the fields of a case file."""
 
 Fetch = Callable[[Case], bool]
+
+Roots = Sequence[Path] | None
+"""Folders in which records may lie."""
 
 
 def case_of(given: Given, default_id: str = "case") -> Case:
@@ -32,32 +35,34 @@ def case_of(given: Given, default_id: str = "case") -> Case:
     return read_case(row, default_id=default_id)
 
 
-def with_records(case: Case, hosts: frozenset[str]) -> Case:
+def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case:
     """The case with the records that its URIs lead to; relative paths begin in the working directory.
 
     Raises:
         CaseFileError: they cannot be read.
     """
-    return _resolved(case, ArtifactSources(Path(), hosts))
+    return _resolved(case, ArtifactSources(Path(), hosts, roots=roots))
 
 
 def source_of(
-    cases: Iterable[Given] | str | os.PathLike[str], hosts: frozenset[str]
+    cases: Iterable[Given] | str | os.PathLike[str], hosts: frozenset[str], roots: Roots = None
 ) -> Callable[[Fetch], Iterator[Case]]:
     """Gives the cases from the start, each time that it is called; what can be read only once is kept.
 
     Args:
         cases: cases, `CaseFiles`, or the path of case files.
         hosts: where `http(s):` records may come from.
+        roots: folders in which records may lie, besides that of a case file; None: besides that of a case file none,
+            and anywhere for cases and rows, which are the caller's own words.
     """
     if isinstance(cases, str | os.PathLike):
-        return CaseFiles([os.fspath(cases)], allowed_hosts=hosts)
+        return CaseFiles([os.fspath(cases)], allowed_hosts=hosts, artifact_roots=roots or ())
     if isinstance(cases, CaseFiles):
         return cases
     if not _are_cases(cases):
         raise CaseFileError(f"cases: must be cases, or the path of a case file, not a {type(cases).__name__}")
     listed = cases if not isinstance(cases, Iterator) else list(cases)
-    return lambda fetch: _cases(listed, hosts, fetch)
+    return lambda fetch: _cases(listed, ArtifactSources(Path(), hosts, roots=roots), fetch)
 
 
 def _are_cases(cases: Any) -> bool:
@@ -65,8 +70,7 @@ def _are_cases(cases: Any) -> bool:
     return isinstance(cases, Iterable) and not isinstance(cases, Case | Mapping)
 
 
-def _cases(listed: Iterable[Given], hosts: frozenset[str], fetch: Fetch) -> Iterator[Case]:
-    sources = ArtifactSources(Path(), hosts)
+def _cases(listed: Iterable[Given], sources: ArtifactSources, fetch: Fetch) -> Iterator[Case]:
     seen: dict[str, int] = {}
     for number, given in enumerate(listed, start=1):
         try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAMES = (
-    *("fields", "case_format", "mappings", "policy_file", "rows", "split"),
+    *("artifact_roots", "fields", "case_format", "mappings", "policy_file", "rows", "split"),
     *("where", "case_ids", "sample", "seed", "limit"),
 )
 
@@ -55,6 +55,15 @@ def case_options(command: F) -> F:
             metavar="FILE",
             type=click.Path(path_type=Path),
             help="A text file: what the agents of all cases were told of their role and limits.",
+        ),
+        click.option(
+            "--artifact-root",
+            "artifact_roots",
+            metavar="FOLDER",
+            multiple=True,
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="A folder in which records that a case names by their path may lie, besides that of its file. "
+            "Repeatable.",
         ),
         click.option(
             "--map",
@@ -118,12 +127,12 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
         limit=given["limit"],
     )
     if STDIN not in paths:
-        return CaseFiles(paths, chosen, allowed_hosts=hosts)
+        return CaseFiles(paths, chosen, allowed_hosts=hosts, artifact_roots=given["artifact_roots"])
     # Cases are read once to check a run and once to hold it: standard input is kept in a file for that.
     copy = TemporaryFile(prefix="jury-stdin-")  # noqa: SIM115  (closed with the command)
     click.get_current_context().call_on_close(copy.close)
     shutil.copyfileobj(sys.stdin.buffer, copy)
-    return CaseFiles(paths, chosen, allowed_hosts=hosts, stdin=copy)
+    return CaseFiles(paths, chosen, allowed_hosts=hosts, artifact_roots=given["artifact_roots"], stdin=copy)
 
 
 def artifact_hosts() -> frozenset[str]:

@@ -155,7 +155,7 @@ def _load(panel_name: str | None) -> "LoadedPanel":
 def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
     from jury_actors.errors import BadVariable
     from jury_actors.providers.catalogue import warnings_of
-    from jury_actors.providers.registry import missing_key
+    from jury_actors.providers.registry import keys_sent, missing_key
 
     panel = loaded.panel
     yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
@@ -167,6 +167,8 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
             continue
         if variables:
             yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
+    for line in keys_sent(panel, loaded.endpoints, os.environ):
+        yield "note", line
     for warning in warnings_of(panel.models, datetime.now(UTC).date()):
         yield "warning", warning
 

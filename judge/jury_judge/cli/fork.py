@@ -12,6 +12,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import (
     court_options,
     debate_ids,
+    new_debate_id,
     pairs,
     panel_options,
     price_list,
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from jury_store.event_store import EventStore
 
 
-def _branch_id(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    return None if value is None else debate_ids(context, parameter, value)
-
-
 @click.command("fork")
 @click.argument("debate_id", metavar="DEBATE", callback=debate_ids)
 @click.option(
@@ -50,7 +47,7 @@ def _branch_id(context: click.Context, parameter: click.Parameter, value: str | 
     callback=pairs,
     help="Another model for a seat, as juror-gpt=openai/gpt-5. Repeatable.",
 )
-@click.option("--as", "as_id", metavar="ID", callback=_branch_id, help="The branch's id. [default: by its settings]")
+@click.option("--as", "as_id", metavar="ID", callback=new_debate_id, help="The branch's id. [default: by its settings]")
 @panel_options
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")

@@ -1,6 +1,7 @@
 """What `demo`, `run` and `fork` share: the store made ready, the court set up, and debates held in it."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.registry import check_models
+from jury_actors.providers.registry import check_models, keys_sent
 from jury_actors.sources import Sources
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
@@ -58,7 +59,9 @@ def seal_with(key_file: Path | None, every: float, store: EventStore) -> "Sealin
 
 
 def warn_of_models(loaded: LoadedPanel) -> None:
-    """Say which models of the panel are retired, or about to be."""
+    """Say which keys the panel sends where, and which of its models are retired, or about to be."""
+    for line in keys_sent(loaded.panel, loaded.endpoints, os.environ):
+        note(f"jury: {line}")
     for warning in warnings_of(loaded.panel.models, datetime.now(UTC).date()):
         note(f"jury: warning: {warning}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jury_debate.presets import PRESETS
+from jury_events.ids import is_debate_id, is_run_id, reachable
 from jury_judge.errors import SettingError
 from jury_judge.settings import load_settings
 from jury_judge.views.visible_text import visible_line
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_replay.selection import Selection
 
-_RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_DEBATE_ID = re.compile(r"[A-Za-z0-9._~-]{1,220}")
 _ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,21 +57,40 @@ def pairs(_context: click.Context, parameter: click.Parameter, values: tuple[str
 
 def run_id(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A run's id, which is part of its debates' ids."""
-    if value is not None and not _RUN_ID.fullmatch(value):
+    if value is not None and not is_run_id(value):
         raise click.BadParameter(
             f"{value!r} cannot name a run; use 1 to 100 letters, digits, dots, hyphens, underscores", param=parameter
         )
     return value
 
 
+def new_run_id(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A run's id as `run_id`, for a run that may not be there yet."""
+    _check_reachable(parameter, value)
+    return run_id(context, parameter, value)
+
+
 def debate_ids(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
     """One debate's id, or several."""
     for one in [value] if isinstance(value, str) else value:
-        if not _DEBATE_ID.fullmatch(one):
+        if not is_debate_id(one):
             raise click.BadParameter(
                 f"{one!r} is no debate's id; `jury list` shows those that there are", param=parameter
             )
     return value
+
+
+def new_debate_id(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A debate's id, for one that is not there yet."""
+    _check_reachable(parameter, value)
+    return None if value is None else debate_ids(context, parameter, value)
+
+
+def _check_reachable(parameter: click.Parameter, value: str | None) -> None:
+    if value is not None and not reachable(value):
+        raise click.BadParameter(
+            f"{value!r} cannot be an id: it is a step in a path, and leads to no page; use another", param=parameter
+        )
 
 
 def _threshold(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:

@@ -15,13 +15,13 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import (
     budget_options,
     court_options,
+    new_run_id,
     panel_options,
     price_list,
     seal_options,
     simulated,
     store_option,
 )
-from jury_judge.cli.options import run_id as run_id_form
 from jury_judge.errors import OutputClosed
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--run",
     "run_id",
     metavar="ID",
-    callback=run_id_form,
+    callback=new_run_id,
     help="Names the run; given again, it goes on where it stopped.",
 )
 @click.option("--strict", is_flag=True, help="Refuse cases that hold something that no juror would be shown.")

@@ -29,14 +29,16 @@ def read_note(path: Path) -> bytes:
         BadNote: the file cannot be read, or holds something else.
     """
     from jury_store.errors import BadNote
+    from jury_store.named_files import FileTooLarge, cause_of, read_regular
     from jury_store.seals.note import MAX_BYTES, read_checkpoint
 
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_regular(path, MAX_BYTES)
         read_checkpoint(content)
-    except OSError as error:
-        raise BadNote(f"{path} cannot be read: {error.strerror}; check the path and its rights") from None
+    except FileTooLarge as error:
+        raise BadNote(f"{path}: {error.strerror}, which no note is; name the file that holds the note") from None
+    except (OSError, ValueError) as error:
+        raise BadNote(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
     except BadNote as error:
         raise BadNote(f"{path}: {error}") from None
     return content

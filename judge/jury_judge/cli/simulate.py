@@ -155,15 +155,13 @@ def _scripted_by(path: str, script: "Script") -> "Script":
 
 
 def _text(path: str, name: str) -> str:
+    from jury_store.named_files import FileTooLarge, cause_of, read_text
+
     try:
-        with Path(path).open("rb") as stream:
-            raw = stream.read(_MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        cause = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
-        raise SettingError(f"--script {name}: cannot be read: {cause}") from error
-    if len(raw) > _MAX_BYTES:
-        raise SettingError(f"--script {name}: larger than {_MAX_BYTES >> 20} MiB; is this a table of faults?")
-    try:
-        return raw.decode("utf-8-sig")
+        return read_text(Path(path), _MAX_BYTES)
+    except FileTooLarge as error:
+        raise SettingError(f"--script {name}: {error.strerror}; is this a table of faults?") from error
     except UnicodeDecodeError as error:
         raise SettingError(f"--script {name}: not UTF-8; save the file as UTF-8") from error
+    except (OSError, ValueError) as error:
+        raise SettingError(f"--script {name}: cannot be read: {cause_of(error)}") from error

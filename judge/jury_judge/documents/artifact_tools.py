@@ -5,7 +5,7 @@ Names, parameters and results are those that jurors get (`jury_debate.artifact_t
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ class ArtifactToolsWithContext:
         juror_opinions: for `get_other_juror_opinions`: what jurors said, by juror id, as evaluations or tables of
             their fields.
         allowed_hosts: where `http(s):` records may come from.
+        artifact_roots: folders in which records may lie; None is anywhere.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class ArtifactToolsWithContext:
         juror_opinions: Mapping[str, Any] | None = None,
         *,
         allowed_hosts: frozenset[str] = frozenset(),
+        artifact_roots: Iterable[str | os.PathLike[str]] | None = None,
     ) -> None:
         self.context = context
         self.juror_opinions: dict[str, Any] = dict(juror_opinions or {})
-        self._sources = ArtifactSources(Path(), allowed_hosts)
+        roots = None if artifact_roots is None else [Path(root) for root in artifact_roots]
+        self._sources = ArtifactSources(Path(), allowed_hosts, roots=roots)
 
     def fetch_security_gate_failures(self, max_records: int = 10, include_errors: bool = True) -> dict[str, Any]:
         """Failed Security Gate records, as `{count, total, records}`.

@@ -1,7 +1,8 @@
 """A Jury that is open while anybody uses it: the documents' classes have no `async with`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Generic, TypedDict, TypeVar
 
@@ -25,6 +26,7 @@ class JuryOptions(TypedDict, total=False):
     prices: Prices | None
     max_calls: int | None
     max_cost: float | None
+    artifact_roots: Iterable[str | os.PathLike[str]] | None
     environ: Mapping[str, str] | None
     lock_wait: float
 

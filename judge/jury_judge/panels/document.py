@@ -92,21 +92,19 @@ def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
     Raises:
         PanelFileError: it cannot be read; the message calls it `name`.
     """
+    from jury_store import named_files  # noqa: PLC0415  (help needs the names in this module, and no store)
+
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-        text = raw.decode("utf-8-sig")
+        return named_files.read_text(path, MAX_BYTES)
     except FileNotFoundError as error:
         raise PanelFileError(not_found()) from error
+    except named_files.FileTooLarge as error:
+        raise PanelFileError(f"{name}: {error.strerror}; is this the file that you mean?") from error
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
+        line = named_files.line_of(error)
         raise PanelFileError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:
-        cause = error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
-        raise PanelFileError(f"{name}: cannot be read: {cause}") from error
-    if len(raw) > MAX_BYTES:
-        raise PanelFileError(f"{name}: larger than {MAX_BYTES >> 20} MiB; is this the file that you mean?")
-    return text
+        raise PanelFileError(f"{name}: cannot be read: {named_files.cause_of(error)}") from error
 
 
 def _yaml(text: str, name: str) -> YamlDocument:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from jury_events.panel import MOST_SEATS
 from jury_judge.panels.document import PanelDocument, read_text
 from jury_judge.views.visible_text import visible_line
 
@@ -16,7 +17,8 @@ def with_prompts(document: PanelDocument) -> PanelDocument:
         PanelFileError: the file cannot be read, is empty, or the seat has a prompt too.
     """
     data = dict(document.data)
-    if isinstance(data.get("seats"), list):
+    # More seats than a panel may have are refused later; their files are not read before.
+    if isinstance(data.get("seats"), list) and len(data["seats"]) <= MOST_SEATS:
         data["seats"] = [_prompted(document, ("seats", index), seat) for index, seat in enumerate(data["seats"])]
     final = data.get("final")
     if isinstance(final, dict) and "judge" in final:

@@ -11,10 +11,12 @@ from starlette.types import ASGIApp
 
 from jury_judge.web.api import debates, exchanges, live, runs, submitting
 from jury_judge.web.api.problems import answer_problems
+from jury_judge.web.bodies import MAX_BODIES, MAX_BODY, Bodies, OneLength
 from jury_judge.web.login import login_route
 from jury_judge.web.service import Service
 from jury_judge.web.stalling import STALLED_AFTER, StalledReaders
-from jury_judge.web.walls import MAX_BODY, Bodies, Hosts, Origins, SecurityHeaders, Token
+from jury_judge.web.tries import Tries
+from jury_judge.web.walls import Hosts, Origins, SecurityHeaders, Token
 
 _ABOUT = """Debates of a jury of LLM jurors: submitted, listed, read, followed live, replayed and rescored.
 
@@ -30,6 +32,7 @@ class Gate(NamedTuple):
         own_address: the address that a connection came to is ours too.
         token: what has to be known; None: nothing, which is for loopback alone.
         max_body: bytes of a request.
+        max_bodies: bytes of all requests together.
         stalled_after: seconds without progress after which a reader is dropped.
     """
 
@@ -37,6 +40,7 @@ class Gate(NamedTuple):
     own_address: bool = False
     token: str | None = None
     max_body: int = MAX_BODY
+    max_bodies: int = MAX_BODIES
     stalled_after: float = STALLED_AFTER
 
 
@@ -69,17 +73,18 @@ def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) ->
     for router in (debates.router, exchanges.router, live.router, submitting.router, runs.router):
         app.include_router(router)
     answer_problems(app)
+    tries = Tries()
     if gate.token is not None:
-        app.router.routes.append(login_route(gate.token))
+        app.router.routes.append(login_route(gate.token, tries))
     live.deny_sockets(app)
     app.router.routes.extend(pages)
-    return walled(app, gate)
+    return walled(app, gate, tries)
 
 
-def walled(app: ASGIApp, gate: Gate) -> ASGIApp:
-    """`app` behind the walls."""
-    inner: ASGIApp = Bodies(app, gate.max_body)
+def walled(app: ASGIApp, gate: Gate, tries: Tries) -> ASGIApp:
+    """`app` behind the walls; `tries` of the token are counted at its login page too."""
+    inner: ASGIApp = Bodies(app, gate.max_body, gate.max_bodies)
     if gate.token is not None:
-        inner = Token(inner, gate.token)
-    inner = SecurityHeaders(Hosts(Origins(inner), gate.names, own_address=gate.own_address))
+        inner = Token(inner, gate.token, tries)
+    inner = SecurityHeaders(OneLength(Hosts(Origins(inner), gate.names, own_address=gate.own_address)))
     return StalledReaders(inner, gate.stalled_after)

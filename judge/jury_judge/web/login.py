@@ -8,21 +8,29 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from jury_judge.web.pages.asked import Asked
+from jury_judge.web.tries import WITHIN, Tries
 from jury_judge.web.walls import COOKIE, LOGIN, cookie_of
 
 _WEEK = 7 * 24 * 3600
+_WRONG = 403
+_TOO_MANY = 429
 
 
-def login_route(token: str) -> Route:
-    """`/login`, for a server that wants `token`."""
+def login_route(token: str, tries: Tries) -> Route:
+    """`/login`, for a server that wants `token`; wrong ones are counted in `tries`."""
 
     async def login(request: Request) -> Response:
         if request.method != "POST":
             return _page(request)
         body = await request.body()
         given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0].strip()
-        if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
-            return _page(request, 403)
+        shown = given.encode("utf-8", "replace")
+        if shown and tries.too_many(request.scope, shown):
+            return _page(request, _TOO_MANY)
+        if not hmac.compare_digest(shown, token.encode()):
+            if shown:
+                tries.add(request.scope, shown)
+            return _page(request, _WRONG)
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
             COOKIE,
@@ -39,4 +47,9 @@ def login_route(token: str) -> Route:
 
 
 def _page(request: Request, status: int = 200) -> HTMLResponse:
-    return Asked.of(request).html("login.html", "login", status, wrong=status != 200, login=LOGIN)  # noqa: PLR2004  (OK)
+    page = Asked.of(request).html(
+        "login.html", "login", status, wrong=status == _WRONG, too_many=status == _TOO_MANY, login=LOGIN
+    )
+    if status == _TOO_MANY:
+        page.headers["Retry-After"] = str(int(WITHIN))
+    return page

@@ -28,6 +28,12 @@ REQUEST_WITHIN = 30.0
 _MOST_MESSAGE = 64 * 1024
 """Bytes that a WebSocket reader may send at once; nothing that it sends is listened to."""
 
+_MOST_FRAMES = 50
+"""WebSocket frames that a reader may send within a second. A client pings every 20 seconds or so, and answers ours."""
+
+_SLICE = 4096
+"""Bytes of a WebSocket that are parsed before their frames are counted: at most 683 frames."""
+
 
 class Address(NamedTuple):
     """Where the server listens, and the name by which it was told to, where that is one."""
@@ -183,11 +189,30 @@ class _Http(H11Protocol):
 
 
 class _WebSocket(WebSocketsSansIOProtocol):
-    """The same for WebSockets."""
+    """The same for WebSockets; a reader that sends too many frames, each of which keeps the server busy, is dropped."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.app = _connected(self.app, lambda: self.transport)
+        self._frames = 0
+        self._counted_since = self.loop.time()
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), _SLICE):
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _SLICE])
+
+    def handle_events(self) -> None:
+        now = self.loop.time()
+        if now - self._counted_since >= 1.0:
+            self._frames, self._counted_since = 0, now
+        self._frames += len(self.conn.events)
+        if self._frames > _MOST_FRAMES:
+            # No closing handshake: whoever sends so much need not take what is sent either.
+            self.transport.abort()
+            return
+        super().handle_events()
 
 
 def _connected(app: Any, connection: Callable[[], asyncio.Transport]) -> Any:

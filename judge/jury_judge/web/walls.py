@@ -1,10 +1,10 @@
 """What stands between the network and the pages: small ASGI layers, each of which keeps one kind of trouble out.
 
-The outermost comes first: headers on every answer, then the host asked for, the origin that asks, the token, the body.
+The outermost comes first: headers on every answer, then where the body ends, the host asked for, the origin that asks,
+the token, the body (`jury_judge.web.bodies`).
 CORS headers are sent by none: no other origin may read an answer, and what asks for that is refused.
 """
 
-import asyncio
 import hashlib
 import hmac
 import json
@@ -14,6 +14,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from jury_judge.web.tries import WITHIN, Tries
+
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -21,19 +23,7 @@ CONTENT_SECURITY_POLICY = (
 COOKIE = "jury_token"
 LOGIN = "/login"
 STATIC = "/static/"
-MAX_BODY = 32 * 1024 * 1024
-"""Bytes of a request."""
-
-MAX_FORM = 4096
-"""Bytes of the login's form, which whoever has no token may send."""
-
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_BODY_SECONDS = 30.0
-"""How long the next piece of a request's body is waited for."""
-
-_DIGITS = 15
-"""Of a length that is read as a number at all."""
-
 _HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -51,6 +41,11 @@ class Refusal(NamedTuple):
     error: str
     remedy: str
     headers: tuple[tuple[str, str], ...] = ()
+
+
+TOO_MANY_TRIES = Refusal(
+    429, "too many wrong tokens came from here", "wait a minute", (("Retry-After", str(int(WITHIN))),)
+)
 
 
 class SecurityHeaders:
@@ -91,7 +86,7 @@ class Hosts:
             given = Headers(scope=scope).getlist("host")
             if len(given) != 1 or not self._is_ours(given[0].lower(), scope):
                 remedy = "use the address that jury serve printed, or name this one with --allow-host"
-                await _refuse(Refusal(421, "this server is not known under that name", remedy), scope, receive, send)
+                await refuse(Refusal(421, "this server is not known under that name", remedy), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -118,7 +113,7 @@ class Origins:
             unsafe = scope["type"] == "websocket" or scope["method"] not in _SAFE
             if foreign or (unsafe and headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}):
                 remedy = "open the page at this server's own address"
-                await _refuse(Refusal(403, "a page of another origin asks", remedy), scope, receive, send)
+                await refuse(Refusal(403, "a page of another origin asks", remedy), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -129,94 +124,50 @@ class Token:
     Args:
         app: behind the wall.
         token: what has to be known.
+        tries: who showed wrong ones.
     """
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, token: str, tries: Tries) -> None:
         self._app = app
         self._token = token.encode()
         self._cookie = cookie_of(token).encode()
+        self._tries = tries
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in {"http", "websocket"} and not _is_open(scope) and not self._known(HTTPConnection(scope)):
-            await _refuse(self._refusal(scope), scope, receive, send)
-            return
+        if scope["type"] in {"http", "websocket"} and not _is_open(scope):
+            refusal = self._refusal(scope)
+            if refusal is not None:
+                await refuse(refusal, scope, receive, send)
+                return
         await self._app(scope, receive, send)
 
-    def _known(self, asking: HTTPConnection) -> bool:
-        scheme, _, given = asking.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return hmac.compare_digest(given.strip().encode(), self._token)
-        # Read as browsers write them: a server on another port of this host may have set any cookie before ours.
-        return hmac.compare_digest(asking.cookies.get(COOKIE, "").encode(), self._cookie)
-
-    def _refusal(self, scope: Scope) -> Refusal:
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        shown, expected = self._shown(HTTPConnection(scope))
+        if shown and self._tries.too_many(scope, shown):
+            return TOO_MANY_TRIES
+        if hmac.compare_digest(shown, expected):
+            return None
+        if shown:
+            self._tries.add(scope, shown)
         wants_page = scope["type"] == "http" and scope["method"] == "GET"
         if wants_page and "text/html" in Headers(scope=scope).get("accept", ""):
             return Refusal(303, "the token is needed", f"log in at {LOGIN}", (("Location", LOGIN),))
         remedy = "send Authorization: Bearer TOKEN, with the token of jury serve"
         return Refusal(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
 
+    def _shown(self, asking: HTTPConnection) -> tuple[bytes, bytes]:
+        """What is shown, and what it must be."""
+        scheme, _, given = asking.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return given.strip().encode(), self._token
+        # Read as browsers write them: a server on another port of this host may have set any cookie before ours.
+        return asking.cookies.get(COOKIE, "").encode(), self._cookie
+
 
 def _is_open(scope: Scope) -> bool:
     """The login page and what it looks like, which is the same for everybody."""
     path: str = scope["path"]
     return path == LOGIN or (scope["type"] == "http" and path.startswith(STATIC))
-
-
-class Bodies:
-    """A body is JSON (but the login's), of a bounded size, and comes at a bounded pace; it is taken in here.
-
-    Args:
-        app: behind the wall.
-        most: bytes.
-    """
-
-    def __init__(self, app: ASGIApp, most: int = MAX_BODY) -> None:
-        self._app = app
-        self._most = most
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        try:
-            body = await self._taken(scope, receive)
-        except TimeoutError:
-            body = Refusal(408, "the request's body does not come", "send it at once", (("Connection", "close"),))
-        if body is None:
-            return
-        if isinstance(body, Refusal):
-            await _refuse(body, scope, receive, send)
-            return
-        await self._app(scope, _replayed(body, receive), send)
-
-    async def _taken(self, scope: Scope, receive: Receive) -> bytes | Refusal | None:
-        """None: the client went away."""
-        headers = Headers(scope=scope)
-        most = min(self._most, MAX_FORM) if scope["path"] == LOGIN else self._most
-        declared = headers.get("content-length", "0")
-        if declared.isascii() and declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > most):
-            return _too_large(most)
-        kept = bytearray()
-        more = True
-        while more:
-            async with asyncio.timeout(_BODY_SECONDS):
-                message = await receive()
-            if message["type"] != "http.request":
-                return None
-            kept += message.get("body", b"")
-            if len(kept) > most:
-                return _too_large(most)
-            more = message.get("more_body", False)
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kept and scope["path"] != LOGIN and kind != "application/json":
-            return Refusal(415, "a request's body is JSON", "send it with Content-Type: application/json")
-        return bytes(kept)
-
-
-def _too_large(most: int) -> Refusal:
-    remedy = "send fewer cases at once, or shorter ones"
-    return Refusal(413, f"the request is larger than {most:,} bytes", remedy, (("Connection", "close"),))
 
 
 def cookie_of(token: str) -> str:
@@ -231,20 +182,7 @@ def _address(scope: Scope) -> tuple[str, ...]:
     return (f"{bare}:{port}", bare) if port in {80, 443} else (f"{bare}:{port}",)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    given = False
-
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
-
-
-async def _refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer in the form that every error has."""
     kind = scope["type"]
     if kind == "websocket":

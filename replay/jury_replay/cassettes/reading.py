@@ -36,6 +36,7 @@ from jury_replay.cassettes.provenance import seal_fault
 from jury_replay.errors import CassetteDamaged, CassetteError
 from jury_replay.integrity import check_debate
 from jury_store.inventory import DebateRecord, Head
+from jury_store.named_files import open_regular
 
 L = TypeVar("L")
 
@@ -59,7 +60,7 @@ def read_cassette(path: Path) -> Cassette:
         CassetteError: the file is none that this version can read.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return _Reading(str(path), file).cassette()
     except OSError as error:
         raise CassetteError(f"{path}: cannot be read: {error.strerror}; check the path and its rights") from None

@@ -16,6 +16,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from jury_store.errors import BadSealKey, SealKeyFile
+from jury_store.named_files import FileTooLarge, cause_of, read_regular
 
 KEY_BYTES = 32
 _ED25519 = b"\x01"
@@ -212,16 +213,13 @@ def _fields(line: str) -> tuple[str, bytes, bytes]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        with path.open("rb") as file:
-            raw = file.read(_MAX_FILE + 1)
-    except OSError as error:
-        raise SealKeyFile(f"{path} cannot be read: {error.strerror}; check the path and its rights") from None
-    try:
-        text = raw.decode()
+        text = read_regular(path, _MAX_FILE).decode()
+    except FileTooLarge as error:
+        raise BadSealKey(f"{path} is no key file: it is {error.strerror}") from None
     except UnicodeDecodeError:
         raise BadSealKey(f"{path} is no key file: it is not UTF-8 text") from None
-    if len(raw) > _MAX_FILE:
-        raise BadSealKey(f"{path} is no key file: it is larger than {_MAX_FILE // 1024} KiB")
+    except (OSError, ValueError) as error:
+        raise SealKeyFile(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 

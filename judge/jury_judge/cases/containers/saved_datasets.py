@@ -7,6 +7,7 @@ from jury_judge.cases.containers.splits import Member, check_split
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
+from jury_store.named_files import open_regular
 
 STATE = "state.json"
 SPLITS = "dataset_dict.json"
@@ -67,7 +68,7 @@ def _texts(value: Any, place: str) -> list[str]:
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         content = stream.read(_MAX_BYTES)
     try:
         value = decode_text(content.decode("utf-8"))

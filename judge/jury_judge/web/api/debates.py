@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from jury_events.conditions import parse_conditions
 from jury_events.envelope import StoredEvent
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import RUN_ID, calls_stream, debate_stream
 from jury_events.verdict import Verdict
 from jury_judge.debates import read_debate
 from jury_judge.grids import grid_of
@@ -49,7 +49,7 @@ def listed(
     ] = None,
     verdict: Verdict | None = None,
     status: DebateStatus | None = None,
-    run: Annotated[str | None, Query(pattern=r"^[A-Za-z0-9._-]{1,100}$")] = None,
+    run: Annotated[str | None, Query(pattern=f"^{RUN_ID}$")] = None,
     simulated: bool | None = None,
     where: Annotated[
         list[Annotated[str, Query(max_length=MOST_CONDITION)]],

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from jury_events.value import Label, RunId
+from jury_events.value import Label, NewRunId
 from jury_events.verdict import Verdict
 from jury_judge.views.debate_record import Status
 from jury_replay.rescoring.settings import KEYS
@@ -44,7 +44,7 @@ class EvaluationAsked(Camel):
     ]
     panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
     run_id: Annotated[
-        RunId | None, Field(description="Sent again with the same run and case id, the debate goes on.")
+        NewRunId | None, Field(description="Sent again with the same run and case id, the debate goes on.")
     ] = None
     submission_id: Annotated[Label | None, Field(description="What live events call it.")] = None
 
@@ -54,7 +54,7 @@ class RunAsked(Camel):
 
     cases: Annotated[list[Table], Field(min_length=1, max_length=MOST_CASES, description="As `case` of an evaluation.")]
     panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
-    run_id: Annotated[RunId | None, Field(description="Sent again with the same cases, the run goes on.")] = None
+    run_id: Annotated[NewRunId | None, Field(description="Sent again with the same cases, the run goes on.")] = None
     concurrency: Annotated[int | None, Field(ge=1, le=1000, description="Debates at once.")] = None
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
+from jury_events.ids import DEBATE_ID
 from jury_judge.kinds import Kind
 from jury_judge.views.comparison_object import debates_object, runs_object
 from jury_judge.web.api.forms import MOST_ROWS, Compared, Health, Rows, RunLine, Writer
@@ -18,7 +19,7 @@ from jury_store.schema import REVISION
 
 router = APIRouter(prefix="/api")
 
-EitherName = Annotated[str, Query(pattern=r"^[A-Za-z0-9._~-]{1,220}$", description="A debate's id, or a run's.")]
+EitherName = Annotated[str, Query(pattern=f"^{DEBATE_ID}$", description="A debate's id, or a run's.")]
 
 
 @router.get("/runs", operation_id="listRuns", tags=["runs"], responses=described(422, 503))

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Path, Query
 from starlette.requests import HTTPConnection
 
-from jury_events.ids import debate_stream
+from jury_events.ids import DEBATE_ID, RUN_ID, debate_stream
 from jury_judge.views.moments import moment
 from jury_judge.web.api.forms import MOST_ROWS
 from jury_judge.web.api.problems import Refused
@@ -25,8 +25,8 @@ AT_MOST = 2**53 - 1
 
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 Serving = Annotated[Service, Depends(_service)]
-DebateName = Annotated[str, Path(pattern=r"^[A-Za-z0-9._~-]{1,220}$", description="A debate's id.")]
-RunName = Annotated[str, Path(pattern=r"^[A-Za-z0-9._-]{1,100}$", description="A run's id.")]
+DebateName = Annotated[str, Path(pattern=f"^{DEBATE_ID}$", description="A debate's id.")]
+RunName = Annotated[str, Path(pattern=f"^{RUN_ID}$", description="A run's id.")]
 
 
 def no_debate(debate_id: str) -> Refused:

@@ -1,18 +1,17 @@
 """What a reader of the list asks for, as its address says it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 from jury_events.conditions import Condition, parse_conditions
+from jury_events.ids import is_run_id
 from jury_events.verdict import Verdict
 from jury_judge.web.pages.asked import NoSuchPage, number
 from jury_store.debate_rows import DebateFilter, DebateStatus
 
 STATUSES: tuple[DebateStatus, ...] = get_args(DebateStatus)
 
-_RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 MOST_CONDITIONS = 20
 MOST_CONDITION = 1000
 """Conditions of a list, and characters of each."""
@@ -80,7 +79,7 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = ()) -> ListQuery
     if len(where) > MOST_CONDITIONS or max(map(len, where), default=0) > MOST_CONDITION:
         raise NoSuchPage(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
     run_id = query.get("run", "").strip()
-    if run_id and not _RUN_ID.fullmatch(run_id):
+    if run_id and not is_run_id(run_id):
         raise NoSuchPage("run: this cannot name a run; the page of runs shows those that there are")
     text = query.get("q", "").strip()[:_MOST]
     if not text.isprintable():

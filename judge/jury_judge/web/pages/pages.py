@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.conditions import parse_field
+from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.groups import fields_there, grouped
 from jury_judge.kinds import KINDS
@@ -24,8 +25,6 @@ from jury_judge.web.pages.texts import TextShelf
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
 
-_DEBATE_ID = re.compile(r"[A-Za-z0-9._~-]{1,220}")
-_RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _CHUNK = 64 * 1024
 _RUNS = 100
@@ -62,7 +61,7 @@ class Pages:
         """`/runs/{run_id}`, `?group_by=` a field of the cases."""
         run_id = asked.path["run_id"]
         found = None
-        if _RUN_ID.fullmatch(run_id):
+        if is_run_id(run_id):
             found = next((run for run in self._store.runs() if run.run_id == run_id), None)
         if found is None:
             raise NoSuchPage("there is no run of that id in this store; the page of runs shows those that there are")
@@ -137,7 +136,7 @@ class Pages:
 
     def _reading(self, asked: Asked) -> PageReading:
         debate_id = asked.path["debate_id"]
-        if not _DEBATE_ID.fullmatch(debate_id):
+        if not is_debate_id(debate_id):
             raise NoSuchPage("this is no debate's id; the list shows those that there are")
         return page_reading(self._store, debate_id)
 

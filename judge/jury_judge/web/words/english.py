@@ -191,6 +191,7 @@ ENGLISH = PageWords(
     log_in="Log in",
     entry="Token",
     entry_wrong="The token is wrong.",
+    entry_too_many="Too many wrong tokens came from here. Wait a minute.",
     entry_where="jury serve printed the token when it started.",
     problem="This cannot be shown",
     damaged="The record of this debate is damaged",

@@ -190,6 +190,7 @@ JAPANESE = PageWords(
     log_in="ログイン",
     entry="トークン",
     entry_wrong="トークンが違います。",
+    entry_too_many="ここから誤ったトークンが多く送られました。1分待ってください。",
     entry_where="トークンは jury serve の起動時に表示されます。",
     problem="表示できません",
     damaged="この議論の記録は破損しています",

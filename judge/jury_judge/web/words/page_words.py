@@ -204,6 +204,7 @@ class PageWords(NamedTuple):
     log_in: str
     entry: str
     entry_wrong: str
+    entry_too_many: str
     entry_where: str
     problem: str
     damaged: str

@@ -1,0 +1,87 @@
+"""Downloads over connections to addresses that were checked: a name is resolved once, and not again to connect."""
+
+import socket
+import ssl
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPMessage, HTTPResponse, HTTPSConnection
+from typing import IO, Any
+from urllib.parse import urljoin, urlsplit
+from urllib.request import (
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    build_opener,
+)
+
+from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve
+from jury_judge.errors import ArtifactSourceError
+
+Dial = Callable[[str, int, float | None], socket.socket]
+"""A connection to host and port, within seconds for each address of the host."""
+
+
+def checked_opener(hosts: AllowedHosts, resolve: Resolve) -> OpenerDirector:
+    """Opens URLs of allowed hosts, redirects included.
+
+    Proxies of the environment are not used: they would resolve names anew.
+    What it opens raises `ArtifactSourceError` where an address or a redirect is refused, before anything is sent there.
+    """
+
+    def dial(host: str, port: int, timeout: float | None) -> socket.socket:
+        problem: OSError | None = None
+        for address in hosts.addresses(host, port, resolve):
+            try:
+                return socket.create_connection((address, port), timeout)
+            except OSError as error:
+                problem = error
+        raise problem or OSError(f"{host} has no address")
+
+    return build_opener(ProxyHandler({}), _Http(dial), _Https(dial), _SameHostRedirects())
+
+
+class _Plain(HTTPConnection):
+    def __init__(self, host: str, *, dial: Dial, **options: Any) -> None:
+        self._dial = dial
+        super().__init__(host, **options)
+
+    def connect(self) -> None:
+        self.sock = self._dial(self.host, self.port, self.timeout)
+
+
+class _Secure(HTTPSConnection, _Plain):
+    """The certificate is checked for the host's name, by `HTTPSConnection`, over the connection that `_Plain` makes."""
+
+
+class _Http(HTTPHandler):
+    def __init__(self, dial: Dial) -> None:
+        super().__init__()
+        self._dial = dial
+
+    def http_open(self, req: Request) -> HTTPResponse:
+        # Typeshed does not say that the options after the request are handed to the connection.
+        return self.do_open(_Plain, req, dial=self._dial)  # type: ignore[arg-type]
+
+
+class _Https(HTTPSHandler):
+    def __init__(self, dial: Dial) -> None:
+        super().__init__()
+        self._dial = dial
+
+    def https_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_Secure, req, dial=self._dial, context=ssl.create_default_context())
+
+
+class _SameHostRedirects(HTTPRedirectHandler):
+    """A redirect may change the path, never the host, and never fall back from https."""
+
+    def redirect_request(  # noqa: PLR0917  (as urllib calls it)
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        old, new = urlsplit(req.full_url), urlsplit(urljoin(req.full_url, newurl))
+        if (old.scheme, old.netloc.lower()) != (new.scheme, new.netloc.lower()):
+            fp.close()
+            raise ArtifactSourceError("redirects to another host, which is not followed")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
