@@ -16,6 +16,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from jury_store.errors import BadSealKey, SealKeyFile
+from jury_store.seals.ed25519 import point_fault
 
 KEY_BYTES = 32
 _ED25519 = b"\x01"
@@ -25,10 +26,16 @@ _MAX_FILE = 64 * 1024
 
 
 class PublicKey:
-    """What a seal is checked with. `name` and `key_id` (4 bytes) together say which key a signature is of."""
+    """What a seal is checked with. `name` and `key_id` (4 bytes) together say which key a signature is of.
+
+    Raises:
+        BadSealKey: the name may not be one, or under these 32 bytes everybody could sign.
+    """
 
     def __init__(self, name: str, raw: bytes) -> None:
         _check_name(name)
+        if (fault := point_fault(raw)) is not None:
+            raise BadSealKey(f"the key {name} is refused: {fault}")
         self.name = name
         self.key_id = sha256(name.encode() + b"\n" + _ED25519 + raw).digest()[:4]
         self._raw = raw
