@@ -59,7 +59,7 @@ def verify(
     progress: Progress | None = None,
     *,
     keys: Sequence[PublicKey] = (),
-    checkpoint: bytes | None = None,
+    checkpoints: Sequence[bytes] = (),
     url: str = "",
     processes: int = 1,
 ) -> Report:
@@ -69,17 +69,18 @@ def verify(
         store: may be written to meanwhile.
         debate_ids: which debates; None: all, that positions have no gap, that nothing else is stored, and the seals.
         progress: told after every few debates how many were checked so far.
-        keys: whose signatures under seals count; empty: none is checked. Of use for the whole log only.
-        checkpoint: a signed note over this log that was kept elsewhere. Of use for the whole log only.
+        keys: whose signatures under seals count, see `check_seals`; empty: none is checked. Of use for the whole log
+            only.
+        checkpoints: signed notes over this log that were kept elsewhere. Of use for the whole log only.
         url: where the store is; needed for more than one process.
         processes: how many check debates.
 
     Raises:
-        BadNote: the checkpoint is none.
+        BadNote: a checkpoint is none.
         StoreFailed: the database cannot be read.
     """
-    if checkpoint is not None:
-        read_checkpoint(checkpoint)  # what is none is told before everything is read
+    for note in checkpoints:
+        read_checkpoint(note)  # what is none is told before everything is read
     failures: list[Failure] = []
     debates = events = parts = erased = size = 0
     chunks = (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
@@ -95,7 +96,7 @@ def verify(
     seals = sealed = 0
     if debate_ids is None:
         failures += _log_failures(store)
-        checked_seals = check_seals(store, keys, checkpoint)
+        checked_seals = check_seals(store, keys, checkpoints)
         seals, sealed = checked_seals.seals, checked_seals.covered
         failures += checked_seals.failures
     failures.sort(key=lambda one: one.position)

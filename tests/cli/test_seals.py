@@ -215,6 +215,25 @@ def test_a_cut_tail_is_found_with_the_checkpoint_alone(sealed):
     assert f"the log ends with event {size}: its tail was cut" in found.out
 
 
+def test_a_key_under_which_nothing_is_sealed_fails_and_is_named(keyed):
+    keyed.run("cases.jsonl", "--run", "r1", "--max-rounds", "0")
+
+    outcome = keyed("verify", "--all", "--key", "k.pub")
+
+    assert outcome.code == 5
+    assert "the key example.com/jury was given, and the log has no seal" in outcome.out
+
+
+def test_several_checkpoints_are_checked_at_once(sealed):
+    outcome = sealed("verify", "--checkpoint", "first", "--checkpoint", "second", "--key", "k.pub")
+    without_guards(sealed, "UPDATE events SET hash = zeroblob(32) WHERE position = 2")
+    changed = sealed("verify", "--checkpoint", "second", "--checkpoint", "first", "--key", "k.pub")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert changed.code == 5
+    assert all(f"the kept checkpoint {number} over" in changed.out for number in (1, 2))
+
+
 def test_a_checkpoint_of_another_log_is_refused_by_its_key(sealed):
     sealed("seal", "keygen", "other")
 

@@ -35,9 +35,12 @@ _WORTH_IT = 5000
 @public_key_option
 @click.option(
     "--checkpoint",
+    "checkpoint_files",
     metavar="FILE",
+    multiple=True,
     type=click.Path(path_type=Path),
-    help="A checkpoint of this store that was kept elsewhere (`jury seal now`, `jury seal show`); implies --all.",
+    help="A checkpoint of this store that was kept elsewhere (`jury seal now`, `jury seal show`, KEY.last); "
+    "implies --all. Repeatable.",
 )
 @store_option
 @processes_option
@@ -48,7 +51,7 @@ def command(
     everything: bool,
     where: "tuple[Condition, ...]",
     key_files: tuple[Path, ...],
-    checkpoint: Path | None,
+    checkpoint_files: tuple[Path, ...],
     store_url: str | None,
     processes: int | None,
     as_json: bool,
@@ -64,13 +67,13 @@ def command(
     from jury_replay.verify import verify
     from jury_store.opening import open_store
 
-    everything = everything or checkpoint is not None
+    everything = everything or bool(checkpoint_files)
     if [bool(debate_ids), everything, bool(where)].count(True) != 1:
         raise click.UsageError("name the debates to check, or --all, or choose with --where COND")
     if key_files and not everything:
         raise click.UsageError("--key is for the seals, which are over the whole log: add --all")
     keys = read_keys(key_files)
-    kept = None if checkpoint is None else read_note(checkpoint)
+    kept = [read_note(path) for path in checkpoint_files]
     url = resolved_store(store_url)
     counting = Counting("debates checked")
     done = 0
@@ -86,7 +89,7 @@ def command(
         must_exist(store, selection._replace(debate_ids=None))
         at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
         ids = None if everything else [one for chunk in selection.chunks(store) for one in chunk]
-        report = verify(store, ids, progress, keys=keys, checkpoint=kept, url=url, processes=at_once)
+        report = verify(store, ids, progress, keys=keys, checkpoints=kept, url=url, processes=at_once)
     finally:
         counting.close()
         store.close()
@@ -95,7 +98,7 @@ def command(
         print(json.dumps({"ok": report.ok, **asdict(report), "failures": failures}, ensure_ascii=False, indent=2))
     else:
         _tell(report)
-        if everything and (remark := _remark(report, checked_against_checkpoint=checkpoint is not None)):
+        if everything and (remark := _remark(report, checked_against_checkpoint=bool(kept))):
             note(remark)
     return Exit.DONE if report.ok else Exit.INTEGRITY
 
