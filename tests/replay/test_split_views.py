@@ -78,7 +78,7 @@ def test_a_log_sealed_anew_by_the_same_key_is_a_split_view_against_the_checkpoin
     (said,) = _said(verify(rewritten, keys=[KEY.public], checkpoints=[before[1].note]))
 
     assert said == (
-        f"split view: one key, {SIGNER}, signed the kept checkpoint over 14 events and the seal over 14 events, which "
+        f"split view: one key, {SIGNER}, signed the kept checkpoint over 14 events and the seal over 21 events, which "
         "cannot be of one log; they part at positions 8 to 14"
     )
 

@@ -9,7 +9,7 @@ import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids as debate_id_form
-from jury_judge.cli.options import resolved_store, store_option
+from jury_judge.cli.options import resolved_store, seal_last_option, store_option
 from jury_judge.views.moments import moment
 
 if TYPE_CHECKING:
@@ -57,22 +57,24 @@ def keygen(file: Path, name: str | None) -> int:
     required=True,
     help="The private key. [$JURY_SEAL_KEY]",
 )
+@seal_last_option
 @store_option
-def now(key_file: Path, store_url: str | None) -> int:
+def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     """Seal everything that is stored now, and print the note, to be kept elsewhere.
 
-    Where nothing is new the latest note is printed again.
+    Where nothing is new the latest note is printed again. A log that does not begin with what this key signed last is
+    refused (exit code 5).
     """
     from jury_actors.sources import Sources
-    from jury_judge.cli.seal_files import read_private_key
+    from jury_judge.cli.seal_files import signer
     from jury_judge.cli.terminal import note
     from jury_store.opening import open_store
     from jury_store.seals.sealer import Sealer
 
-    key = read_private_key(key_file)
     store = open_store(resolved_store(store_url), write=True, run="seal")
     try:
-        made = Sealer(store, key, Sources().clock).next()
+        key, last = signer(key_file, seal_last, sealed=lambda: store.latest_seal() is not None)
+        made = Sealer(store, key, Sources().clock, last).next()
         if made is not None:
             store.keep_seal(made)
         latest = store.latest_seal()

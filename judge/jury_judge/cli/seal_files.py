@@ -1,7 +1,7 @@
 """Keys and checkpoints in files, as commands are given them."""
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from jury_judge.cli.terminal import note
 
 if TYPE_CHECKING:
     from jury_store.seals.keys import PublicKey, SealKey
+    from jury_store.seals.last_signed import LastSigned
 
 
 def read_keys(paths: Iterable[Path]) -> "tuple[PublicKey, ...]":
@@ -40,6 +41,31 @@ def read_note(path: Path) -> bytes:
     except BadNote as error:
         raise BadNote(f"{path}: {error}") from None
     return content
+
+
+def signer(key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool]) -> "tuple[SealKey, LastSigned]":
+    """The key that seals, and where it is kept what it signed last; where that is not there, that is said.
+
+    Args:
+        key_file: of the private key.
+        last_file: where it is kept; None: beside the key.
+        sealed: whether the log has seals already.
+
+    Raises:
+        SealError: a file cannot be read, is not what it should be, or nothing can be kept there.
+    """
+    from jury_store.seals.keys import last_path
+    from jury_store.seals.last_signed import LastSigned
+
+    key = read_private_key(key_file)
+    last = LastSigned(last_file or last_path(key_file), key.public)
+    last.check()
+    if not last.path.exists() and sealed():
+        note(
+            f"jury: warning: the log has seals, and {last.path}, which tells what this key signed last, is not there: "
+            "it begins with this log as it is. If the key sealed elsewhere, bring that file along"
+        )
+    return key, last
 
 
 def read_private_key(path: Path) -> "SealKey":

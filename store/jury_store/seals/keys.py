@@ -139,7 +139,9 @@ def make_key_files(path: Path, name: str) -> SealKey:
         BadSealKey: the name may not be one.
     """
     key = SealKey.draw(name)
-    public = public_path(path)
+    public, last = public_path(path), last_path(path)
+    if last.exists():
+        raise SealKeyFile(f"{last} is there already, and tells what another key signed; name another file")
     _write_new(path, key.secret_line, 0o600)
     try:
         _write_new(public, key.public.line, 0o644)
@@ -152,6 +154,11 @@ def make_key_files(path: Path, name: str) -> SealKey:
 def public_path(path: Path) -> Path:
     """Where the public half of the key in `path` is kept."""
     return path.with_name(path.name + ".pub")
+
+
+def last_path(path: Path) -> Path:
+    """Where it is kept what the key in `path` signed last."""
+    return path.with_name(path.name + ".last")
 
 
 def read_seal_key(path: Path) -> SealKey:
