@@ -15,6 +15,7 @@ _WRITER = {
     "parts": "SELECT, INSERT",
     "seals": "SELECT, INSERT",
     "origins": "SELECT, INSERT",
+    "attestations": "SELECT, INSERT",
     "streams": "SELECT, INSERT, UPDATE",
     "counters": "SELECT, UPDATE",
     "projections": "SELECT, UPDATE",

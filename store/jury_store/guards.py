@@ -59,6 +59,13 @@ SQLITE_TRIGGERS: dict[str, str] = {
         "WHEN EXISTS (SELECT 1 FROM origins WHERE debate_id = NEW.debate_id) "
         "BEGIN SELECT RAISE(ABORT, 'origins are append-only: this origin is stored already'); END"
     ),
+    "attestations_refuse_update": _refuse("attestations", "UPDATE"),
+    "attestations_refuse_delete": _refuse("attestations", "DELETE"),
+    "attestations_refuse_replace": (
+        "CREATE TRIGGER attestations_refuse_replace BEFORE INSERT ON attestations "
+        "WHEN EXISTS (SELECT 1 FROM attestations WHERE digest = NEW.digest) "
+        "BEGIN SELECT RAISE(ABORT, 'attestations are append-only: this attestation is stored already'); END"
+    ),
 }
 
 POSTGRES_FUNCTIONS: dict[str, str] = {
@@ -83,4 +90,10 @@ POSTGRES_TRIGGERS: dict[str, PostgresTrigger] = {
     "seals_refuse_truncate": PostgresTrigger("seals", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
     "origins_refuse_change": PostgresTrigger("origins", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"),
     "origins_refuse_truncate": PostgresTrigger("origins", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
+    "attestations_refuse_change": PostgresTrigger(
+        "attestations", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"
+    ),
+    "attestations_refuse_truncate": PostgresTrigger(
+        "attestations", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"
+    ),
 }

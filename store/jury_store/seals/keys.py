@@ -33,7 +33,7 @@ class PublicKey:
     """
 
     def __init__(self, name: str, raw: bytes) -> None:
-        _check_name(name)
+        check_name(name)
         if (fault := point_fault(raw)) is not None:
             raise BadSealKey(f"the key {name} is refused: {fault}")
         self.name = name
@@ -52,7 +52,7 @@ class PublicKey:
             raise BadSealKey(
                 "this is a private key; what is needed here is the public one (the file that ends in .pub)"
             )
-        return cls._of(*_fields(line))
+        return cls._of(*key_fields(line))
 
     @classmethod
     def _of(cls, name: str, key_id: bytes, raw: bytes) -> "PublicKey":
@@ -111,7 +111,7 @@ class SealKey:
             raise BadSealKey(
                 f"this is no private key: those begin with {_PRIVATE}; make one with: jury seal keygen FILE"
             )
-        name, key_id, seed = _fields(line.removeprefix(_PRIVATE))
+        name, key_id, seed = key_fields(line.removeprefix(_PRIVATE))
         key = cls(name, seed)
         if key.public.key_id != key_id:
             raise BadSealKey(f"the id in the private key {name} is not the one of this key: a character was changed")
@@ -167,7 +167,7 @@ def read_seal_key(path: Path) -> SealKey:
     Raises:
         SealKeyFile, BadSealKey: it cannot be read, or holds something else.
     """
-    lines = _lines(path)
+    lines = key_lines(path)
     if len(lines) != 1:
         raise BadSealKey(f"{path}: a private key is one line, this file has {len(lines)}")
     try:
@@ -183,7 +183,7 @@ def read_public_keys(path: Path) -> tuple[PublicKey, ...]:
         SealKeyFile, BadSealKey: it cannot be read, or a line of it is no key.
     """
     keys: list[PublicKey] = []
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(key_lines(path), 1):
         try:
             keys.append(PublicKey.parse(line))
         except BadSealKey as error:
@@ -198,7 +198,12 @@ def is_key_name(name: str) -> bool:
     return 0 < len(name) <= _MAX_NAME and "+" not in name and not any(c.isspace() or not c.isprintable() for c in name)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """See that a key may have this name.
+
+    Raises:
+        BadSealKey: it may not.
+    """
     if not is_key_name(name):
         raise BadSealKey(
             f"{name[:40]!r} cannot name a key: a name has 1 to {_MAX_NAME} visible characters, no space and no plus, "
@@ -206,8 +211,12 @@ def _check_name(name: str) -> None:
         )
 
 
-def _fields(line: str) -> tuple[str, bytes, bytes]:
-    """Name, id and the 32 bytes of a key line."""
+def key_fields(line: str, kind: bytes = _ED25519) -> tuple[str, bytes, bytes]:
+    """Name, id and the 32 bytes of a key line, of the signature type `kind` (C2SP signed-note).
+
+    Raises:
+        BadSealKey: it is no key line, or one of another type.
+    """
     pieces = line.split("+", 2)
     if len(pieces) != 3:  # noqa: PLR2004  (name, id, key)
         raise BadSealKey("this is no key: a key is one line NAME+ID+KEY")
@@ -217,14 +226,19 @@ def _fields(line: str) -> tuple[str, bytes, bytes]:
         if (
             b64encode(raw).decode() == encoded
             and len(raw) == 1 + KEY_BYTES
-            and raw[:1] == _ED25519
+            and raw[:1] == kind
             and bytes.fromhex(key_id).hex() == key_id
         ):
             return name, bytes.fromhex(key_id), raw[1:]
     raise BadSealKey("this is no Ed25519 key: it is damaged, cut off, or of another kind")
 
 
-def _lines(path: Path) -> list[str]:
+def key_lines(path: Path) -> list[str]:
+    """The lines of a key file, without empty ones.
+
+    Raises:
+        SealKeyFile, BadSealKey: it cannot be read, or holds something else.
+    """
     try:
         with path.open("rb") as file:
             raw = file.read(_MAX_FILE + 1)

@@ -108,6 +108,21 @@ def _body(lines: list[str]) -> tuple[str, int, bytes]:
     return origin, int(size), raw
 
 
+def read_signature_line(line: bytes) -> Signature:
+    """One signature line, with its LF.
+
+    Raises:
+        BadNote: it is none.
+    """
+    try:
+        text = line.decode()
+    except (UnicodeDecodeError, AttributeError):
+        raise BadNote("this is no signature line: it is not UTF-8 text") from None
+    if not text.endswith("\n") or any(character < " " for character in text[:-1]):
+        raise BadNote("this is no signature line: it does not end with one LF, or holds a control character")
+    return _signature(1, text[:-1])
+
+
 def _signature(number: int, line: str) -> Signature:
     name, blank, encoded = line.removeprefix(_DASH).partition(" ")
     raw = _base64(encoded)
