@@ -11,6 +11,7 @@ log here and another there.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from jury_replay.attested import NOBODY, Attested, Trust, check_attestations
 from jury_replay.integrity import Failure
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
@@ -23,10 +24,13 @@ _BATCH = 10_000
 
 
 class SealsChecked(NamedTuple):
-    """How many seals are stored, how many events the largest of those that fit covers, and what does not fit."""
+    """How many seals are stored, how many events the largest of those that fit covers, what others state of them, and
+    what does not fit.
+    """
 
     seals: int
     covered: int
+    attested: Attested
     failures: tuple[Failure, ...]
 
 
@@ -39,6 +43,7 @@ class _Claim(NamedTuple):
     """Elsewhere."""
     name: str
     signers: frozenset[str]
+    note: bytes
 
     def __str__(self) -> str:
         return self.name
@@ -58,7 +63,12 @@ class _Misfit(NamedTuple):
         return f"position {first}" if first == last else f"positions {first} to {last}"
 
 
-def check_seals(store: EventStore, keys: Sequence[PublicKey] = (), checkpoints: Sequence[bytes] = ()) -> SealsChecked:
+def check_seals(
+    store: EventStore,
+    keys: Sequence[PublicKey] = (),
+    checkpoints: Sequence[bytes] = (),
+    trust: Trust = NOBODY,
+) -> SealsChecked:
     """Compute the root anew at every stored seal and at the kept checkpoints, in one reading of the hashes.
 
     Args:
@@ -66,6 +76,7 @@ def check_seals(store: EventStore, keys: Sequence[PublicKey] = (), checkpoints: 
         keys: whose signatures count; empty: no signature is checked. In the name of each a seal or a checkpoint must be
             signed; keys of one name are those before and after a rotation, and one of them is enough.
         checkpoints: signed notes over this log that were kept elsewhere.
+        trust: which witnesses and time-stamping authorities are believed.
 
     Raises:
         BadNote: a checkpoint is none.
@@ -81,15 +92,16 @@ def check_seals(store: EventStore, keys: Sequence[PublicKey] = (), checkpoints: 
         if fault is not None:
             failures.append(Failure("", f"{name}: {fault}"))
         signers = frozenset[str]() if fault is not None else _signers(said, keys)
-        claims.append(_Claim(said.tree_size, said.root, kept=True, name=name, signers=signers))
-    # Before the hashes: what is sealed meanwhile is none of these.
+        claims.append(_Claim(said.tree_size, said.root, kept=True, name=name, signers=signers, note=note))
+    # Before the seals that they are of, and those before the hashes: what comes meanwhile is none of these.
+    attestations = store.attestations()
     seals = store.seals()
     for seal in seals:
         name = f"the seal over {seal.tree_size} events"
         fault = _fault(seal, keys)
         if fault is None:
             signers = _signers(read_checkpoint(seal.note), keys)
-            claims.append(_Claim(seal.tree_size, seal.root, kept=False, name=name, signers=signers))
+            claims.append(_Claim(seal.tree_size, seal.root, kept=False, name=name, signers=signers, note=seal.note))
         else:
             failures.append(Failure("", f"{name} is not as it was made: {fault}"))
     if not failures:
@@ -97,7 +109,12 @@ def check_seals(store: EventStore, keys: Sequence[PublicKey] = (), checkpoints: 
     claims.sort(key=lambda claim: (claim.tree_size, claim.root, claim.kept))
     fitting, misfits = _compared(claims, store)
     failures += _told(fitting, misfits, checked=bool(keys))
-    return SealsChecked(len(seals), max((claim.tree_size for claim in fitting), default=0), tuple(failures))
+    notes: dict[int, list[bytes]] = {}
+    for claim in fitting:
+        notes.setdefault(claim.tree_size, []).append(claim.note)
+    attested = check_attestations(attestations, seals, notes, trust)
+    covered = max((claim.tree_size for claim in fitting), default=0)
+    return SealsChecked(len(seals), covered, attested, (*failures, *attested.failures))
 
 
 def _fault(seal: Seal, keys: Sequence[PublicKey]) -> str | None:

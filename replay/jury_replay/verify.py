@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from jury_replay.attested import NOBODY, Attested, Trust
 from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.integrity import Failure, check_debate
 from jury_replay.sealed import check_seals
@@ -28,7 +29,9 @@ class Report:
     texts whose absence is recorded; `bytes` are those of bodies and texts.
 
     Of the whole log: `seals` stored; `sealed` events that the largest seal or checkpoint that fits covers, `unsealed`
-    ones beyond it; `signatures`: whether those of the seals were checked.
+    ones beyond it; `signatures`: whether those of the seals were checked;
+    `witnessed` events that the largest seal or checkpoint covers that fits and enough witnesses cosigned; `stamped`
+    ones that the largest time-stamped seal covers, there since `stamped_at` at the latest (ISO 8601, UTC).
     """
 
     debates: int
@@ -40,6 +43,9 @@ class Report:
     sealed: int
     unsealed: int
     signatures: bool
+    witnessed: int = 0
+    stamped: int = 0
+    stamped_at: str | None = None
     failures: tuple[Failure, ...]
 
     @property
@@ -60,6 +66,7 @@ def verify(
     *,
     keys: Sequence[PublicKey] = (),
     checkpoints: Sequence[bytes] = (),
+    trust: Trust = NOBODY,
     url: str = "",
     processes: int = 1,
 ) -> Report:
@@ -72,6 +79,7 @@ def verify(
         keys: whose signatures under seals count, see `check_seals`; empty: none is checked. Of use for the whole log
             only.
         checkpoints: signed notes over this log that were kept elsewhere. Of use for the whole log only.
+        trust: which witnesses and time-stamping authorities are believed. Of use for the whole log only.
         url: where the store is; needed for more than one process.
         processes: how many check debates.
 
@@ -94,11 +102,13 @@ def verify(
         if progress is not None:
             progress(debates)
     seals = sealed = 0
+    attested = Attested(0, 0, None, ())
     if debate_ids is None:
         failures += _log_failures(store)
-        checked_seals = check_seals(store, keys, checkpoints)
+        checked_seals = check_seals(store, keys, checkpoints, trust)
         seals, sealed = checked_seals.seals, checked_seals.covered
         failures += checked_seals.failures
+        attested = checked_seals.attested
     failures.sort(key=lambda one: one.position)
     return Report(
         debates=debates,
@@ -110,6 +120,9 @@ def verify(
         sealed=sealed,
         unsealed=max(events - sealed, 0) if debate_ids is None else 0,
         signatures=bool(keys) and debate_ids is None,
+        witnessed=attested.witnessed,
+        stamped=attested.stamped,
+        stamped_at=None if attested.stamped_at is None else attested.stamped_at.isoformat(),
         failures=tuple(failures),
     )
 

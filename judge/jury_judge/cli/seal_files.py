@@ -5,9 +5,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from jury_judge.cli.terminal import note
 
 if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+    from jury_replay.attested import Trust
+    from jury_store.seals.cosignature import WitnessKey
     from jury_store.seals.keys import PublicKey, SealKey
     from jury_store.seals.last_signed import LastSigned
 
@@ -21,6 +27,46 @@ def read_keys(paths: Iterable[Path]) -> "tuple[PublicKey, ...]":
     from jury_store.seals.keys import read_public_keys
 
     return tuple(key for path in paths for key in read_public_keys(path))
+
+
+def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
+    """The keys of witnesses of all these files, each once.
+
+    Raises:
+        SealError: a file cannot be read, or is no file of such keys.
+    """
+    from jury_store.seals.cosignature import read_witness_keys
+
+    return tuple(dict.fromkeys(key for path in paths for key in read_witness_keys(path)))
+
+
+def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
+    """Whose word counts beside the log's key.
+
+    Raises:
+        SealError: a file cannot be read, or holds something else.
+        click.UsageError: more witnesses are required than are named.
+    """
+    from jury_replay.attested import NOBODY, Trust
+
+    keys = read_witnesses(witnesses)
+    if required is not None and required > len({key.raw for key in keys}):
+        raise click.UsageError(f"--witnesses-required {required}: only {len(keys)} are named by --witness")
+    files = tuple(certificates)
+    if not keys and not files:
+        return NOBODY
+    return Trust(keys, required, read_authorities(files))
+
+
+def read_authorities(paths: Iterable[Path]) -> "tuple[Certificate, ...]":
+    """The certificates of all these files, each once.
+
+    Raises:
+        SealError: a file cannot be read, or holds none.
+    """
+    from jury_store.seals.timestamp import read_certificates
+
+    return tuple(dict.fromkeys(one for path in paths for one in read_certificates(path)))
 
 
 def read_note(path: Path) -> bytes:

@@ -42,6 +42,30 @@ _WORTH_IT = 5000
     help="A checkpoint of this store that was kept elsewhere (`jury seal now`, `jury seal show`, KEY.last); "
     "implies --all. Repeatable.",
 )
+@click.option(
+    "--witness",
+    "witness_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Keys of witnesses, one a line, who must have cosigned a seal or checkpoint; implies --all. Repeatable.",
+)
+@click.option(
+    "--witnesses-required",
+    "required",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many of the witnesses are enough. [default: all]",
+)
+@click.option(
+    "--tsa-cert",
+    "certificate_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Certificates (PEM) of time-stamping authorities, or of who issued theirs; under one of them a seal must be "
+    "time-stamped; implies --all. Repeatable.",
+)
 @store_option
 @processes_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -52,6 +76,9 @@ def command(
     where: "tuple[Condition, ...]",
     key_files: tuple[Path, ...],
     checkpoint_files: tuple[Path, ...],
+    witness_files: tuple[Path, ...],
+    required: int | None,
+    certificate_files: tuple[Path, ...],
     store_url: str | None,
     processes: int | None,
     as_json: bool,
@@ -60,19 +87,20 @@ def command(
 
     Exits with 5 where something was altered. What chains and seals can and cannot show is in docs/verification.md.
     """
-    from jury_judge.cli.seal_files import read_keys, read_note
+    from jury_judge.cli.seal_files import read_keys, read_note, read_trust
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.debates import must_exist
     from jury_replay.selection import Selection, processes_for
     from jury_replay.verify import verify
     from jury_store.opening import open_store
 
-    everything = everything or bool(checkpoint_files)
+    everything = everything or bool(checkpoint_files or witness_files or certificate_files)
     if [bool(debate_ids), everything, bool(where)].count(True) != 1:
         raise click.UsageError("name the debates to check, or --all, or choose with --where COND")
     if key_files and not everything:
         raise click.UsageError("--key is for the seals, which are over the whole log: add --all")
     keys = read_keys(key_files)
+    trust = read_trust(witness_files, required, certificate_files)
     kept = [read_note(path) for path in checkpoint_files]
     url = resolved_store(store_url)
     counting = Counting("debates checked")
@@ -89,7 +117,7 @@ def command(
         must_exist(store, selection._replace(debate_ids=None))
         at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
         ids = None if everything else [one for chunk in selection.chunks(store) for one in chunk]
-        report = verify(store, ids, progress, keys=keys, checkpoints=kept, url=url, processes=at_once)
+        report = verify(store, ids, progress, keys=keys, checkpoints=kept, trust=trust, url=url, processes=at_once)
     finally:
         counting.close()
         store.close()
@@ -120,6 +148,10 @@ def _tell(report: "Report") -> None:
     if report.seals or report.sealed:
         beyond = f", {counted(report.unsealed, 'event')} not sealed yet" if report.unsealed else ""
         print(f"{counted(report.seals, 'seal')} over {counted(report.sealed, 'event')}{beyond}")
+    if report.witnessed:
+        print(f"cosigned by enough witnesses over {counted(report.witnessed, 'event')}")
+    if report.stamped:
+        print(f"time-stamped over {counted(report.stamped, 'event')}, {report.stamped_at}")
 
 
 def _remark(report: "Report", *, checked_against_checkpoint: bool) -> str:

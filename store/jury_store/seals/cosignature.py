@@ -5,7 +5,6 @@ signature is 8 bytes of time, big-endian, and 64 bytes Ed25519 over "cosignature
 """
 
 from base64 import b64encode
-from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from struct import unpack
@@ -17,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from jury_store.errors import BadSealKey
 from jury_store.seals.ed25519 import point_fault
 from jury_store.seals.keys import check_name, key_fields, key_lines
-from jury_store.seals.note import Checkpoint, Signature
+from jury_store.seals.note import Signature
 
 _COSIGNATURE: Final = b"\x04"
 _TIME_BYTES = 8
@@ -87,22 +86,6 @@ class WitnessKey:
 
     def __repr__(self) -> str:
         return f"WitnessKey({self.line})"
-
-
-def cosignature_fault(checkpoint: Checkpoint, more: Iterable[Signature], key: WitnessKey) -> str | None:
-    """What is wrong with what a witness is said to state of a checkpoint; None: it cosigned it.
-
-    Args:
-        checkpoint: whose text was cosigned; its own signature lines are looked at.
-        more: lines that are kept beside it.
-        key: of the witness.
-    """
-    claimed = [one for one in (*checkpoint.signatures, *more) if key.claims(one)]
-    if not claimed:
-        return f"the witness {key.name} did not cosign it"
-    if any(key.cosigned_at(checkpoint.text, one.signature) is None for one in claimed):
-        return f"a cosignature of {key.name}+{key.key_id.hex()} is not over this text"
-    return None
 
 
 def read_witness_keys(path: Path) -> tuple[WitnessKey, ...]:
