@@ -71,6 +71,10 @@ class NotComparable(JudgeError):
     """Two ids do not name two debates, nor two runs."""
 
 
+class AttestationFailed(JudgeError):
+    """A witness or a time-stamping authority cannot be asked, or states nothing of the seal."""
+
+
 class BadPoint(JudgeError):
     """A reader names a place to go on from that is none."""
 

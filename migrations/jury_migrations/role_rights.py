@@ -15,7 +15,7 @@ from jury_store.schema import metadata
 _log = logging.getLogger(__name__)
 
 _VERSION_TABLE = "alembic_version"
-_LOG = ("events", "parts", "seals", "origins")
+_LOG = ("events", "parts", "seals", "attestations", "origins")
 _ADD = ("SELECT", "INSERT")
 _WRITER: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_LOG, _ADD),

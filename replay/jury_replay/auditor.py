@@ -32,6 +32,8 @@ REFERENCE = re.compile(r'\{"part":"([A-Za-z0-9_-]{43})"\}')
 HASH = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes: the last character carries 4 bits
 SALT = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")  # 16 bytes: 2 bits
 MAX_NAME, MAX_SIGNATURES, MAX_NOTE = 200, 100, 64 * 1024  # characters of a name; bytes of a note
+P, Y8 = 2**255 - 19, 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+SMALL_ORDER = {0, 1, P - 1, Y8, P - Y8}  # y of the Ed25519 points under which everybody can sign
 EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
 
 
@@ -176,6 +178,7 @@ def read_note(note: str) -> tuple[str, int, bytes, bytes, list[tuple[str, bytes]
         require(is_name and signature[4:], "the note is no checkpoint: one of its signatures is none")
         signatures.append((name, signature))
     require(is_count(int(size), 0) and len(signatures) <= MAX_SIGNATURES, "the note is too large")
+    require(any(name == origin for name, _ in signatures), "the note is not signed in the name of its log")
     return origin, int(size), from_base64(root, "the root in the note"), text.encode(), signatures
 
 
@@ -211,17 +214,19 @@ def check_seal(seal: Json, streams: Streams) -> dict[str, int]:
 
 # 7. Signatures are Ed25519 over the note's text, by a key that you have from somebody whom you trust.
 def check_signature(note: str, key_lines: list[str]) -> None:
-    _, _, _, text, signatures = read_note(note)
+    origin, _, _, text, signatures = read_note(note)
     good = 0
     for name, key_id, coded in (line.split("+", 2) for line in key_lines):
         key = base64.b64decode(coded, validate=True)
         own_id = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
         require(key[:1] == b"\1" and own_id.hex() == key_id, f"the key {name} is damaged, or no Ed25519 key")
+        y = int.from_bytes(key[1:], "little") % 2**255  # the highest bit is the sign of x
+        require(y < P and y not in SMALL_ORDER, f"everybody can sign under the key {name}, or it is spelt otherwise")
         for signature in (one for signer, one in signatures if signer == name):
             if signature[:4] == own_id:
                 Ed25519PublicKey.from_public_bytes(key[1:]).verify(signature[4:], text)
-                good += 1
-    require(good, "none of the keys given signed the note")
+                good += name == origin  # a key signs for the log of its own name alone
+    require(good, "none of the keys given signed the note, or none in the name of its log")
 
 
 # 8. Your checkpoint of the same log and size must state the same root.

@@ -1,18 +1,22 @@
-"""The log against the seals that are kept of it, and against a checkpoint that somebody kept elsewhere.
+"""The log against the seals that are kept of it, and against checkpoints that somebody kept elsewhere.
 
 A chain shows what was changed by somebody who could not, or did not, compute everything after it anew. A seal is a root
 over the hashes of all events in the order of their positions: recomputed streams, exchanged positions and cut tails do
 not fit it. Whoever can write to the database can take stored seals away, too; only a checkpoint elsewhere stands then.
+
+Two notes by one key that cannot both be of one log are a split view: the key's holder, or who stole the key, showed one
+log here and another there.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from jury_replay.attested import NOBODY, Attested, Trust, check_attestations
 from jury_replay.integrity import Failure
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.merkle import Frontier
-from jury_store.seals.note import read_checkpoint, signature_fault
+from jury_store.seals.note import Checkpoint, read_checkpoint, signature_fault
 from jury_store.seals.seal import Seal
 from jury_store.seals.sealer import seal_fault
 
@@ -20,63 +24,97 @@ _BATCH = 10_000
 
 
 class SealsChecked(NamedTuple):
-    """How many seals are stored, how many events the largest of those that fit covers, and what does not fit."""
+    """How many seals are stored, how many events the largest of those that fit covers, what others state of them, and
+    what does not fit.
+    """
 
     seals: int
     covered: int
+    attested: Attested
     failures: tuple[Failure, ...]
 
 
 class _Claim(NamedTuple):
-    """What a seal or a checkpoint says of the log."""
+    """What a seal or a checkpoint says of the log, and who says it: key names with their ids."""
 
     tree_size: int
     root: bytes
     kept: bool
     """Elsewhere."""
+    name: str
+    signers: frozenset[str]
+    note: bytes
 
     def __str__(self) -> str:
-        return f"the {'kept checkpoint' if self.kept else 'seal'} over {self.tree_size} events"
+        return self.name
 
 
 class _Misfit(NamedTuple):
+    """A claim that does not fit; what does not lies after the last event that a smaller claim which fits covers."""
+
     claim: _Claim
     what: str
     position: int
     holes: bool
 
+    @property
+    def place(self) -> str:
+        first, last = self.position, self.claim.tree_size
+        return f"position {first}" if first == last else f"positions {first} to {last}"
 
-def check_seals(store: EventStore, keys: Sequence[PublicKey] = (), checkpoint: bytes | None = None) -> SealsChecked:
-    """Compute the root anew at every stored seal and at the kept checkpoint, in one reading of the hashes.
+
+def check_seals(
+    store: EventStore,
+    keys: Sequence[PublicKey] = (),
+    checkpoints: Sequence[bytes] = (),
+    trust: Trust = NOBODY,
+) -> SealsChecked:
+    """Compute the root anew at every stored seal and at the kept checkpoints, in one reading of the hashes.
 
     Args:
         store: may be written to meanwhile.
-        keys: whose signatures count; empty: no signature is checked.
-        checkpoint: a signed note over this log that was kept elsewhere.
+        keys: whose signatures count; empty: no signature is checked. In the name of each a seal or a checkpoint must be
+            signed; keys of one name are those before and after a rotation, and one of them is enough.
+        checkpoints: signed notes over this log that were kept elsewhere.
+        trust: which witnesses and time-stamping authorities are believed.
 
     Raises:
-        BadNote: the checkpoint is none.
+        BadNote: a checkpoint is none.
         StoreFailed: the database cannot be read.
     """
     claims: list[_Claim] = []
     failures: list[Failure] = []
-    if checkpoint is not None:
-        said = read_checkpoint(checkpoint)
-        claims.append(_Claim(said.tree_size, said.root, kept=True))
-        if keys and (fault := signature_fault(said, keys)) is not None:
-            failures.append(Failure("", f"the kept checkpoint over {said.tree_size} events: {fault}"))
-    # Before the hashes: what is sealed meanwhile is none of these.
+    for number, note in enumerate(checkpoints, 1):
+        said = read_checkpoint(note)
+        which = f" {number}" if len(checkpoints) > 1 else ""
+        name = f"the kept checkpoint{which} over {said.tree_size} events"
+        fault = signature_fault(said, keys) if keys else None
+        if fault is not None:
+            failures.append(Failure("", f"{name}: {fault}"))
+        signers = frozenset[str]() if fault is not None else _signers(said, keys)
+        claims.append(_Claim(said.tree_size, said.root, kept=True, name=name, signers=signers, note=note))
+    # Before the seals that they are of, and those before the hashes: what comes meanwhile is none of these.
+    attestations = store.attestations()
     seals = store.seals()
     for seal in seals:
+        name = f"the seal over {seal.tree_size} events"
         fault = _fault(seal, keys)
         if fault is None:
-            claims.append(_Claim(seal.tree_size, seal.root, kept=False))
+            signers = _signers(read_checkpoint(seal.note), keys)
+            claims.append(_Claim(seal.tree_size, seal.root, kept=False, name=name, signers=signers, note=seal.note))
         else:
-            failures.append(Failure("", f"the seal over {seal.tree_size} events is not as it was made: {fault}"))
-    claims.sort()
+            failures.append(Failure("", f"{name} is not as it was made: {fault}"))
+    if not failures:
+        failures += _unsigned(claims, keys)
+    claims.sort(key=lambda claim: (claim.tree_size, claim.root, claim.kept))
     fitting, misfits = _compared(claims, store)
-    failures += _told(fitting, misfits)
-    return SealsChecked(len(seals), max((claim.tree_size for claim in fitting), default=0), tuple(failures))
+    failures += _told(fitting, misfits, checked=bool(keys))
+    notes: dict[int, list[bytes]] = {}
+    for claim in fitting:
+        notes.setdefault(claim.tree_size, []).append(claim.note)
+    attested = check_attestations(attestations, seals, notes, trust)
+    covered = max((claim.tree_size for claim in fitting), default=0)
+    return SealsChecked(len(seals), covered, attested, (*failures, *attested.failures))
 
 
 def _fault(seal: Seal, keys: Sequence[PublicKey]) -> str | None:
@@ -84,6 +122,22 @@ def _fault(seal: Seal, keys: Sequence[PublicKey]) -> str | None:
     if fault is None and keys:
         fault = signature_fault(read_checkpoint(seal.note), keys)
     return fault
+
+
+def _signers(checkpoint: Checkpoint, keys: Sequence[PublicKey]) -> frozenset[str]:
+    """Which of the keys signed a note without a fault; without keys, who is said to have signed it for its log."""
+    if keys:
+        return frozenset(f"{key.name}+{key.key_id.hex()}" for key in keys if checkpoint.by(key))
+    own = (one for one in checkpoint.signatures if one.name == checkpoint.origin)
+    return frozenset(f"{one.name}+{one.key_id.hex()}" for one in own)
+
+
+def _unsigned(claims: Sequence[_Claim], keys: Sequence[PublicKey]) -> Iterator[Failure]:
+    """The names of keys under which nothing is signed."""
+    signed = {signer.rpartition("+")[0] for claim in claims for signer in claim.signers}
+    for name in sorted({key.name for key in keys} - signed):
+        what = "the log has no seal" if not claims else "no seal of the log and no checkpoint given is signed by it"
+        yield Failure("", f"the key {name} was given, and {what}: nothing shows that this log is the one of its holder")
 
 
 def _compared(claims: Iterable[_Claim], store: EventStore) -> tuple[list[_Claim], list[_Misfit]]:
@@ -96,7 +150,7 @@ def _compared(claims: Iterable[_Claim], store: EventStore) -> tuple[list[_Claim]
     for claim in claims:
         while frontier.size < claim.tree_size and (event_hash := next(events, None)) is not None:
             frontier.append(event_hash)
-        first = fitting[-1].tree_size + 1 if fitting else 1
+        first = next((one.tree_size for one in reversed(fitting) if one.tree_size < claim.tree_size), 0) + 1
         if frontier.size < claim.tree_size:
             what = f"the log ends with event {frontier.size}: its tail was cut"
             if hashes.hole is not None:
@@ -105,23 +159,56 @@ def _compared(claims: Iterable[_Claim], store: EventStore) -> tuple[list[_Claim]
         elif frontier.root == claim.root:
             fitting.append(claim)
         else:
-            place = f"position {first}" if first == claim.tree_size else f"positions {first} to {claim.tree_size}"
-            misfits.append(_Misfit(claim, f"the change lies at {place}", first, holes=False))
+            misfit = _Misfit(claim, "", first, holes=False)
+            misfits.append(misfit._replace(what=f"the change lies at {misfit.place}"))
     return fitting, misfits
 
 
-def _told(fitting: Sequence[_Claim], misfits: Sequence[_Misfit]) -> Iterator[Failure]:
-    """One change spoils every later seal: told are the first one that does not fit, and the kept checkpoint."""
+def _told(fitting: Sequence[_Claim], misfits: Sequence[_Misfit], *, checked: bool) -> Iterator[Failure]:
+    """One change spoils every later seal: told are the first one that does not fit, the kept checkpoints, and split
+    views.
+    """
     largest = fitting[-1].tree_size if fitting else -1
+    by_signer = {signer: claim for claim in fitting for signer in claim.signers}
+    equal: list[_Claim] = []
     told = False
     for misfit in misfits:
-        claim, what = misfit.claim, misfit.what
-        if not misfit.holes and claim.tree_size <= largest:
+        claim = misfit.claim
+        equal = [one for one in equal if one.tree_size == claim.tree_size]
+        if (other := _contradiction(misfit, by_signer, equal)) is not None:
+            yield Failure("", _split_view(misfit, other, checked=checked), position=misfit.position)
+        elif not misfit.holes and claim.tree_size <= largest:
             # Where a later root fits, the log is as it was: what does not fit is itself another's.
             yield Failure("", f"{claim} is not over this log: one over {largest} events fits it", position=largest + 1)
         elif not told or claim.kept:
             told = True
-            yield Failure("", f"{claim} does not fit the log: {what}", position=misfit.position)
+            yield Failure("", f"{claim} does not fit the log: {misfit.what}", position=misfit.position)
+        equal.append(claim)
+
+
+def _contradiction(misfit: _Misfit, by_signer: Mapping[str, _Claim], equal: Sequence[_Claim]) -> _Claim | None:
+    """A claim of the same signer that cannot be true together with this one; None: none is known.
+
+    Two roots over as many events contradict each other. So does a larger one that the log fits: the events that it
+    covers are there, and the tree over the first of them is not the one that the smaller claim states.
+
+    Args:
+        misfit: the claim.
+        by_signer: the largest claim of each that the log fits.
+        equal: other claims over as many events that do not fit.
+    """
+    claim = misfit.claim
+    fitting = [by_signer[signer] for signer in sorted(claim.signers & by_signer.keys())]
+    larger = [one for one in fitting if not misfit.holes and one.tree_size >= claim.tree_size]
+    others = [one for one in equal if one.root != claim.root and one.signers & claim.signers]
+    return next(iter((*larger, *others)), None)
+
+
+def _split_view(misfit: _Misfit, other: _Claim, *, checked: bool) -> str:
+    signer = min(misfit.claim.signers & other.signers)
+    by = f"one key, {signer}, signed" if checked else f"in the name of one key, {signer} (not checked), are signed"
+    where = "" if misfit.holes else f"; they part at {misfit.place}"
+    return f"split view: {by} {misfit.claim} and {other}, which cannot be of one log{where}"
 
 
 class _Hashes:

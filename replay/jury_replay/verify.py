@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from jury_events.ids import debate_stream
+from jury_replay.attested import NOBODY, Attested, Trust
 from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.integrity import Failure, check_debate
 from jury_replay.replay import Replayed, Status, replay_record
@@ -34,7 +35,9 @@ class Report:
     texts whose absence is recorded; `bytes` are those of bodies and texts.
 
     Of the whole log: `seals` stored; `sealed` events that the largest seal or checkpoint that fits covers, `unsealed`
-    ones beyond it; `signatures`: whether those of the seals were checked.
+    ones beyond it; `signatures`: whether those of the seals were checked;
+    `witnessed` events that the largest seal or checkpoint covers that fits and enough witnesses cosigned; `stamped`
+    ones that the largest time-stamped seal covers, there since `stamped_at` at the latest (ISO 8601, UTC).
 
     Of a deep check: `replayed` debates were found to follow from what the models said; of `not_replayed` the texts that
     this needs were erased, on record. Both None where the check was none.
@@ -51,6 +54,9 @@ class Report:
     signatures: bool
     replayed: int | None
     not_replayed: int | None
+    witnessed: int = 0
+    stamped: int = 0
+    stamped_at: str | None = None
     failures: tuple[Failure, ...]
 
     @property
@@ -71,7 +77,8 @@ def verify(
     *,
     deep: bool = False,
     keys: Sequence[PublicKey] = (),
-    checkpoint: bytes | None = None,
+    checkpoints: Sequence[bytes] = (),
+    trust: Trust = NOBODY,
     url: str = "",
     processes: int = 1,
 ) -> Report:
@@ -82,17 +89,19 @@ def verify(
         debate_ids: which debates; None: all, that positions have no gap, that nothing else is stored, and the seals.
         progress: told after every few debates how many were checked so far.
         deep: replay every debate whose record is whole, too, which takes about ten times as long.
-        keys: whose signatures under seals count; empty: none is checked. Of use for the whole log only.
-        checkpoint: a signed note over this log that was kept elsewhere. Of use for the whole log only.
+        keys: whose signatures under seals count, see `check_seals`; empty: none is checked. Of use for the whole log
+            only.
+        checkpoints: signed notes over this log that were kept elsewhere. Of use for the whole log only.
+        trust: which witnesses and time-stamping authorities are believed. Of use for the whole log only.
         url: where the store is; needed for more than one process.
         processes: how many check debates.
 
     Raises:
-        BadNote: the checkpoint is none.
+        BadNote: a checkpoint is none.
         StoreFailed: the database cannot be read.
     """
-    if checkpoint is not None:
-        read_checkpoint(checkpoint)  # what is none is told before everything is read
+    for note in checkpoints:
+        read_checkpoint(note)  # what is none is told before everything is read
     failures: list[Failure] = []
     debates = events = parts = erased = size = replayed = not_replayed = 0
     chunks = (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
@@ -108,11 +117,13 @@ def verify(
         if progress is not None:
             progress(debates)
     seals = sealed = 0
+    attested = Attested(0, 0, None, ())
     if debate_ids is None:
         failures += _log_failures(store)
-        checked_seals = check_seals(store, keys, checkpoint)
+        checked_seals = check_seals(store, keys, checkpoints, trust)
         seals, sealed = checked_seals.seals, checked_seals.covered
         failures += checked_seals.failures
+        attested = checked_seals.attested
     failures = sorted(dict.fromkeys(failures), key=lambda one: one.position)
     return Report(
         debates=debates,
@@ -126,6 +137,9 @@ def verify(
         signatures=bool(keys) and debate_ids is None,
         replayed=replayed if deep else None,
         not_replayed=not_replayed if deep else None,
+        witnessed=attested.witnessed,
+        stamped=attested.stamped,
+        stamped_at=None if attested.stamped_at is None else attested.stamped_at.isoformat(),
         failures=tuple(failures),
     )
 

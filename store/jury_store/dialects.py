@@ -36,6 +36,8 @@ class Dialect(NamedTuple):
     seals: str
     latest_seal: str
     insert_seal: str
+    attestations: str
+    insert_attestation: str
     origins: str
     insert_origin: str
     retry_states: frozenset[str]
@@ -43,6 +45,7 @@ class Dialect(NamedTuple):
 
 _EVENT = "position, stream, version, event_id, type, schema, recorded_at, body, hash"
 _SEAL = "tree_size, root, frontier, note, sealed_at"
+_ATTESTATION = "tree_size, kind, content, kept_at"
 
 
 def _dialect(
@@ -88,6 +91,11 @@ def _dialect(
         insert_seal=written(
             f"INSERT INTO seals ({_SEAL}) SELECT ?, ?, ?, ?, ? "
             f"WHERE NOT EXISTS (SELECT 1 FROM seals WHERE tree_size = ?){skip}"
+        ),
+        attestations=f"SELECT {_ATTESTATION} FROM attestations ORDER BY tree_size, kind, digest",
+        insert_attestation=written(
+            f"INSERT INTO attestations ({_ATTESTATION}, digest) SELECT ?, ?, ?, ?, ? "
+            f"WHERE NOT EXISTS (SELECT 1 FROM attestations WHERE digest = ?){skip}"
         ),
         origins=written(f"SELECT debate_id, seal FROM origins WHERE debate_id {is_in}"),
         insert_origin=written(

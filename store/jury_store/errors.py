@@ -107,6 +107,10 @@ class BadNote(SealError):
     """Bytes are not the signed note of a checkpoint."""
 
 
+class BadTimestamp(SealError):
+    """Bytes are not a time-stamp that was granted."""
+
+
 class SealRefused(SealError):
     """The log or its latest seal is not what was sealed before, so it is not sealed again: verify it."""
 

@@ -14,6 +14,7 @@ from jury_events.parts import Digest, Part
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import StoreError
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
+from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 
 
@@ -158,6 +159,18 @@ class EventStore(ABC):
     @abstractmethod
     def keep_seal(self, seal: Seal) -> bool:
         """Store a seal for good; False when there is one over as many events already, which stays.
+
+        Raises:
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
+    def attestations(self) -> list[Attestation]:
+        """What others state of the seals over this log, by size, kind and digest."""
+
+    @abstractmethod
+    def keep_attestation(self, attestation: Attestation) -> bool:
+        """Store a statement about a seal for good; False when the same one is stored already.
 
         Raises:
             ReadOnlyStore: the store was opened for reading.

@@ -102,6 +102,13 @@ SQLITE_TRIGGERS: dict[str, str] = {
         f"CREATE TRIGGER counters_refuse_update BEFORE UPDATE ON counters WHEN ({_COUNTER_GOES_ON}) IS NOT TRUE "
         f"BEGIN SELECT RAISE(ABORT, 'counters: {_COUNTER_SAYS}'); END"
     ),
+    "attestations_refuse_update": _refuse("attestations", "UPDATE"),
+    "attestations_refuse_delete": _refuse("attestations", "DELETE"),
+    "attestations_refuse_replace": (
+        "CREATE TRIGGER attestations_refuse_replace BEFORE INSERT ON attestations "
+        "WHEN EXISTS (SELECT 1 FROM attestations WHERE digest = NEW.digest) "
+        "BEGIN SELECT RAISE(ABORT, 'attestations are append-only: this attestation is stored already'); END"
+    ),
 }
 
 POSTGRES_FUNCTIONS: dict[str, str] = {
@@ -140,4 +147,10 @@ POSTGRES_TRIGGERS: dict[str, PostgresTrigger] = {
     "counters_refuse_change": PostgresTrigger("counters", "BEFORE INSERT OR DELETE", "ROW", "jury_refuse_change"),
     "counters_refuse_other": PostgresTrigger("counters", "BEFORE UPDATE", "ROW", "jury_refuse_other_count"),
     "counters_refuse_truncate": PostgresTrigger("counters", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
+    "attestations_refuse_change": PostgresTrigger(
+        "attestations", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"
+    ),
+    "attestations_refuse_truncate": PostgresTrigger(
+        "attestations", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"
+    ),
 }

@@ -13,6 +13,7 @@ from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
 from jury_store.ledger import Ledger, first_refusal
 from jury_store.projection import View
+from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 
 
@@ -27,6 +28,7 @@ class MemoryEventStore(EventStore):
         self._heads: dict[str, Head] = {}
         self._parts: dict[str, dict[Digest, Part]] = {}
         self._seals: dict[int, Seal] = {}
+        self._attestations: dict[bytes, Attestation] = {}
         self._origins: dict[str, bytes] = {}
         self._epoch = 0
         self._view = View({}, {})
@@ -148,6 +150,17 @@ class MemoryEventStore(EventStore):
             if seal.tree_size in self._seals:
                 return False
             self._seals[seal.tree_size] = seal
+            return True
+
+    def attestations(self) -> list[Attestation]:
+        with self._lock:
+            return sorted(self._attestations.values(), key=lambda one: (one.tree_size, one.kind, one.digest))
+
+    def keep_attestation(self, attestation: Attestation) -> bool:
+        with self._lock:
+            if attestation.digest in self._attestations:
+                return False
+            self._attestations[attestation.digest] = attestation
             return True
 
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:

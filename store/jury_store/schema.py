@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0004"
+REVISION = "0006"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -115,6 +115,18 @@ Table(
     Column("debate_id", NAME, nullable=False),
     Column("seal", LargeBinary, nullable=False),
     PrimaryKeyConstraint("debate_id", name="origins_pkey"),
+)
+
+# What others state of seals: cosignatures of witnesses, time-stamps.
+Table(
+    "attestations",
+    metadata,
+    Column("digest", LargeBinary, nullable=False),
+    Column("tree_size", BigInteger, nullable=False),
+    Column("kind", NAME, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("kept_at", BigInteger, nullable=False),
+    PrimaryKeyConstraint("digest", name="attestations_pkey"),
 )
 
 Table(

@@ -1,4 +1,4 @@
-"""Seals, and the seals that imported debates brought with them, in the database.
+"""Seals, what others state of them, and the seals that imported debates brought with them, in the database.
 
 All functions work in the transaction that the connection is in.
 """
@@ -8,6 +8,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection
 
 from jury_store.dialects import Dialect
+from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 
 
@@ -30,6 +31,17 @@ def latest_seal(connection: Connection, dialect: Dialect) -> Seal | None:
 def keep_seal(connection: Connection, dialect: Dialect, seal: Seal) -> bool:
     """Whether it was stored: the first of its size stays."""
     return connection.exec_driver_sql(dialect.insert_seal, (*seal, seal.tree_size)).rowcount == 1
+
+
+def attestations(connection: Connection, dialect: Dialect) -> list[Attestation]:
+    """All attestations, in one order on every database."""
+    return [Attestation(*row) for row in connection.exec_driver_sql(dialect.attestations)]
+
+
+def keep_attestation(connection: Connection, dialect: Dialect, attestation: Attestation) -> bool:
+    """Whether it was stored: one that is there stays."""
+    digest = attestation.digest
+    return connection.exec_driver_sql(dialect.insert_attestation, (*attestation, digest, digest)).rowcount == 1
 
 
 def origins(connection: Connection, dialect: Dialect, debate_ids: Collection[str]) -> dict[str, bytes]:

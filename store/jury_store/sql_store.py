@@ -22,6 +22,7 @@ from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
+from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 
 _T = TypeVar("_T")
@@ -170,6 +171,14 @@ class SqlEventStore(EventStore):
     def keep_seal(self, seal: Seal) -> bool:
         with self._writing() as connection, connection.begin():
             return seal_rows.keep_seal(connection, self._dialect, seal)
+
+    def attestations(self) -> list[Attestation]:
+        with self._reading() as connection:
+            return seal_rows.attestations(connection, self._dialect)
+
+    def keep_attestation(self, attestation: Attestation) -> bool:
+        with self._writing() as connection, connection.begin():
+            return seal_rows.keep_attestation(connection, self._dialect, attestation)
 
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
         return self._surveyed(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))

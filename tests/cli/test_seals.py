@@ -215,6 +215,25 @@ def test_a_cut_tail_is_found_with_the_checkpoint_alone(sealed):
     assert f"the log ends with event {size}: its tail was cut" in found.out
 
 
+def test_a_key_under_which_nothing_is_sealed_fails_and_is_named(keyed):
+    keyed.run("cases.jsonl", "--run", "r1", "--max-rounds", "0")
+
+    outcome = keyed("verify", "--all", "--key", "k.pub")
+
+    assert outcome.code == 5
+    assert "the key example.com/jury was given, and the log has no seal" in outcome.out
+
+
+def test_several_checkpoints_are_checked_at_once(sealed):
+    outcome = sealed("verify", "--checkpoint", "first", "--checkpoint", "second", "--key", "k.pub")
+    without_guards(sealed, "UPDATE events SET hash = zeroblob(32) WHERE position = 2")
+    changed = sealed("verify", "--checkpoint", "second", "--checkpoint", "first", "--key", "k.pub")
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert changed.code == 5
+    assert all(f"the kept checkpoint {number} over" in changed.out for number in (1, 2))
+
+
 def test_a_checkpoint_of_another_log_is_refused_by_its_key(sealed):
     sealed("seal", "keygen", "other")
 
@@ -256,3 +275,64 @@ def test_several_processes_find_the_same(sealed):
     together = sealed("verify", "--all", "--key", "k.pub", "--json", "--processes", "2").json
 
     assert json.dumps(alone) == json.dumps(together)
+
+
+def test_a_log_that_was_rewritten_is_not_sealed_by_the_honest_key(sealed):
+    size = read_checkpoint((sealed.folder / "second").read_bytes()).tree_size
+    without_guards(sealed, f"UPDATE events SET hash = zeroblob(32) WHERE position = {size - 1}", "DELETE FROM seals")
+
+    now = sealed("seal", "now", "--key", "k")
+    run = sealed.run("cases.jsonl", "--run", "r3", "--max-rounds", "0", "--seal-key", "k")
+    shown = sealed("verify", "--checkpoint", "k.last", "--key", "k.pub")
+
+    assert (now.code, now.out) == (5, "")
+    assert f"the key example.com/jury signed {size} events (k.last), and this log does not begin with them" in now.err
+    assert run.code == 0
+    assert "could not be sealed, the debates go on: the key example.com/jury signed" in run.err
+    assert (sealed.folder / "k.last").read_bytes() == (sealed.folder / "second").read_bytes()
+    assert shown.code == 5
+    assert f"the kept checkpoint over {size} events does not fit the log" in shown.out
+
+
+def test_what_the_key_signed_last_is_a_checkpoint(sealed):
+    outcome = sealed("verify", "--checkpoint", "k.last", "--key", "k.pub")
+
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_a_key_that_comes_to_a_sealed_log_without_its_memory_says_so_once(sealed):
+    (sealed.folder / "k.last").unlink()
+
+    first, again = (sealed("seal", "now", "--key", "k") for _ in range(2))
+
+    assert "k.last, which tells what this key signed last, is not there" in first.err
+    assert "is not there" not in again.err
+    assert (first.code, again.code) == (0, 0)
+
+
+def test_what_was_signed_last_can_be_kept_in_another_folder(keyed):
+    (keyed.folder / "state").mkdir()
+
+    keyed.run("cases.jsonl", "--run", "r1", "--max-rounds", "0", "--seal-key", "k", "--seal-last", "state/last")
+    now = keyed("seal", "now", "--key", "k", env={"JURY_SEAL_LAST": "state/last"})
+
+    assert now.out == (keyed.folder / "state/last").read_text()
+    assert not (keyed.folder / "k.last").exists()
+
+
+def test_where_it_cannot_be_kept_the_run_does_not_begin(keyed):
+    outcome = keyed.run("cases.jsonl", "--run", "r1", "--seal-key", "k", "--seal-last", "none/last")
+
+    assert outcome.code == 2
+    assert "none/last, which keeps what the key signed last, cannot be written" in outcome.err
+    assert keyed("list", "--json").json == []
+
+
+def test_no_key_is_made_beside_what_another_signed(sealed):
+    for name in ("k", "k.pub"):
+        (sealed.folder / name).unlink()
+
+    outcome = sealed("seal", "keygen", "k")
+
+    assert outcome.code == 2
+    assert "k.last is there already, and tells what another key signed" in outcome.err

@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from base64 import b64encode
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from support.cassettes import (
     sealed_store,
     with_its_hash,
 )
+from support.weak_points import WEAK_POINTS, vkey
 
 SOURCE = Path(auditor.__file__)
 
@@ -92,7 +94,7 @@ def test_it_imports_nothing_of_ours_and_can_be_read_at_one_sitting() -> None:
     }
 
     assert imported - sys.stdlib_module_names == {"cryptography"}
-    assert sum(bool(line.strip()) for line in source.splitlines()) < 250
+    assert sum(bool(line.strip()) for line in source.splitlines()) < 260
 
 
 def test_it_passes_what_is_whole_and_says_what_stays_open(audit: Auditor) -> None:
@@ -162,6 +164,37 @@ def test_a_key_may_be_given_as_it_is_and_be_one_of_several(audit: Auditor) -> No
     assert audit(out_of(sealed_store()), "--key", f"{other}\n{KEY.public.line}")[0] == 0
     assert "none of the keys" in audit(out_of(sealed_store()), "--key", other)[1]
     assert "WRONG" in audit(out_of(sealed_store()), "--key", "nonsense")[1]
+
+
+def test_a_key_under_which_everybody_can_sign_is_refused(audit: Auditor) -> None:
+    (audit.folder / "d").write_bytes(out_of(sealed_store()))
+    weak = [vkey("example.com/jury", raw) for raw in WEAK_POINTS]
+
+    answers = audit.all([["d", "--key", f"{line}\n{KEY.public.line}"] for line in weak])
+
+    assert {(code, said.splitlines()[-1][:57]) for code, said in answers} == {
+        (1, "WRONG everybody can sign under the key example.com/jury, ")
+    }
+
+
+def test_a_log_is_signed_for_in_its_own_name_alone(audit: Auditor) -> None:
+    other, whole = SealKey("example.com/other", bytes([7]) * 32), out_of(sealed_store())
+    unnamed, both = (with_signatures(whole, *signers) for signers in ([other], [KEY, other]))
+
+    assert audit(unnamed)[0] == 1
+    assert "not signed in the name of its log" in audit(unnamed)[1]
+    assert audit(both, "--key", KEY.public.line)[0] == 0
+    assert "none in the name of its log" in audit(both, "--key", other.public.line)[1]
+
+
+def with_signatures(cassette: bytes, *keys: SealKey) -> bytes:
+    """A cassette whose note these keys signed."""
+    lines = cassette.splitlines(keepends=True)
+    value = json.loads(lines[-1])
+    text = value["note"].rpartition("\n\n")[0] + "\n"
+    coded = [(key.public.name, b64encode(key.public.key_id + key.sign(text.encode())).decode()) for key in keys]
+    value["note"] = text + "\n" + "".join(f"\u2014 {name} {one}\n" for name, one in coded)
+    return with_its_hash([*lines[:-1], canonical_line(value)])
 
 
 def test_a_signature_of_something_else_is_wrong(audit: Auditor) -> None:

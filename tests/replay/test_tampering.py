@@ -18,6 +18,8 @@ from jury_store.event_store import Append
 from jury_store.inventory import Head
 from jury_store.memory import MemoryEventStore
 from jury_store.seals.keys import SealKey
+from jury_store.seals.note import sign_checkpoint
+from jury_store.seals.seal import Seal
 from jury_store.seals.sealer import Sealer
 from support.debates import JUROR, MODEL, DebateScript
 from support.tampered_store import TamperedStore, flips
@@ -59,8 +61,8 @@ def _seal(store: MemoryEventStore, sealer: Sealer) -> None:
     store.keep_seal(seal)
 
 
-def _verified(log: TamperedStore, *, checkpoint: bytes | None = None) -> Report:
-    return verify(log, keys=[KEY.public], checkpoint=checkpoint)
+def _verified(log: TamperedStore, *checkpoints: bytes) -> Report:
+    return verify(log, keys=[KEY.public], checkpoints=checkpoints)
 
 
 def _without_seals(log: TamperedStore, beyond: int = 0) -> TamperedStore:
@@ -102,7 +104,7 @@ def _names(report: Report, debate: str) -> bool:
 
 
 def test_the_untouched_log_passes(log: TamperedStore) -> None:
-    report = _verified(log, checkpoint=log.sealed[-1].note)
+    report = _verified(log, log.sealed[-1].note)
 
     assert report.failures == ()
     assert (report.debates, report.events, report.seals, report.sealed, report.unsealed) == (2, 14, 3, 14, 0)
@@ -203,7 +205,7 @@ def test_a_stream_computed_anew_is_found_by_the_seals_with_the_place(log: Tamper
     bare = _without_seals(forged)
 
     (failure,) = _verified(forged).failures
-    (with_checkpoint,) = _verified(bare, checkpoint=log.sealed[-1].note).failures
+    (with_checkpoint,) = _verified(bare, log.sealed[-1].note).failures
 
     size = next(one for one in SIZES if first <= one)
     since = max((one for one in SIZES if one < first), default=0) + 1
@@ -221,8 +223,8 @@ def test_a_tail_cut_with_everything_mended_is_found_by_the_checkpoint_alone(log:
     bare = _without_seals(cut, kept)
 
     with_seals = _verified(cut)
-    alone = _verified(bare)
-    with_checkpoint = _verified(bare, checkpoint=log.sealed[-1].note)
+    alone = _verified(bare) if bare.sealed else verify(bare)
+    with_checkpoint = _verified(bare, log.sealed[-1].note)
 
     assert any("its tail was cut" in one.what for one in with_seals.failures)
     assert not any("seal" in one.what or "position" in one.what for one in alone.failures)
@@ -235,7 +237,7 @@ def test_a_tail_cut_with_everything_mended_is_found_by_the_checkpoint_alone(log:
 
 def test_a_seal_taken_away_harms_no_record(log: TamperedStore) -> None:
     for row, seal in enumerate(log.sealed):
-        assert _verified(log.without("sealed", row), checkpoint=seal.note).ok
+        assert _verified(log.without("sealed", row), seal.note).ok
 
 
 def test_seals_made_anew_with_another_key_are_found_by_the_key(log: TamperedStore) -> None:
@@ -269,7 +271,24 @@ def test_a_seal_of_another_log_is_told_from_a_changed_log(log: TamperedStore) ->
 
     (failure,) = _verified(mixed).failures
 
-    assert failure.what == "the seal over 6 events is not over this log: one over 14 events fits it"
+    (unchecked,) = verify(mixed).failures
+    (with_another_key,) = verify(log.changed("sealed", 0, _by_another_key(false))).failures
+
+    both = "the seal over 6 events and the seal over 14 events"
+    assert (
+        f"split view: one key, {SIGNER}, signed {both}, which cannot be of one log; they part at positions 1 to 6"
+        == (failure.what)
+    )
+    assert f"split view: in the name of one key, {SIGNER} (not checked), are signed {both}" in unchecked.what
+    assert "the seal over 6 events is not over this log: one over 14 events fits it" == with_another_key.what
+
+
+SIGNER = f"{KEY.public.name}+{KEY.public.key_id.hex()}"
+
+
+def _by_another_key(seal: Seal) -> Seal:
+    other = SealKey("example.com/jury", bytes([9]) * 32)
+    return seal._replace(note=sign_checkpoint(seal.tree_size, seal.root, other))
 
 
 def test_events_beyond_the_last_seal_are_counted(log: TamperedStore) -> None:

@@ -8,6 +8,7 @@ from jury_events.parts import make_part
 from jury_store.errors import ErasureNotRecorded, Fenced, InvalidAppend, Mismatch, StoreClosed, WrongVersion
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
+from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 from support.debates import DebateScript
 
@@ -437,6 +438,17 @@ def test_hashes_come_in_the_order_of_positions(store: EventStore) -> None:
     assert expected == store.hashes()
     assert expected[4:7] == store.hashes(after=4, limit=3)
     assert [] == store.hashes(after=10)
+
+
+def test_attestations_are_kept_once_and_come_back_in_one_order(store: EventStore) -> None:
+    kept = [Attestation(size, kind, content, 7) for size, kind, content in (
+        (12, "cosignature", b"b"), (3, "timestamp", b"\x00\xff"), (3, "cosignature", b"a"),
+    )]  # fmt: skip
+
+    assert store.attestations() == []
+    assert [True] * 3 == [store.keep_attestation(one) for one in kept]
+    assert not store.keep_attestation(kept[0]._replace(kept_at=8))
+    assert [kept[2], kept[1], kept[0]] == store.attestations()
 
 
 def test_a_log_that_was_never_sealed_has_no_seals(store: EventStore) -> None:

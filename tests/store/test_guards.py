@@ -42,11 +42,14 @@ def filled(url: str) -> str:
         "DELETE FROM seals",
         "UPDATE origins SET seal = seal",
         "DELETE FROM origins",
+        "UPDATE attestations SET content = content",
+        "DELETE FROM attestations",
     ],
 )
 def test_the_owner_cannot_change_what_is_written(filled: str, sql: Sql, statement: str) -> None:
     sql(filled, "INSERT INTO seals (tree_size, root, frontier, note, sealed_at) VALUES (1, 'a', 'b', 'c', 1)")
     sql(filled, "INSERT INTO origins (debate_id, seal) VALUES ('d', 'a')")
+    sql(filled, "INSERT INTO attestations (digest, tree_size, kind, content, kept_at) VALUES ('d', 1, 'a', 'b', 1)")
 
     with pytest.raises(DBAPIError, match="append-only"):
         sql(filled, statement)
@@ -75,17 +78,19 @@ def test_sqlite_refuses_to_replace_a_text_a_seal_or_an_origin(sqlite_url: str, s
     sql(sqlite_url, "INSERT INTO parts VALUES ('d', x'00', x'00', x'00')")
     sql(sqlite_url, "INSERT INTO seals VALUES (1, x'00', x'00', x'00', 1)")
     sql(sqlite_url, "INSERT INTO origins VALUES ('d', x'00')")
+    sql(sqlite_url, "INSERT INTO attestations VALUES (x'00', 1, 'a', x'00', 1)")
 
     for statement in (
         "parts VALUES ('d', x'00', x'01', x'01')",
         "seals VALUES (1, x'01', x'01', x'01', 1)",
         "origins VALUES ('d', x'01')",
+        "attestations VALUES (x'00', 1, 'a', x'01', 1)",
     ):
         with pytest.raises(DBAPIError, match="stored already"):
             sql(sqlite_url, f"INSERT OR REPLACE INTO {statement}")
 
 
-@pytest.mark.parametrize("table", ["events", "parts", "seals", "origins"])
+@pytest.mark.parametrize("table", ["events", "parts", "seals", "origins", "attestations"])
 def test_postgresql_refuses_to_truncate(postgres_url: str, sql: Sql, table: str) -> None:
     with pytest.raises(DBAPIError, match="append-only"):
         sql(postgres_url, f"TRUNCATE {table}")
@@ -130,6 +135,8 @@ def test_texts_go_by_hand_only_after_an_erasure(filled: str, sql: Sql) -> None:
         ("jury_writer", "DELETE FROM origins", False),
         ("jury_writer", "INSERT INTO seals VALUES (1, 'a', 'b', 'c', 1)", True),
         ("jury_writer", "INSERT INTO origins VALUES ('d', 'a')", True),
+        ("jury_writer", "DELETE FROM attestations", False),
+        ("jury_writer", "INSERT INTO attestations VALUES ('d', 1, 'a', 'b', 1)", True),
         ("jury_writer", "DELETE FROM streams", False),
         ("jury_writer", "SELECT count(*) FROM events", True),
         ("jury_eraser", "DELETE FROM parts", True),

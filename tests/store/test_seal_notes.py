@@ -9,6 +9,7 @@ import pytest
 from jury_store.errors import BadNote, BadSealKey, SealKeyFile
 from jury_store.seals.keys import PublicKey, SealKey, make_key_files, read_public_keys, read_seal_key
 from jury_store.seals.note import read_checkpoint, sign_checkpoint, signature_fault
+from support.weak_points import WEAK_POINTS, vkey
 
 # The example key pair and note of Go's golang.org/x/mod/sumdb/note.
 PRIVATE = "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz"
@@ -61,6 +62,33 @@ def test_signatures_of_strangers_are_passed_over() -> None:
     assert signature_fault(checkpoint, [KEY.public]) is None
     assert signature_fault(checkpoint, [witness.public, KEY.public]) is None
     assert "none of the keys given" in str(signature_fault(checkpoint, [PublicKey.parse(OTHER)]))
+
+
+def _signed_by(*keys: SealKey) -> bytes:
+    text = BODY + b"\n"
+    lines = [(key.public.name, b64encode(key.public.key_id + key.sign(text)).decode()) for key in keys]
+    return text + b"\n" + "".join(f"\u2014 {name} {one}\n" for name, one in lines).encode()
+
+
+def test_a_note_in_whose_logs_name_nobody_signed_is_refused() -> None:
+    other = SealKey("example.com/other", bytes([1]) * 32)
+
+    with pytest.raises(BadNote, match=r"of the log example.com/jury and signed in the name of example.com/other"):
+        read_checkpoint(_signed_by(other))
+
+
+def test_a_key_signs_for_the_log_of_its_own_name_alone() -> None:
+    other = SealKey("example.com/other", bytes([1]) * 32)
+    checkpoint = read_checkpoint(_signed_by(KEY, other))
+
+    assert signature_fault(checkpoint, [KEY.public, other.public]) is None
+    assert "only example.com/other signed it" in str(signature_fault(checkpoint, [other.public]))
+
+
+@pytest.mark.parametrize("raw", WEAK_POINTS, ids=bytes.hex)
+def test_points_under_which_everybody_can_sign_are_no_keys(raw: bytes) -> None:
+    with pytest.raises(BadSealKey, match=r"the key example\.com/jury is refused"):
+        PublicKey.parse(vkey("example.com/jury", raw))
 
 
 def test_a_signature_that_does_not_verify_spoils_the_note() -> None:

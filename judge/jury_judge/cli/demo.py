@@ -48,6 +48,7 @@ def _demo(
     store_url: str | None,
     as_json: bool,
     seal_key: Path | None,
+    seal_last: Path | None,
     seal_every: float,
     in_process: bool,
     ray_address: str | None,
@@ -83,7 +84,7 @@ def _demo(
     writing = WritingLine()
     store, surveyed = open_surveyed(run, url, loaded.endpoints, None if ray_address else os.environ)
     try:
-        sealing = seal_with(seal_key, seal_every, store)
+        sealing = seal_with(seal_key, seal_last, seal_every, store)
         warn_of_models(loaded)
         no_model = all(model.startswith("simulated/") for model in loaded.panel.models)
         if no_model:

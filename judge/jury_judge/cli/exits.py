@@ -20,12 +20,12 @@ def code_of(error: JuryError) -> Exit:
     """How the command ends when `error` ends it."""
     from jury_actors.errors import ClusterLost
     from jury_debate.errors import IllegalEvent
-    from jury_judge.errors import OutputClosed
+    from jury_judge.errors import AttestationFailed, OutputClosed
     from jury_replay.errors import CassetteDamaged, OtherDebate, RecordDamaged
     from jury_store.errors import SealRefused, StoreFailed, TextsRemain
 
     if isinstance(error, EventError | IllegalEvent | CassetteDamaged | OtherDebate | RecordDamaged | SealRefused):
         return Exit.INTEGRITY
-    if isinstance(error, StoreFailed | TextsRemain | OutputClosed | ClusterLost):
+    if isinstance(error, StoreFailed | TextsRemain | OutputClosed | ClusterLost | AttestationFailed):
         return Exit.STOPPED
     return Exit.USAGE

@@ -43,19 +43,20 @@ class Held(NamedTuple):
     total: int | None
 
 
-def seal_with(key_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
+def seal_with(key_file: Path | None, last_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
     """The sealing of a run over the log in `store`, every so many seconds; None without a key.
 
     Raises:
-        SealError: the key cannot be read.
+        SealError: the key cannot be read, or nothing can be kept beside it.
     """
     if key_file is None:
         return None
-    from jury_judge.cli.seal_files import read_private_key
+    from jury_judge.cli.seal_files import signer
     from jury_judge.sealing import Sealing
     from jury_store.seals.sealer import Sealer
 
-    return Sealing(Sealer(store, read_private_key(key_file), Sources().clock), every, note)
+    key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None)
+    return Sealing(Sealer(store, key, Sources().clock, last), every, note)
 
 
 def warn_of_models(loaded: LoadedPanel) -> None:

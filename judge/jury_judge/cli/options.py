@@ -326,8 +326,19 @@ def public_key_option(command: F) -> F:
     )(command)
 
 
+def seal_last_option(command: F) -> F:
+    """`--seal-last FILE`."""
+    return click.option(
+        "--seal-last",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        envvar="JURY_SEAL_LAST",
+        help="Where it is kept what the private key signed last. [default: $JURY_SEAL_LAST, else KEY.last beside it]",
+    )(command)
+
+
 def seal_options(command: F) -> F:
-    """Sealing while a run lasts: `--seal-key`, `--seal-every`."""
+    """Sealing while a run lasts: `--seal-key`, `--seal-last`, `--seal-every`."""
     for option in (
         click.option(
             "--seal-every",
@@ -337,6 +348,7 @@ def seal_options(command: F) -> F:
             metavar="SECONDS",
             help="How often the log is sealed while the run lasts, and once at its end.",
         ),
+        seal_last_option,
         click.option(
             "--seal-key",
             metavar="FILE",

@@ -96,6 +96,7 @@ def _run(
     max_calls: int | None,
     prices: str | None,
     seal_key: Path | None,
+    seal_last: Path | None,
     seal_every: float,
     dry_run: bool,
     in_process: bool,
@@ -146,7 +147,7 @@ def _run(
     progress = RunProgress(run.run_id, display)
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
     try:
-        sealing = seal_with(seal_key, seal_every, store)
+        sealing = seal_with(seal_key, seal_last, seal_every, store)
         warn_of_models(loaded)
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")

@@ -3,23 +3,18 @@
 import json
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids as debate_id_form
-from jury_judge.cli.options import resolved_store, store_option
+from jury_judge.cli.options import resolved_store, seal_last_option, store_option
+from jury_judge.cli.seal_attesting import timestamp, witness
 from jury_judge.views.moments import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from jury_store.errors import SealRefused
-    from jury_store.event_store import EventStore
     from jury_store.seals.seal import Seal
-
-T = TypeVar("T")
 
 
 @click.group("seal")
@@ -57,22 +52,25 @@ def keygen(file: Path, name: str | None) -> int:
     required=True,
     help="The private key. [$JURY_SEAL_KEY]",
 )
+@seal_last_option
 @store_option
-def now(key_file: Path, store_url: str | None) -> int:
+def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     """Seal everything that is stored now, and print the note, to be kept elsewhere.
 
-    Where nothing is new the latest note is printed again.
+    Where nothing is new the latest note is printed again. A log that does not begin with what this key signed last is
+    refused (exit code 5).
     """
     from jury_actors.sources import Sources
-    from jury_judge.cli.seal_files import read_private_key
+    from jury_judge.cli.seal_files import signer
+    from jury_judge.cli.seal_reading import print_note
     from jury_judge.cli.terminal import note
     from jury_store.opening import open_store
     from jury_store.seals.sealer import Sealer
 
-    key = read_private_key(key_file)
     store = open_store(resolved_store(store_url), write=True, run="seal")
     try:
-        made = Sealer(store, key, Sources().clock).next()
+        key, last = signer(key_file, seal_last, sealed=lambda: store.latest_seal() is not None)
+        made = Sealer(store, key, Sources().clock, last).next()
         if made is not None:
             store.keep_seal(made)
         latest = store.latest_seal()
@@ -81,7 +79,7 @@ def now(key_file: Path, store_url: str | None) -> int:
     if latest is None:
         note("nothing is stored yet, so there is nothing to seal")
     else:
-        _print_note(latest)
+        print_note(latest)
         note(f"{'sealed' if made is not None else 'nothing is new since the seal over'} {latest.tree_size} events")
     return Exit.DONE
 
@@ -133,11 +131,12 @@ def _row(seal: "Seal") -> dict[str, Any]:
 @store_option
 def show(size: int | None, store_url: str | None) -> int:
     """Print the note of the seal over SIZE events, or of the latest one."""
+    from jury_judge.cli.seal_reading import print_note, seal_of
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)
     try:
-        _print_note(_seal_of(store, size))
+        print_note(seal_of(store, size), store.attestations())
     finally:
         store.close()
     return Exit.DONE
@@ -149,19 +148,20 @@ def show(size: int | None, store_url: str | None) -> int:
 @store_option
 def prove(old: int, new: int | None, store_url: str | None) -> int:
     """Print the consistency proof (RFC 6962, 2.1.2) between two seals, as JSON."""
+    from jury_judge.cli.seal_reading import all_there, hashes, other_log, seal_of
     from jury_store.opening import open_store
     from jury_store.seals.merkle import consistency_proof, is_consistent
 
     store = open_store(resolved_store(store_url), write=False)
     try:
-        before, after = _seal_of(store, old), _seal_of(store, new)
+        before, after = seal_of(store, old), seal_of(store, new)
         if before.tree_size > after.tree_size:
             raise click.UsageError(f"--from {before.tree_size} is the newer seal: exchange the two")
-        proof = _all_there(lambda: consistency_proof(_hashes(store), before.tree_size, after.tree_size))
+        proof = all_there(lambda: consistency_proof(hashes(store), before.tree_size, after.tree_size))
     finally:
         store.close()
     if not is_consistent(before.tree_size, before.root, after.tree_size, after.root, proof):
-        raise _other_log()
+        raise other_log()
     found = {
         "from": {"tree_size": before.tree_size, "root": before.root.hex()},
         "to": {"tree_size": after.tree_size, "root": after.root.hex()},
@@ -180,12 +180,13 @@ def include(debate_id: str, store_url: str | None) -> int:
     Of each stream it is the proof of the last event that the seal covers; the chain binds all before it.
     """
     from jury_events.ids import calls_stream, debate_stream
+    from jury_judge.cli.seal_reading import all_there, hashes, other_log, seal_of
     from jury_store.opening import open_store
     from jury_store.seals.merkle import inclusion_proofs, is_included
 
     store = open_store(resolved_store(store_url), write=False)
     try:
-        seal = _seal_of(store, None)
+        seal = seal_of(store, None)
         streams = store.read_streams([debate_stream(debate_id), calls_stream(debate_id)])
         covered = {
             name: next((event for event in reversed(events) if event.position <= seal.tree_size), None)
@@ -197,13 +198,13 @@ def include(debate_id: str, store_url: str | None) -> int:
                 f"no event of debate {debate_id} is under the latest seal (over {seal.tree_size} events)"
             )
         leaves = {event.position - 1 for event in heads.values()}
-        proofs = _all_there(lambda: inclusion_proofs(_hashes(store), seal.tree_size, leaves))
+        proofs = all_there(lambda: inclusion_proofs(hashes(store), seal.tree_size, leaves))
     finally:
         store.close()
     for event in heads.values():
         leaf = event.position - 1
         if not is_included(event.hash, leaf, seal.tree_size, proofs[leaf], seal.root):
-            raise _other_log()
+            raise other_log()
     found: dict[str, Any] = {"checkpoint": seal.note.decode(), "streams": {}}
     for name, event in heads.items():
         found["streams"][name] = {
@@ -216,52 +217,5 @@ def include(debate_id: str, store_url: str | None) -> int:
     return Exit.DONE
 
 
-def _all_there(prove: "Callable[[], T]") -> T:
-    try:
-        return prove()
-    except ValueError:
-        raise _other_log() from None
-
-
-def _other_log() -> "SealRefused":
-    from jury_store.errors import SealRefused
-
-    return SealRefused("the log is not the one that was sealed, so nothing of it is proved. Run jury verify --all")
-
-
-def _print_note(seal: "Seal") -> None:
-    """As it is kept: a checkpoint, which a seal without a fault has, holds nothing that a terminal would obey."""
-    print(seal.note.decode(), end="")
-
-
-def _seal_of(store: "EventStore", size: int | None) -> "Seal":
-    """The seal of a size, None: the latest."""
-    from jury_store.errors import SealRefused
-    from jury_store.seals.sealer import seal_fault
-
-    if size is None:
-        found = store.latest_seal()
-        if found is None:
-            raise click.UsageError("the log has no seal yet; make one with: jury seal now --key FILE")
-    else:
-        found = next((seal for seal in store.seals() if seal.tree_size == size), None)
-        if found is None:
-            raise click.UsageError(f"no seal is over {size} events; jury seal list shows those that there are")
-    if (fault := seal_fault(found)) is not None:
-        raise SealRefused(f"the seal over {found.tree_size} events is not as it was made: {fault}. {_VERIFY}")
-    return found
-
-
-def _hashes(store: "EventStore") -> "Iterator[bytes]":
-    from jury_store.seals.merkle import is_hash
-
-    position = 0
-    while rows := store.hashes(position):
-        position = rows[-1][0]
-        for _, event_hash in rows:
-            if not is_hash(event_hash):
-                raise _other_log()
-            yield event_hash
-
-
-_VERIFY = "Run jury verify --all"
+command.add_command(witness)
+command.add_command(timestamp)

@@ -1,14 +1,21 @@
 """Keys and checkpoints in files, as commands are given them."""
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 from jury_judge.cli.terminal import note
 
 if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+    from jury_replay.attested import Trust
+    from jury_store.seals.cosignature import WitnessKey
     from jury_store.seals.keys import PublicKey, SealKey
+    from jury_store.seals.last_signed import LastSigned
 
 
 def read_keys(paths: Iterable[Path]) -> "tuple[PublicKey, ...]":
@@ -20,6 +27,46 @@ def read_keys(paths: Iterable[Path]) -> "tuple[PublicKey, ...]":
     from jury_store.seals.keys import read_public_keys
 
     return tuple(key for path in paths for key in read_public_keys(path))
+
+
+def read_witnesses(paths: Iterable[Path]) -> "tuple[WitnessKey, ...]":
+    """The keys of witnesses of all these files, each once.
+
+    Raises:
+        SealError: a file cannot be read, or is no file of such keys.
+    """
+    from jury_store.seals.cosignature import read_witness_keys
+
+    return tuple(dict.fromkeys(key for path in paths for key in read_witness_keys(path)))
+
+
+def read_trust(witnesses: Iterable[Path], required: int | None, certificates: Iterable[Path]) -> "Trust":
+    """Whose word counts beside the log's key.
+
+    Raises:
+        SealError: a file cannot be read, or holds something else.
+        click.UsageError: more witnesses are required than are named.
+    """
+    from jury_replay.attested import NOBODY, Trust
+
+    keys = read_witnesses(witnesses)
+    if required is not None and required > len({key.raw for key in keys}):
+        raise click.UsageError(f"--witnesses-required {required}: only {len(keys)} are named by --witness")
+    files = tuple(certificates)
+    if not keys and not files:
+        return NOBODY
+    return Trust(keys, required, read_authorities(files))
+
+
+def read_authorities(paths: Iterable[Path]) -> "tuple[Certificate, ...]":
+    """The certificates of all these files, each once.
+
+    Raises:
+        SealError: a file cannot be read, or holds none.
+    """
+    from jury_store.seals.timestamp import read_certificates
+
+    return tuple(dict.fromkeys(one for path in paths for one in read_certificates(path)))
 
 
 def read_note(path: Path) -> bytes:
@@ -42,6 +89,31 @@ def read_note(path: Path) -> bytes:
     except BadNote as error:
         raise BadNote(f"{path}: {error}") from None
     return content
+
+
+def signer(key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool]) -> "tuple[SealKey, LastSigned]":
+    """The key that seals, and where it is kept what it signed last; where that is not there, that is said.
+
+    Args:
+        key_file: of the private key.
+        last_file: where it is kept; None: beside the key.
+        sealed: whether the log has seals already.
+
+    Raises:
+        SealError: a file cannot be read, is not what it should be, or nothing can be kept there.
+    """
+    from jury_store.seals.keys import last_path
+    from jury_store.seals.last_signed import LastSigned
+
+    key = read_private_key(key_file)
+    last = LastSigned(last_file or last_path(key_file), key.public)
+    last.check()
+    if not last.path.exists() and sealed():
+        note(
+            f"jury: warning: the log has seals, and {last.path}, which tells what this key signed last, is not there: "
+            "it begins with this log as it is. If the key sealed elsewhere, bring that file along"
+        )
+    return key, last
 
 
 def read_private_key(path: Path) -> "SealKey":

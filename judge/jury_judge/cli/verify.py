@@ -42,9 +42,36 @@ _WORTH_IT = 5000
 @public_key_option
 @click.option(
     "--checkpoint",
+    "checkpoint_files",
     metavar="FILE",
+    multiple=True,
     type=click.Path(path_type=Path),
-    help="A checkpoint of this store that was kept elsewhere (`jury seal now`, `jury seal show`); implies --all.",
+    help="A checkpoint of this store that was kept elsewhere (`jury seal now`, `jury seal show`, KEY.last); "
+    "implies --all. Repeatable.",
+)
+@click.option(
+    "--witness",
+    "witness_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Keys of witnesses, one a line, who must have cosigned a seal or checkpoint; implies --all. Repeatable.",
+)
+@click.option(
+    "--witnesses-required",
+    "required",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many of the witnesses are enough. [default: all]",
+)
+@click.option(
+    "--tsa-cert",
+    "certificate_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Certificates (PEM) of time-stamping authorities, or of who issued theirs; under one of them a seal must be "
+    "time-stamped; implies --all. Repeatable.",
 )
 @store_option
 @processes_option
@@ -56,7 +83,10 @@ def command(
     where: "tuple[Condition, ...]",
     deep: bool,
     key_files: tuple[Path, ...],
-    checkpoint: Path | None,
+    checkpoint_files: tuple[Path, ...],
+    witness_files: tuple[Path, ...],
+    required: int | None,
+    certificate_files: tuple[Path, ...],
     store_url: str | None,
     processes: int | None,
     as_json: bool,
@@ -66,20 +96,21 @@ def command(
     Names the first bad event of each stream and exits with 5 where something was altered. What each check can and
     cannot show is in docs/verification.md.
     """
-    from jury_judge.cli.seal_files import read_keys, read_note
+    from jury_judge.cli.seal_files import read_keys, read_note, read_trust
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.debates import must_exist
     from jury_replay.selection import Selection, processes_for
     from jury_replay.verify import verify
     from jury_store.opening import open_store
 
-    everything = everything or checkpoint is not None
+    everything = everything or bool(checkpoint_files or witness_files or certificate_files)
     if [bool(debate_ids), everything, bool(where)].count(True) != 1:
         raise click.UsageError("name the debates to check, or --all, or choose with --where COND")
     if key_files and not everything:
         raise click.UsageError("--key is for the seals, which are over the whole log: add --all")
     keys = read_keys(key_files)
-    kept = None if checkpoint is None else read_note(checkpoint)
+    trust = read_trust(witness_files, required, certificate_files)
+    kept = [read_note(path) for path in checkpoint_files]
     url = resolved_store(store_url)
     counting = Counting("debates checked")
     done = 0
@@ -95,7 +126,9 @@ def command(
         must_exist(store, selection._replace(debate_ids=None))
         at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
         ids = None if everything else [one for chunk in selection.chunks(store) for one in chunk]
-        report = verify(store, ids, progress, deep=deep, keys=keys, checkpoint=kept, url=url, processes=at_once)
+        report = verify(
+            store, ids, progress, deep=deep, keys=keys, checkpoints=kept, trust=trust, url=url, processes=at_once
+        )
     finally:
         counting.close()
         store.close()
@@ -106,7 +139,7 @@ def command(
         print(json.dumps({"ok": report.ok, **asdict(report), "failures": failures}, ensure_ascii=False, indent=2))
     else:
         _tell(report, everything=everything)
-        if everything and (remark := _remark(report, checked_against_checkpoint=checkpoint is not None)):
+        if everything and (remark := _remark(report, checked_against_checkpoint=bool(kept))):
             note(remark)
     return Exit.DONE if report.ok else Exit.INTEGRITY
 
@@ -139,6 +172,10 @@ def _tell(report: "Report", *, everything: bool) -> None:
     if report.seals or report.sealed:
         beyond = f", {counted(report.unsealed, 'event')} not sealed yet" if report.unsealed else ""
         print(f"{counted(report.seals, 'seal')} over {counted(report.sealed, 'event')}{beyond}")
+    if report.witnessed:
+        print(f"cosigned by enough witnesses over {counted(report.witnessed, 'event')}")
+    if report.stamped:
+        print(f"time-stamped over {counted(report.stamped, 'event')}, {report.stamped_at}")
 
 
 def _replays(report: "Report") -> str:

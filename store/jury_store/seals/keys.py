@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from jury_store.errors import BadSealKey, SealKeyFile
 from jury_store.named_files import FileTooLarge, cause_of, read_regular
+from jury_store.seals.ed25519 import point_fault
 
 KEY_BYTES = 32
 _ED25519 = b"\x01"
@@ -26,10 +27,16 @@ _MAX_FILE = 64 * 1024
 
 
 class PublicKey:
-    """What a seal is checked with. `name` and `key_id` (4 bytes) together say which key a signature is of."""
+    """What a seal is checked with. `name` and `key_id` (4 bytes) together say which key a signature is of.
+
+    Raises:
+        BadSealKey: the name may not be one, or under these 32 bytes everybody could sign.
+    """
 
     def __init__(self, name: str, raw: bytes) -> None:
-        _check_name(name)
+        check_name(name)
+        if (fault := point_fault(raw)) is not None:
+            raise BadSealKey(f"the key {name} is refused: {fault}")
         self.name = name
         self.key_id = sha256(name.encode() + b"\n" + _ED25519 + raw).digest()[:4]
         self._raw = raw
@@ -46,7 +53,7 @@ class PublicKey:
             raise BadSealKey(
                 "this is a private key; what is needed here is the public one (the file that ends in .pub)"
             )
-        return cls._of(*_fields(line))
+        return cls._of(*key_fields(line))
 
     @classmethod
     def _of(cls, name: str, key_id: bytes, raw: bytes) -> "PublicKey":
@@ -105,7 +112,7 @@ class SealKey:
             raise BadSealKey(
                 f"this is no private key: those begin with {_PRIVATE}; make one with: jury seal keygen FILE"
             )
-        name, key_id, seed = _fields(line.removeprefix(_PRIVATE))
+        name, key_id, seed = key_fields(line.removeprefix(_PRIVATE))
         key = cls(name, seed)
         if key.public.key_id != key_id:
             raise BadSealKey(f"the id in the private key {name} is not the one of this key: a character was changed")
@@ -133,7 +140,9 @@ def make_key_files(path: Path, name: str) -> SealKey:
         BadSealKey: the name may not be one.
     """
     key = SealKey.draw(name)
-    public = public_path(path)
+    public, last = public_path(path), last_path(path)
+    if last.exists():
+        raise SealKeyFile(f"{last} is there already, and tells what another key signed; name another file")
     _write_new(path, key.secret_line, 0o600)
     try:
         _write_new(public, key.public.line, 0o644)
@@ -148,13 +157,18 @@ def public_path(path: Path) -> Path:
     return path.with_name(path.name + ".pub")
 
 
+def last_path(path: Path) -> Path:
+    """Where it is kept what the key in `path` signed last."""
+    return path.with_name(path.name + ".last")
+
+
 def read_seal_key(path: Path) -> SealKey:
     """The private key of a file.
 
     Raises:
         SealKeyFile, BadSealKey: it cannot be read, or holds something else.
     """
-    lines = _lines(path)
+    lines = key_lines(path)
     if len(lines) != 1:
         raise BadSealKey(f"{path}: a private key is one line, this file has {len(lines)}")
     try:
@@ -170,7 +184,7 @@ def read_public_keys(path: Path) -> tuple[PublicKey, ...]:
         SealKeyFile, BadSealKey: it cannot be read, or a line of it is no key.
     """
     keys: list[PublicKey] = []
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(key_lines(path), 1):
         try:
             keys.append(PublicKey.parse(line))
         except BadSealKey as error:
@@ -185,7 +199,12 @@ def is_key_name(name: str) -> bool:
     return 0 < len(name) <= _MAX_NAME and "+" not in name and not any(c.isspace() or not c.isprintable() for c in name)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """See that a key may have this name.
+
+    Raises:
+        BadSealKey: it may not.
+    """
     if not is_key_name(name):
         raise BadSealKey(
             f"{name[:40]!r} cannot name a key: a name has 1 to {_MAX_NAME} visible characters, no space and no plus, "
@@ -193,8 +212,12 @@ def _check_name(name: str) -> None:
         )
 
 
-def _fields(line: str) -> tuple[str, bytes, bytes]:
-    """Name, id and the 32 bytes of a key line."""
+def key_fields(line: str, kind: bytes = _ED25519) -> tuple[str, bytes, bytes]:
+    """Name, id and the 32 bytes of a key line, of the signature type `kind` (C2SP signed-note).
+
+    Raises:
+        BadSealKey: it is no key line, or one of another type.
+    """
     pieces = line.split("+", 2)
     if len(pieces) != 3:  # noqa: PLR2004  (name, id, key)
         raise BadSealKey("this is no key: a key is one line NAME+ID+KEY")
@@ -204,14 +227,19 @@ def _fields(line: str) -> tuple[str, bytes, bytes]:
         if (
             b64encode(raw).decode() == encoded
             and len(raw) == 1 + KEY_BYTES
-            and raw[:1] == _ED25519
+            and raw[:1] == kind
             and bytes.fromhex(key_id).hex() == key_id
         ):
             return name, bytes.fromhex(key_id), raw[1:]
     raise BadSealKey("this is no Ed25519 key: it is damaged, cut off, or of another kind")
 
 
-def _lines(path: Path) -> list[str]:
+def key_lines(path: Path) -> list[str]:
+    """The lines of a key file, without empty ones.
+
+    Raises:
+        SealKeyFile, BadSealKey: it cannot be read, or holds something else.
+    """
     try:
         text = read_regular(path, _MAX_FILE).decode()
     except FileTooLarge as error:

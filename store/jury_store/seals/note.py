@@ -17,6 +17,7 @@ MAX_SIGNATURES = 100
 _MAX_SIZE = 2**63
 _KEY_ID_BYTES = 4
 _DASH = "\u2014 "
+_SHOWN = 100
 
 
 class Signature(NamedTuple):
@@ -52,7 +53,7 @@ def read_checkpoint(note: bytes) -> Checkpoint:
     """What a note says, whoever signed it: see `signature_fault`.
 
     Raises:
-        BadNote: these are not the bytes of a checkpoint.
+        BadNote: these are not the bytes of a checkpoint, or no signature is in the name of its log.
     """
     if len(note) > MAX_BYTES:
         raise BadNote(f"this is no checkpoint: it has more than {MAX_BYTES // 1024} KiB")
@@ -70,13 +71,17 @@ def read_checkpoint(note: bytes) -> Checkpoint:
         raise BadNote(f"this is no checkpoint: it has more than {MAX_SIGNATURES} signatures")
     signatures = tuple(_signature(number, line) for number, line in enumerate(lines, 1))
     origin, tree_size, root = _body(text.split("\n"))
+    if not any(one.name == origin for one in signatures):
+        names = ", ".join(sorted({one.name for one in signatures}))
+        raise BadNote(f"this is no checkpoint: it is of the log {origin[:_SHOWN]} and signed in the name of {names}")
     return Checkpoint(origin, tree_size, root, (text + "\n").encode(), signatures)
 
 
 def signature_fault(checkpoint: Checkpoint, keys: Collection[PublicKey]) -> str | None:
     """What is wrong with the signatures of a note, for somebody who trusts `keys`; None: nothing.
 
-    Signatures of unknown keys mean nothing; one by a known key that does not verify spoils the note.
+    Signatures of unknown keys mean nothing; one by a known key that does not verify spoils the note. A log is signed
+    for by the keys of its own name alone: who may seal one log says nothing of another.
     """
     known = [(key, one) for key in keys for one in checkpoint.by(key)]
     for key, one in known:
@@ -85,6 +90,9 @@ def signature_fault(checkpoint: Checkpoint, keys: Collection[PublicKey]) -> str 
     if not known:
         names = ", ".join(sorted({f"{one.name}+{one.key_id.hex()}" for one in checkpoint.signatures}))
         return f"it is signed by {names}, which is none of the keys given"
+    if not any(key.name == checkpoint.origin for key, _ in known):
+        names = ", ".join(sorted({key.name for key, _ in known}))
+        return f"it is of the log {checkpoint.origin[:_SHOWN]}, and of the keys given only {names} signed it"
     return None
 
 
@@ -98,6 +106,21 @@ def _body(lines: list[str]) -> tuple[str, int, bytes]:
     if raw is None or len(raw) != HASH_BYTES or int(size) >= _MAX_SIZE:
         raise BadNote("this is no checkpoint: its third line is not the base64 of a 32-byte root")
     return origin, int(size), raw
+
+
+def read_signature_line(line: bytes) -> Signature:
+    """One signature line, with its LF.
+
+    Raises:
+        BadNote: it is none.
+    """
+    try:
+        text = line.decode()
+    except (UnicodeDecodeError, AttributeError):
+        raise BadNote("this is no signature line: it is not UTF-8 text") from None
+    if not text.endswith("\n") or any(character < " " for character in text[:-1]):
+        raise BadNote("this is no signature line: it does not end with one LF, or holds a control character")
+    return _signature(1, text[:-1])
 
 
 def _signature(number: int, line: str) -> Signature:

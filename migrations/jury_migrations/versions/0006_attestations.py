@@ -1,0 +1,73 @@
+"""What witnesses and time-stamping authorities state of seals is kept beside them."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0006"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+_NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
+
+def upgrade() -> None:
+    """Make the table with its guards; nothing else is touched."""
+    op.create_table(
+        "attestations",
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("tree_size", sa.BigInteger(), nullable=False),
+        sa.Column("kind", _NAME, nullable=False),
+        sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.Column("kept_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("digest", name="attestations_pkey"),
+    )
+    for statement in _SQLITE if op.get_bind().dialect.name == "sqlite" else _POSTGRESQL:
+        op.execute(statement)
+
+
+def downgrade() -> None:
+    """Nothing goes back: a log is append-only."""
+    raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
+
+
+_SQLITE = (
+    (
+        "CREATE TRIGGER attestations_refuse_update BEFORE UPDATE ON attestations "
+        "BEGIN SELECT RAISE(ABORT, 'attestations are append-only: UPDATE refused'); END"
+    ),
+    (
+        "CREATE TRIGGER attestations_refuse_delete BEFORE DELETE ON attestations "
+        "BEGIN SELECT RAISE(ABORT, 'attestations are append-only: DELETE refused'); END"
+    ),
+    (
+        "CREATE TRIGGER attestations_refuse_replace BEFORE INSERT ON attestations "
+        "WHEN EXISTS (SELECT 1 FROM attestations WHERE digest = NEW.digest) "
+        "BEGIN SELECT RAISE(ABORT, 'attestations are append-only: this attestation is stored already'); END"
+    ),
+)
+
+# Only roles that have their rights on the rest of the log: none is given by halves.
+_POSTGRESQL = (
+    (
+        "CREATE TRIGGER attestations_refuse_change BEFORE UPDATE OR DELETE ON attestations "
+        "FOR EACH ROW EXECUTE FUNCTION jury_refuse_change()"
+    ),
+    "ALTER TABLE attestations ENABLE ALWAYS TRIGGER attestations_refuse_change",
+    (
+        "CREATE TRIGGER attestations_refuse_truncate BEFORE TRUNCATE ON attestations "
+        "FOR EACH STATEMENT EXECUTE FUNCTION jury_refuse_change()"
+    ),
+    "ALTER TABLE attestations ENABLE ALWAYS TRIGGER attestations_refuse_truncate",
+    """
+DO $$
+DECLARE role text;
+BEGIN
+    FOR role IN SELECT rolname FROM pg_roles WHERE rolname IN ('jury_writer', 'jury_eraser')
+                   AND has_table_privilege(oid, 'events', 'INSERT')
+    LOOP
+        EXECUTE 'GRANT SELECT, INSERT ON attestations TO ' || quote_ident(role);
+    END LOOP;
+END $$
+""",
+)

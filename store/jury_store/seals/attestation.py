@@ -1,0 +1,26 @@
+"""What others state of a seal, as the store keeps it."""
+
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+COSIGNATURE: Final = "cosignature"
+TIMESTAMP: Final = "timestamp"
+
+
+class Attestation(NamedTuple):
+    """A statement about the seal over `tree_size` events by somebody who does not keep the log.
+
+    `content` of a "cosignature": one signature line of a witness over the text of the seal's note (C2SP
+    tlog-cosignature), with its LF. Of a "timestamp": the DER of a TimeStampResp (RFC 3161) over the SHA-256 of the
+    seal's note. `kept_at` is in microseconds since 1970-01-01 UTC, and only for the list.
+    """
+
+    tree_size: int
+    kind: str
+    content: bytes
+    kept_at: int
+
+    @property
+    def digest(self) -> bytes:
+        """Under which it is kept: the same statement is kept once."""
+        return sha256(self.content).digest()

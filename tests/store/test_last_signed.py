@@ -1,0 +1,321 @@
+"""What a key signed last, kept beside it: a log that does not begin with it is never signed by that key."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from jury_store.errors import BadNote, SealKeyFile, SealRefused
+from jury_store.event_store import Append, EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.seals.keys import SealKey
+from jury_store.seals.last_signed import LastSigned
+from jury_store.seals.note import read_checkpoint, sign_checkpoint
+from jury_store.seals.seal import Seal
+from jury_store.seals.sealer import Sealer
+from support.debates import DebateScript
+
+KEY = SealKey("example.com/jury", bytes(32))
+STRANGER = SealKey("example.com/jury", bytes([1]) * 32)
+
+
+class Owned(MemoryEventStore):
+    """A store whose owner shows what he likes: other hashes, only so many events, other seals."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed: dict[int, bytes] = {}
+        self.shown: int | None = None
+        self.hidden: set[int] = set()
+        self.more: list[Seal] = []
+        self.read = 0
+
+    def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
+        rows = [(at, self.changed.get(at, found)) for at, found in super().hashes(after, limit)]
+        found = [row for row in rows if self.shown is None or row[0] <= self.shown]
+        self.read += len(found)
+        return found
+
+    def seals(self) -> list[Seal]:
+        return sorted([*(seal for seal in super().seals() if seal.tree_size not in self.hidden), *self.more])
+
+    def latest_seal(self) -> Seal | None:
+        return max(self.seals(), default=None)
+
+
+def grow(store: EventStore, name: str) -> None:
+    """Five events more."""
+    script = DebateScript(name, seed=len(name))
+    store.append([Append(script.stream, script.whole(), 0, 1)])
+
+
+@pytest.fixture
+def last(tmp_path: Path) -> LastSigned:
+    return LastSigned(tmp_path / "k.last", KEY.public)
+
+
+def sealer(store: EventStore, last: LastSigned | None, key: SealKey = KEY) -> Sealer:
+    clock = count(1_700_000_000_000_000)
+    return Sealer(store, key, lambda: next(clock), last)
+
+
+def sealed(store: EventStore, last: LastSigned, *names: str) -> list[Seal]:
+    """A log that grew by these debates, sealed after each."""
+    for name in names:
+        grow(store, name)
+        made = sealer(store, last).next()
+        assert made is not None
+        assert store.keep_seal(made)
+    return store.seals()
+
+
+def refused(store: EventStore, last: LastSigned) -> str:
+    """Why a sealer that is started now signs nothing."""
+    before = last.path.read_bytes()
+    with pytest.raises(SealRefused) as caught:
+        sealer(store, last).next()
+    assert before == last.path.read_bytes()
+    return str(caught.value)
+
+
+def test_the_note_that_was_signed_last_is_kept_beside_the_key(store: EventStore, last: LastSigned) -> None:
+    seals = sealed(store, last, "a", "bb")
+
+    assert seals[-1].note == last.path.read_bytes()
+    assert last.read() == read_checkpoint(seals[-1].note)
+
+
+def test_a_log_goes_on_after_a_restart(store: EventStore, last: LastSigned) -> None:
+    sealed(store, last, "a", "bb", "ccc")
+
+    assert [5, 10, 15] == [seal.tree_size for seal in store.seals()]
+    assert sealer(store, last).next() is None
+
+
+def _without_seals(store: Owned) -> None:
+    store.hidden = {5, 10, 15}
+
+
+def _without_the_last_seal(store: Owned) -> None:
+    store.hidden = {15}
+
+
+def _with_seals_made_anew(store: Owned) -> None:
+    store.hidden = {5, 10, 15}
+    (made,) = [sealer(store, None, STRANGER).next()]
+    assert made is not None
+    store.more = [made]
+
+
+@pytest.mark.parametrize(
+    ("seals_changed", "place"),
+    [
+        (_without_seals, "positions 1 to 15"),
+        (_without_the_last_seal, "positions 11 to 15"),
+        (_with_seals_made_anew, "positions 1 to 15"),
+        (lambda _: None, "positions 11 to 15"),
+    ],
+)
+def test_a_log_that_was_rewritten_is_not_signed(
+    last: LastSigned, seals_changed: Callable[[Owned], None], place: str
+) -> None:
+    store = Owned()
+    sealed(store, last, "a", "bb", "ccc")
+    store.changed[12] = bytes(32)
+    seals_changed(store)
+    grow(store, "dddd")
+
+    said = refused(store, last)
+
+    assert f"the key example.com/jury signed 15 events ({last.path}), and this log does not begin with them" in said
+    assert f"it was changed at {place}" in said
+    assert f"jury verify --checkpoint {last.path}" in said
+
+
+def test_a_change_at_the_last_event_alone_is_named(last: LastSigned) -> None:
+    store = Owned()
+    sealed(store, last, "a")
+    made = sealer(Shown(store, 4), None).next()
+    assert made is not None
+    store.more = [made]
+    store.changed[5] = bytes(32)
+
+    assert "changed at position 5," in refused(store, last)
+
+
+class Shown(MemoryEventStore):
+    """The first events of another store."""
+
+    def __init__(self, store: EventStore, size: int) -> None:
+        super().__init__()
+        self._rows = store.hashes()[:size]
+
+    def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
+        return self._rows[after : after + limit]
+
+
+@pytest.mark.parametrize("shown", [0, 9, 14])
+def test_a_log_that_was_cut_or_restored_from_an_older_backup_is_not_signed(last: LastSigned, shown: int) -> None:
+    store = Owned()
+    sealed(store, last, "a", "bb", "ccc")
+    _without_seals(store)
+    store.shown = shown
+
+    said = refused(store, last)
+
+    assert f"this log ends with event {shown}: its tail was cut, or an older backup was restored" in said
+    assert "Restore the log that was signed" in said
+
+
+def test_a_second_log_is_not_signed_by_the_key_of_the_first(last: LastSigned) -> None:
+    store, other = MemoryEventStore(), MemoryEventStore()
+    sealed(store, last, "a")
+    grow(other, "bb")
+
+    assert "it is another log, and a key seals one" in refused(other, last)
+
+
+def test_who_is_killed_between_signing_and_storing_signs_the_same_again(store: EventStore, last: LastSigned) -> None:
+    grow(store, "a")
+    lost = sealer(store, last).next()
+    assert lost is not None
+
+    again = sealer(store, last).next()
+    grow(store, "bb")
+    further = sealer(store, last).next()
+
+    assert again is not None
+    assert again.note == lost.note
+    assert further is not None
+    assert 10 == further.tree_size
+
+
+def test_a_log_changed_while_the_signer_was_down_is_refused_even_where_no_seal_was_stored(last: LastSigned) -> None:
+    store = Owned()
+    grow(store, "a")
+    sealer(store, last).next()
+    store.changed[2] = bytes(32)
+
+    assert "changed at positions 1 to 5" in refused(store, last)
+
+
+def test_nothing_is_signed_where_it_cannot_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "k.last.new").mkdir()
+    store = MemoryEventStore()
+    grow(store, "a")
+
+    for path in (tmp_path / "file" / "k.last", tmp_path / "none" / "k.last", tmp_path / "k.last"):
+        with pytest.raises(SealKeyFile, match=r"k\.last, which keeps .* cannot be written.*--seal-last"):
+            sealer(store, LastSigned(path, KEY.public)).next()
+
+    assert not (tmp_path / "k.last").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"", "this is no checkpoint"),
+        (b"x" * 70_000, "KiB"),
+        (sign_checkpoint(5, bytes(32), STRANGER), "none of the keys given"),
+        (sign_checkpoint(5, bytes(32), KEY).replace(b"\n5\n", b"\n4\n"), "not over this text"),
+    ],
+)
+def test_a_file_that_does_not_say_what_was_signed_stops_the_signer(
+    last: LastSigned, content: bytes, named: str
+) -> None:
+    store = MemoryEventStore()
+    grow(store, "a")
+    last.path.write_bytes(content)
+
+    with pytest.raises(BadNote, match=named) as caught:
+        sealer(store, last).next()
+
+    assert str(caught.value).startswith(f"{last.path} should hold what the key example.com/jury signed last")
+    assert content == last.path.read_bytes()
+
+
+def test_a_key_whose_file_is_not_there_begins_with_the_log_as_it_is(last: LastSigned) -> None:
+    store = MemoryEventStore()
+    seals = sealed(store, last, "a")
+    last.path.unlink()
+
+    assert sealer(store, last).next() is None
+    assert seals[-1].note == last.path.read_bytes()
+
+
+def test_a_rotated_key_begins_where_the_old_one_ended(tmp_path: Path, last: LastSigned) -> None:
+    store = MemoryEventStore()
+    sealed(store, last, "a")
+    theirs = LastSigned(tmp_path / "new.last", STRANGER.public)
+
+    assert sealer(store, theirs, STRANGER).next() is None
+    assert theirs.read() is None
+    grow(store, "bb")
+    made = sealer(store, theirs, STRANGER).next()
+    assert made is not None
+    assert 10 == made.tree_size
+
+
+def test_a_log_that_its_latest_seal_does_not_fit_is_not_signed_by_a_key_that_begins(last: LastSigned) -> None:
+    store = Owned()
+    sealed(store, last, "a")
+    last.path.unlink()
+    store.changed[2] = bytes(32)
+    grow(store, "bb")
+
+    with pytest.raises(SealRefused, match="the seal over 5 events does not fit the log"):
+        sealer(store, last).next()
+
+    assert not last.path.exists()
+
+
+def test_the_log_is_read_once_and_then_only_what_is_new(last: LastSigned) -> None:
+    store = Owned()
+    sealed(store, last, "a", "bb")
+    store.read = 0
+    one = sealer(store, last)
+    for name in ("ccc", "dddd", "eeeee"):
+        grow(store, name)
+        made = one.next()
+        assert made is not None
+        store.keep_seal(made)
+
+    # All 15, then 5 new ones each time and the last sealed one, to see that it is there.
+    assert 15 + 6 + 6 == store.read
+
+
+def test_two_signers_of_one_key_and_log_take_turns(last: LastSigned) -> None:
+    store = Owned()
+    sealers = [sealer(store, last), sealer(store, last)]
+    for number in range(6):
+        grow(store, "a" * (number + 1))
+        made = sealers[number % 2].next()
+        assert made is not None
+        store.keep_seal(made)
+
+    assert [5, 10, 15, 20, 25, 30] == [seal.tree_size for seal in store.seals()]
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_of_two_logs_that_one_key_should_sign_at_once_only_one_is_signed(last: LastSigned, number: int) -> None:
+    logs = [MemoryEventStore(), MemoryEventStore()]
+    grow(logs[0], "a")
+    grow(logs[1], "bb")
+    together = Barrier(2)
+
+    def sign(store: EventStore) -> Seal | None:
+        one = sealer(store, LastSigned(last.path, KEY.public))
+        together.wait()
+        try:
+            return one.next()
+        except SealRefused:
+            return None
+
+    with ThreadPoolExecutor(2) as pool:
+        made = [seal for seal in pool.map(sign, logs) if seal is not None]
+
+    assert [last.path.read_bytes()] == [seal.note for seal in made]
