@@ -7,6 +7,7 @@ their types. What a table's declaration lacks is for `jury_migrations.comparison
 # ruff: noqa: S608  (the statements are put together from the declared tables)
 
 from collections.abc import Iterator
+from hashlib import sha256
 
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Float, Integer, LargeBinary, Table
 from sqlalchemy.exc import DBAPIError
@@ -36,6 +37,8 @@ def row_faults(connection: Connection) -> Iterator[str]:
             yield from _wrong_kinds(connection, table, columns)
         if table.name not in _MANY_ROWS and columns.issuperset(_key(table)):
             yield from _twins(connection, table)
+    if "attestations" in there:
+        yield from _misnamed_attestations(connection)
     if sqlite:
         yield from _damaged_pages(connection)
 
@@ -102,6 +105,13 @@ def _twins(connection: Connection, table: Table) -> Iterator[str]:
         *names, count = row
         place = ", ".join(repr(one)[:80] for one in names)
         yield f"table {table.name} holds {count} rows for {place}, where there may be one"
+
+
+def _misnamed_attestations(connection: Connection) -> Iterator[str]:
+    for digest, content in connection.exec_driver_sql("SELECT digest, content FROM attestations"):
+        if not isinstance(content, bytes) or sha256(content).digest() != digest:
+            name = digest.hex() if isinstance(digest, bytes) else repr(digest)
+            yield f"table attestations, row {name[:80]}: this is not the digest of its content"
 
 
 def _damaged_pages(connection: Connection) -> Iterator[str]:

@@ -1,8 +1,6 @@
 """`jury seal witness`, `jury seal timestamp`, and what `jury verify` makes of their answers."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from jury_store.seals.note import read_checkpoint
 from support.command_line import CommandLine
 from support.loopback import Reply, served
 from support.time_stamping import Authority
+from support.unguarded import unguarded
 from support.witness import Witness
 
 
@@ -50,9 +49,7 @@ def grown(jury: CommandLine, run: str) -> int:
 
 def change(jury: CommandLine, *statements: str) -> None:
     """Change the store behind its back."""
-    with closing(sqlite3.connect(jury.folder / "jury.db", isolation_level=None)) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            connection.execute(f"DROP TRIGGER {name}")
+    with unguarded(jury.folder / "jury.db") as connection:
         for statement in statements:
             connection.execute(statement)
 

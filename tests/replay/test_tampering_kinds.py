@@ -14,18 +14,22 @@ from contextlib import closing
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_migrations.comparison import check
+from jury_replay.attested import Trust
 from jury_replay.verify import verify
 from jury_store.opening import open_store
 from jury_store.schema import metadata
+from jury_store.seals.cosignature import WitnessKey
 from jury_store.seals.keys import PublicKey
 from support.command_line import CommandLine
+from support.loopback import served
 from support.unguarded import unguarded
+from support.witness import Witness
 
 Change = Callable[[sqlite3.Connection], None]
 
@@ -43,18 +47,20 @@ NO_RECORD = {
     ("streams", "epoch"): "fences writers, and says nothing of what was written",
     ("counters", "value"): "the counter of epochs only fences; it may be ahead, not behind",
     ("seals", "sealed_at"): "the clock of whoever sealed; what is signed is size and root",
+    ("attestations", "kept_at"): "the clock of whoever asked; a cosignature has a time of its own",
+    ("attestations", "a row deleted"): "as of a seal: another one is as good",
     ("seals", "a row deleted"): "a proof that is gone proves nothing less of the others, and harms no record",
 }
 """What may be changed and is not found, each with the reason; docs/verification.md says the same."""
 
 
 class Store(NamedTuple):
-    """A store with its public key and a note of its last seal, and a copy that was never sealed."""
+    """A store with the public keys of its log and of a witness, and a note of its last seal."""
 
     path: Path
     key: PublicKey
+    witness: WitnessKey
     note: bytes
-    unsealed: Path
 
 
 CASES = (
@@ -84,27 +90,30 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     assert jury.run(jury.write("d.jsonl", {**CASES[1], "id": "gone"}), "--run", "r1").code == 0
     assert jury("import", str(other.folder / "brought.jsonl")).code == 0
     assert jury("erase", "r1~gone", "--by", "dpo", "--reason", "asked", "--yes").code == 0
-    unsealed = jury.folder / "unsealed.db"
-    shutil.copyfile(jury.folder / "jury.db", unsealed)
-    assert jury("seal", "now", "--key", "k").code == 0
-    assert jury.run(jury.write("e.jsonl", {**CASES[0], "id": "three"}), "--run", "r2", "--seal-key", "k").code == 0
+    witness = Witness("witness.example/w1", 7, (jury.folder / "k.pub").read_text().strip())
+    jury.write("w", witness.vkey)
+    with served(witness.answer) as url:
+        for run in ("r2", "r3"):
+            assert jury.run(jury.write("e.jsonl", CASES[0]), "--run", run, "--seal-key", "k").code == 0
+            assert jury("seal", "witness", url, "--key", "w").code == 0
     shown = jury("seal", "show")
     key = PublicKey.parse((jury.folder / "k.pub").read_text().splitlines()[-1])
-    return Store(jury.folder / "jury.db", key, shown.out.encode(), unsealed)
+    return Store(jury.folder / "jury.db", key, WitnessKey.parse(witness.vkey), shown.out.encode())
 
 
-def _found(path: Path, key: PublicKey | None, note: bytes, *, schema: bool = False) -> Found:
+def _found(path: Path, kept: Store, *, keys: bool = True, schema: bool = False) -> Found:
+    """By what the changes of a store are found, by somebody who has the public keys, or has not."""
     url = f"sqlite:///{path}"
     if schema and check(url):
         return Found.VERIFY
-    keys = [] if key is None else [key]
+    known: dict[str, Any] = {"keys": [kept.key], "trust": Trust((kept.witness,))} if keys else {}
     opened = open_store(url, write=False)
     try:
-        if not verify(opened, keys=keys).ok:
+        if not verify(opened, **known).ok:
             return Found.VERIFY
-        if not verify(opened, keys=keys, deep=True).ok:
+        if not verify(opened, **known, deep=True).ok:
             return Found.DEEP
-        if not verify(opened, keys=keys, checkpoint=note).ok:
+        if not verify(opened, **known, checkpoints=[kept.note]).ok:
             return Found.NOTE
     finally:
         opened.close()
@@ -174,7 +183,7 @@ def test_every_other_value_of_every_column_is_found(store: Store, table: str, tm
                 if not _changed(copy, table, row, column, value.format(table=table)):
                     continue
                 kinds[f"{column}: {name}"] += 1
-                if _found(copy, store.key, store.note) is not Found.VERIFY:
+                if _found(copy, store) is not Found.VERIFY:
                     less.add((table, column))
 
     assert less == {(of, column) for of, column in NO_RECORD if of == table and column in TABLES[table]}
@@ -203,7 +212,7 @@ def test_every_row_that_is_gone_is_found(store: Store, table: str, tmp_path: Pat
         copy = _copied(store.path, tmp_path)
         with unguarded(copy) as connection:
             connection.execute(f"DELETE FROM {table} WHERE rowid = {row}")
-        found.add(_found(copy, store.key, store.note))
+        found.add(_found(copy, store))
 
     assert found == ({Found.NO_RECORD} if (table, "a row deleted") in NO_RECORD else {Found.VERIFY})
 
@@ -225,7 +234,7 @@ def test_every_row_that_stands_there_twice_is_found_without_the_key_of_the_table
         connection.execute(f"ALTER TABLE loose RENAME TO {table}")
 
     assert check(f"sqlite:///{copy}")
-    assert _found(copy, store.key, store.note) is Found.VERIFY
+    assert _found(copy, store) is Found.VERIFY
 
 
 # ── the schema ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -272,7 +281,7 @@ def test_an_index_that_hides_a_row_is_found(store: Store, tmp_path: Path) -> Non
         )
 
     assert check(f"sqlite:///{copy}") == []
-    assert _found(copy, store.key, store.note) is Found.VERIFY
+    assert _found(copy, store) is Found.VERIFY
 
 
 # ── forgers who compute everything anew ───────────────────────────────────────────────────────────────────────────────
@@ -356,11 +365,12 @@ def test_what_is_computed_anew_is_found_by_replay_or_by_what_was_kept(store: Sto
     with unguarded(copy) as connection:
         _written_anew(connection, change(_events(connection)))
         connection.execute("DELETE FROM seals")
+        connection.execute("DELETE FROM attestations")
         named = {event.stream.partition("/")[2] for event in _events(connection)}
         for (debate,) in connection.execute("SELECT DISTINCT debate_id FROM parts").fetchall():
             if debate not in named:
                 connection.execute("DELETE FROM parts WHERE debate_id = ?", (debate,))
     assert CommandLine(tmp_path)("db", "rebuild", "--store", f"sqlite:///{copy}").code == 0
 
-    assert _found(copy, store.key, store.note) is Found.VERIFY, "seals by this key are gone"
-    assert _found(copy, None, store.note, schema=True) is expected
+    assert _found(copy, store) is Found.VERIFY, "seals by this key are gone"
+    assert _found(copy, store, keys=False, schema=True) is expected
