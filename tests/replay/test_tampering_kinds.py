@@ -48,8 +48,7 @@ NO_RECORD = {
     ("counters", "value"): "the counter of epochs only fences; it may be ahead, not behind",
     ("seals", "sealed_at"): "the clock of whoever sealed; what is signed is size and root",
     ("attestations", "kept_at"): "the clock of whoever asked; a cosignature has a time of its own",
-    ("attestations", "a row deleted"): "as of a seal: another one is as good",
-    ("seals", "a row deleted"): "a proof that is gone proves nothing less of the others, and harms no record",
+    ("attestations", "a row deleted"): "a proof that is gone harms no record, and another one is as good",
 }
 """What may be changed and is not found, each with the reason; docs/verification.md says the same."""
 
