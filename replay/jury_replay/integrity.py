@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jury_events.codec import decode
+from jury_events.codec import decode_exactly
 from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEvaluated, StatementMade, TextsErased
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
@@ -141,7 +141,7 @@ def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEve
             return "a column holds a value of the wrong kind: a whole number was changed"
         if stored_hash(previous, event) != event.hash:
             return "its hash does not follow from it and the event before: something was changed"
-        decoded = decode(event)
+        decoded = decode_exactly(event)
     except EventError as error:
         return str(error)
     except (TypeError, AttributeError, UnicodeError) as error:

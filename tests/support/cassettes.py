@@ -274,7 +274,7 @@ SPOILINGS = (
     Spoiling("a head spelt otherwise", _replaced(0, _respelled_head), "how this hash is written"),
     Spoiling("a key twice", _respelled_call('"attempt"', '"attempt":1,"attempt"'), "not canonical JSON"),
     Spoiling("a blank in a body", _respelled_call(":", ": "), "not canonical JSON"),
-    Spoiling("a reference escaped", _respelled_call('{"part"', '{"p\\u0061rt"'), "no event refers"),
+    Spoiling("a reference escaped", _respelled_call('{"part"', '{"p\\u0061rt"'), "not canonical JSON"),
     Spoiling("a call lost", lambda lines: _stream("calls/d", events=1)(_without_line(6)(lines)), "event 1 of calls"),
     Spoiling("all calls lost", _no_calls, "the exchange"),
     Spoiling("a text lost", lambda lines: _manifest(parts=6)(_without_line(10)(lines)), "is missing"),
