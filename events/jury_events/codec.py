@@ -25,6 +25,8 @@ from jury_events.debate_events import (
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.errors import MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX
+from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased
 from jury_events.parts import Part
 from jury_events.upcasters import upcast
 
@@ -43,17 +45,29 @@ DebateEvent = (
     | DebateForked
     | TextsErased
 )
-AnyEvent = Annotated[DebateEvent | ExchangeRecorded, Field(discriminator="type")]
+LocalEvent = DebateImported | DebateQuarantined | DebateReleased
+AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent
 
-_adapter: TypeAdapter[DebateEvent | ExchangeRecorded] = TypeAdapter(AnyEvent)
+_adapter: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
 
-SCHEMAS: dict[str, int] = {
-    event.model_fields["type"].default: event.schema_version for event in (*DebateEvent.__args__, ExchangeRecorded)
-}
+
+def _type(event: type[AnyEvent]) -> str:
+    name: str = event.model_fields["type"].default
+    return name
+
+
+SCHEMAS: dict[str, int] = {_type(event): event.schema_version for event in AnyEvent.__args__}
 """The current schema number of each event type."""
 
+STREAMS: dict[str, str] = {
+    **{_type(event): DEBATE_PREFIX for event in DebateEvent.__args__},
+    _type(ExchangeRecorded): CALLS_PREFIX,
+    **{_type(event): LOCAL_PREFIX for event in LocalEvent.__args__},
+}
+"""With what the name of the stream begins that an event type belongs to."""
 
-def encode(event: DebateEvent | ExchangeRecorded, *, recorded_at: int, parts: tuple[Part, ...] = ()) -> NewEvent:
+
+def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -> NewEvent:
     """The event ready to append, with the parts that it brings.
 
     Args:
@@ -77,16 +91,27 @@ def encode(event: DebateEvent | ExchangeRecorded, *, recorded_at: int, parts: tu
 
 
 def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
-    """The event of a stored row, upcast to the current schema.
+    """The event of a stored row of `debate/` or `calls/`, upcast to the current schema.
 
     Raises:
         UnknownEventType: its type or schema is newer than this version of Jury Judge.
-        MalformedBody: its bytes are not the event that the envelope names.
+        MalformedBody: its bytes are not the event that the envelope names, or it belongs to another stream.
     """
-    return _decoded(stored)[0]
+    event, _ = _decoded(stored)
+    if isinstance(event, LocalEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which tells nothing of how the debate went")
+    return event
 
 
-def _decoded(stored: StoredEvent) -> tuple[DebateEvent | ExchangeRecorded, bytes]:
+def decode_local(stored: StoredEvent) -> LocalEvent:
+    """The event of a stored row of `local/`; raises as `decode`."""
+    event, _ = _decoded(stored)
+    if not isinstance(event, LocalEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which is nothing that this store did")
+    return event
+
+
+def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
     """The event, and its body in the current schema."""
     current = SCHEMAS.get(stored.type)
     where = _where(stored)
@@ -94,6 +119,8 @@ def _decoded(stored: StoredEvent) -> tuple[DebateEvent | ExchangeRecorded, bytes
         raise UnknownEventType(
             f"{where} is {stored.type!r}, schema {stored.schema}, which this version does not know; upgrade jury-judge"
         )
+    if not stored.stream.startswith(STREAMS[stored.type]):
+        raise MalformedBody(f"{where} is {stored.type!r}, which belongs to a stream {STREAMS[stored.type]}ID")
     try:
         body = stored.body if stored.schema == current else _raised(stored)
         event = _adapter.validate_json(body)
@@ -106,7 +133,7 @@ def _decoded(stored: StoredEvent) -> tuple[DebateEvent | ExchangeRecorded, bytes
     return event, body
 
 
-def decode_exactly(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
+def decode_exactly(stored: StoredEvent) -> AnyEvent:
     """The event of a stored row whose bytes are those that encoding it gives, in its own schema.
 
     `decode` reads whatever means the event: with a field that has a default left out, with other white space, with a
@@ -137,7 +164,7 @@ def _where(stored: StoredEvent) -> str:
     return f"event {stored.version} of {stored.stream}"
 
 
-def _body(event: DebateEvent | ExchangeRecorded) -> bytes:
+def _body(event: AnyEvent) -> bytes:
     return canonical_json(event.model_dump(mode="json"))
 
 

@@ -35,7 +35,7 @@ def _debate_opened_2(body: dict[str, Any]) -> dict[str, Any]:
     if judge is not None:
         final = {**final, "judge": _with(judge, images=False)}
     seats = [_with(seat, images=False) for seat in panel["seats"]]
-    new = {"metadata": {}, "tags": [], "cluster": None, "agent_cost": None, "losses": [], "images": []}
+    new: dict[str, Any] = {"metadata": {}, "tags": [], "cluster": None, "agent_cost": None, "losses": [], "images": []}
     return {**_with(body, **new), "panel": {**panel, "seats": seats, "final": final}}
 
 

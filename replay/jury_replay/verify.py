@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from jury_replay.cassettes.provenance import origin_fault
+from jury_replay.imports import import_failures
 from jury_replay.integrity import Failure, check_debate
 from jury_replay.sealed import check_seals
-from jury_replay.selection import EVERYTHING, Selection, spread
+from jury_replay.selection import ALL_STORED, Selection, spread
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint
@@ -82,7 +83,7 @@ def verify(
         read_checkpoint(checkpoint)  # what is none is told before everything is read
     failures: list[Failure] = []
     debates = events = parts = erased = size = 0
-    chunks = (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
+    chunks = (ALL_STORED if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
     for checked in spread(store, chunks, _check_chunk, url=url, processes=processes):
         debates += checked.debates
         events += checked.events
@@ -140,6 +141,7 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
         size += checked.bytes
         failures += checked.failures
         origin = origins.get(record.debate_id)
+        failures += import_failures(record, origin)
         if origin is not None and not checked.failures and (fault := origin_fault(record, origin)) is not None:
             failures.append(Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}"))
     return _Chunk(debates, events, parts, erased, size, failures)
@@ -153,6 +155,6 @@ def _log_failures(store: EventStore) -> Iterable[Failure]:
         what = f"the last event has the position {found.last_position}, the counter says {found.counter}"
         yield Failure("", what, position=min(found.last_position, found.counter) + 1)
     for stream in found.strays:
-        yield Failure(stream, "this is neither the stream of a debate nor of its calls")
+        yield Failure(stream, "this is no stream of a debate: neither debate/ID nor calls/ID nor local/ID")
     for debate_id in found.origins:
         yield Failure(f"debate/{debate_id}", "there is a seal that it was imported with, and nothing else of it")

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0003"
+REVISION = "0005"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -160,6 +160,10 @@ debates = Table(
     Column("output_tokens", BigInteger, nullable=False),
     Column("cost", Float),
     Column("asked_again", Integer, nullable=False),
+    Column("imported", NAME),
+    Column("imported_from", NAME),
+    Column("quarantined", NAME),
+    Column("problem", NAME),
     PrimaryKeyConstraint("debate_id", name="debates_pkey"),
     Index("debates_position", "position", unique=True),
     Index("debates_run", "run_id", "position"),

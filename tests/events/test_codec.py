@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jury_events.codec import SCHEMAS, decode, decode_exactly, encode
+from jury_events.codec import SCHEMAS, STREAMS, AnyEvent, LocalEvent, decode, decode_exactly, decode_local, encode
 from jury_events.debate_events import DebateForked, DebateOpened, JurorAbstained
 from jury_events.envelope import GENESIS, StoredEvent, chain_hash
 from jury_events.errors import MalformedBody, UnknownEventType
@@ -22,7 +22,7 @@ SAMPLES = sample_events()
 def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id: str | None = None) -> StoredEvent:
     return StoredEvent(
         position=1,
-        stream="debate/d1",
+        stream=STREAMS.get(event_type, "debate/") + "d1",
         version=1,
         event_id=event_id or SAMPLES[event_type].event_id,
         type=event_type,
@@ -31,6 +31,10 @@ def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id:
         body=body,
         hash=bytes(32),
     )
+
+
+def read(row: StoredEvent) -> AnyEvent:
+    return decode_local(row) if row.stream.startswith("local/") else decode(row)
 
 
 def test_there_is_a_sample_and_a_golden_file_for_every_type() -> None:
@@ -43,7 +47,7 @@ def test_the_bytes_of_an_event_are_those_of_its_golden_file(name: str) -> None:
     golden = (GOLDEN / f"{name}.{SCHEMAS[name]}.json").read_bytes()
 
     assert golden == encode(SAMPLES[name], recorded_at=0).body
-    assert SAMPLES[name] == decode(stored(name, golden))
+    assert SAMPLES[name] == read(stored(name, golden))
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
@@ -150,7 +154,7 @@ def test_every_schema_is_exact_as_it_was_written_and_not_without_any_of_its_fiel
     def row(body: object) -> StoredEvent:
         return stored(name, canonical(body), schema=int(schema), event_id=event_id)
 
-    assert decode_exactly(row(json.loads(golden))) == decode(row(json.loads(golden)))
+    assert decode_exactly(row(json.loads(golden))) == read(row(json.loads(golden)))
     for changed in lacking_one(json.loads(golden)):
         with pytest.raises((MalformedBody, UnknownEventType)):
             decode_exactly(row(changed))
@@ -160,7 +164,7 @@ def decode_golden(name: str, golden: bytes, schema: int) -> str:
     """The id of the event in a golden file."""
     for event_id in (SAMPLES[name].event_id, "opened", "round-2/gpt/abstained", "forked"):
         try:
-            return decode(stored(name, golden, schema=schema, event_id=event_id)).event_id
+            return read(stored(name, golden, schema=schema, event_id=event_id)).event_id
         except MalformedBody:
             continue
     raise AssertionError(name)
@@ -212,7 +216,7 @@ def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
     beyond = exchange.changed(usage=Usage(input_tokens=2**63))
 
     assert b"9223372036854775807" in encode(most, recorded_at=0).body
-    with pytest.raises(MalformedBody, match="9.22337e\\+18, which no database keeps"):
+    with pytest.raises(MalformedBody, match=r"9.22337e\+18, which no database keeps"):
         encode(beyond, recorded_at=0)
 
 
@@ -228,8 +232,23 @@ def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
     ],
 )
 def test_an_older_body_that_is_no_event_is_named(name: str, body: bytes) -> None:
-    with pytest.raises(MalformedBody, match=f"event 1 of debate/d1 .{name}. does not decode"):
+    with pytest.raises(MalformedBody, match=f"event 1 of .*/d1 .{name}. does not decode"):
         decode(stored(name, body, schema=1))
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+@pytest.mark.parametrize("prefix", ["debate/", "calls/", "local/", "x/"])
+def test_an_event_in_a_stream_of_another_kind_is_named(name: str, prefix: str) -> None:
+    row = stored(name, encode(SAMPLES[name], recorded_at=0).body)._replace(stream=f"{prefix}d1")
+
+    if prefix == STREAMS[name]:
+        assert SAMPLES[name] == decode_exactly(row)
+    else:
+        with pytest.raises(MalformedBody, match=f"event 1 of {prefix}d1 is '{name}', which belongs to a stream"):
+            decode_exactly(row)
+    if prefix == "local/" or isinstance(SAMPLES[name], LocalEvent):
+        with pytest.raises(MalformedBody):
+            decode(row)
 
 
 def test_the_chain_hash_is_what_its_definition_says() -> None:
