@@ -7,6 +7,10 @@ from pydantic import Field, StringConstraints, model_validator
 from jury_events.debate_events import Event
 from jury_events.value import Label, Value
 
+Imported = Literal["unsealed", "sealed", "vouched"]
+"""How far it is shown where an imported debate comes from: not at all; by a seal, whoever made it; by a seal whose
+signature was checked with a key that the importer trusts."""
+
 Nth = Annotated[int, Field(ge=1, lt=2**31)]
 
 
@@ -43,6 +47,13 @@ class DebateImported(Event):
     def event_id(self) -> str:
         """One an import: `nth` counts them."""
         return f"imported/{self.nth}"
+
+
+def how_imported(seal: str | None, vouched_by: str | None) -> Imported:
+    """What the fields of these names of `debate_imported` come to."""
+    if vouched_by is not None:
+        return "vouched"
+    return "unsealed" if seal is None else "sealed"
 
 
 class DebateQuarantined(Event):

@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable, Collection
 
+from pydantic import ValidationError
+
 from jury_events.codec import LocalEvent, encode
 from jury_events.envelope import StoredEvent
 from jury_events.ids import local_stream
 from jury_events.local_events import DebateQuarantined, DebateReleased
 from jury_events.local_facts import LocalFacts, local_facts
-from jury_replay.errors import DebateMissing
+from jury_replay.errors import DebateMissing, QuarantineRefused
 from jury_store.errors import StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 
@@ -45,6 +47,7 @@ def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock
 
     Raises:
         DebateMissing: nothing is stored of it.
+        QuarantineRefused: who or why cannot be recorded.
         StoreError: the store cannot be written.
     """
     return _add(
@@ -74,7 +77,14 @@ def _add(
         (record,) = store.records([debate_id])
         if not record.events and not record.parts:
             raise DebateMissing.named(debate_id)
-        new = event(local_facts(record.local))
+        try:
+            new = event(local_facts(record.local))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            raise QuarantineRefused(
+                f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}; it is recorded in "
+                "one line of at most 300 characters"
+            ) from None
         if new is None:
             return False
         append = Append(local_stream(debate_id), (encode(new, recorded_at=clock()),), len(record.local))

@@ -8,13 +8,10 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_
 
 from jury_events.case import MetadataValue
 from jury_events.conditions import Condition, Values, admitted, contains, field_values
+from jury_events.local_events import Imported
 
 DebateStatus = Literal["evaluating", "discussing", "judging", "completed", "failed", "cancelled", "unreadable"]
 """`unreadable`: what is recorded is no debate that this version can read; `DebateRow.problem` says why."""
-
-Imported = Literal["unsealed", "sealed", "vouched"]
-"""How far it is shown where an imported debate comes from: not at all; by a seal, whoever made it; by a seal whose
-signature was checked with a key that the importer trusts."""
 
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
@@ -30,6 +27,10 @@ def _keepable(text: str) -> str:
 _Text = Annotated[str, AfterValidator(_keepable)]
 _Small = Annotated[int, Field(ge=0, lt=2**31)]
 _Whole = Annotated[int, Field(ge=0, lt=2**63)]
+_Tokens = Annotated[int, Field(ge=0, lt=2**53)]
+_Dollars = Annotated[float, Field(ge=0, le=1e12)]
+"""Bounded so that sums over many debates stay numbers that JSON and a float keep."""
+_Verdict = Annotated[str, Field(pattern=r"^(safe_pass|needs_review|unsafe_fail)$")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,27 +55,27 @@ class DebateRow:
     rounds: _Small
     method: _Text
     simulated: bool
-    label: _Text | None
+    label: _Verdict | None
     case_part: bytes
     opened_at: _Whole
     updated_at: _Whole
     ended_at: _Whole | None = None
-    final_verdict: _Text | None = None
-    final_score: _Small | None = None
+    final_verdict: _Verdict | None = None
+    final_score: Annotated[int, Field(ge=0, le=100)] | None = None
     total_rounds: _Small | None = None
     early_termination: bool | None = None
     end_reason: _Text | None = None
     decided_by: _Text | None = None
     quorum_met: bool | None = None
     calls: _Small = 0
-    input_tokens: _Whole = 0
-    output_tokens: _Whole = 0
-    cost: float | None = 0.0
+    input_tokens: _Tokens = 0
+    output_tokens: _Tokens = 0
+    cost: _Dollars | None = 0.0
     asked_again: _Small = 0
     cluster: _Text | None = None
     tags: tuple[_Text, ...] = ()
     metadata: Mapping[_Text, MetadataValue] = field(default_factory=dict)
-    agent_cost: float | None = None
+    agent_cost: _Dollars | None = None
     not_shown: _Small = 0
     imported: Imported | None = None
     imported_from: _Text | None = None
@@ -82,11 +83,9 @@ class DebateRow:
     problem: _Text | None = None
 
 
-_ROW = create_model(
-    "_ROW",
-    __config__=ConfigDict(strict=True, allow_inf_nan=False, extra="forbid"),
-    **{one.name: (get_type_hints(DebateRow, include_extras=True)[one.name], ...) for one in fields(DebateRow)},
-)
+_KINDS: dict[str, Any] = get_type_hints(DebateRow, include_extras=True)
+_FIELDS: dict[str, Any] = {one.name: (_KINDS[one.name], ...) for one in fields(DebateRow)}
+_ROW = create_model("_ROW", __config__=ConfigDict(strict=True, allow_inf_nan=False, extra="forbid"), **_FIELDS)
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 from jury_events.codec import STREAMS
 from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
+from jury_events.local_events import Imported, how_imported
 from jury_events.parts import decode_digest
 from jury_store.debate_rows import ENDED, row_fault
 
@@ -126,7 +127,7 @@ def _why(event: StoredEvent, error: object) -> str:
 
 def _nothing_known(debate_id: str, event: StoredEvent) -> Row:
     # SQLite keeps a text in a whole-number column, where somebody puts it there.
-    at = event.recorded_at if isinstance(event.recorded_at, int) else 0
+    at = event.recorded_at if type(event.recorded_at) is int else 0
     times = {"opened_at": at, "updated_at": at}
     return {**_NOTHING, "debate_id": debate_id, "position": event.position, "run_id": opened_run(event), **times}
 
@@ -253,12 +254,11 @@ def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
 
 
 def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
-    how = "unsealed" if body["seal"] is None else "sealed" if body["vouched_by"] is None else "vouched"
+    how = how_imported(body["seal"], body["vouched_by"])
     if row["imported"] is None:
         row["imported"], row["imported_from"] = how, body["sealed_by"]
-    elif how == "unsealed":
-        # Something that no seal covers was added.
-        row["imported"] = how
+    else:
+        row["imported"] = min(row["imported"], how, key=get_args(Imported).index)  # what is shown the least
 
 
 def _quarantined(row: Row, _event: StoredEvent, body: Row) -> None:
