@@ -198,7 +198,8 @@ def _fold(row: Row, event: StoredEvent) -> None:
     try:
         if fold is not None:
             fold(row, event, json.loads(event.body))
-        row["updated_at"] = max(row["updated_at"], event.recorded_at)
+        if event.type not in _LOCAL:
+            row["updated_at"] = max(row["updated_at"], event.recorded_at)
     except _UNREADABLE as error:
         row["status"], row["problem"] = "unreadable", _why(event, error)
 
