@@ -8,7 +8,7 @@ from jury_debate.recorded_panel import IMAGES_SINCE, Difference, panel_differenc
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
-from jury_events.errors import EventError
+from jury_events.errors import EventError, MalformedBody
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts, local_facts
@@ -66,8 +66,15 @@ def read_debate(store: EventStore, debate_id: str) -> DebateReading:
         EventError: a stored body does not decode.
     """
     streams = store.read_streams(streams_of(debate_id))
-    events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
-    exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
+    try:
+        events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
+        exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
+        if events and not isinstance(events[0], DebateOpened):
+            raise MalformedBody(f"event 1 of {debate_stream(debate_id)} does not open the debate")
+    except MalformedBody as error:
+        raise MalformedBody(
+            f"{error}; jury verify {debate_id} looks at all of it, jury db quarantine {debate_id} sets it aside"
+        ) from error
     if not events:
         raise not_found(debate_id)
     return DebateReading(

@@ -9,8 +9,8 @@ from jury_events.debate_events import JudgmentRendered, JurorAbstained, JurorEva
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
 from jury_events.ids import LOCAL_PREFIX, calls_stream
-from jury_events.local_facts import local_facts
 from jury_events.parts import SALT_BYTES, Digest, decode_digest, encode_digest, part_digest
+from jury_replay.quarantine import is_set_aside
 from jury_store.inventory import DebateRecord, Head
 
 # Bodies are canonical JSON, where a quotation mark inside a text is escaped: this finds references and nothing else.
@@ -52,7 +52,7 @@ def check_debate(record: DebateRecord) -> Checked:
     """Chains, heads, bodies and texts of one debate; of one in quarantine, bodies are hashed and not read."""
     failures: list[Failure] = []
     named: dict[str, StoredEvent] = {}
-    read = not is_quarantined(record)
+    read = not is_set_aside(record.local)
     for stream in dict.fromkeys((*record.events, *record.heads)):
         found = _stream_failure(stream, record.events.get(stream, []), record.heads.get(stream), named, read=read)
         failures += () if found is None else (found,)
@@ -74,14 +74,6 @@ def check_debate(record: DebateRecord) -> Checked:
         bytes=sum(len(event.body) for event in events) + sum(len(part.content) for part in record.parts.values()),
         failures=tuple(failures),
     )
-
-
-def is_quarantined(record: DebateRecord) -> bool:
-    """Whether the log says that the debate is set aside; what does not decode says nothing."""
-    try:
-        return local_facts(record.local).quarantine is not None
-    except (EventError, TypeError):
-        return False
 
 
 def _is_bytes(value: object) -> bool:

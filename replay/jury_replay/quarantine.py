@@ -1,13 +1,14 @@
 """Setting a debate aside that gets in the way, and taking it back. Nothing of it is moved: both are events."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from pydantic import ValidationError
 
 from jury_events.codec import LocalEvent, encode
 from jury_events.envelope import StoredEvent
-from jury_events.ids import local_stream
+from jury_events.errors import EventError
+from jury_events.ids import local_stream, stream_debate
 from jury_events.local_events import DebateQuarantined, DebateReleased
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_replay.errors import DebateMissing, QuarantineRefused
@@ -23,17 +24,21 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def facts_of(store: EventStore, debate_ids: Collection[str]) -> dict[str, LocalFacts]:
-    """What the store did with those of the debates with which it did anything.
-
-    Raises:
-        EventError: what it says of one does not decode.
-    """
+def set_aside(store: EventStore, debate_ids: Collection[str]) -> set[str]:
+    """Those of the debates that are in quarantine; one of which that cannot be read is not."""
     wanted = [local_stream(one) for one in debate_ids]
     found: dict[str, list[StoredEvent]] = {}
     for start in range(0, len(wanted), _READ_AT_ONCE):
         found |= store.read_streams(wanted[start : start + _READ_AT_ONCE])
-    return {one: local_facts(found[name]) for one in debate_ids if (name := local_stream(one)) in found}
+    return {stream_debate(name) for name, events in found.items() if is_set_aside(events)}
+
+
+def is_set_aside(events: Iterable[StoredEvent]) -> bool:
+    """Whether a stream `local/` says that the debate is in quarantine; what does not decode says nothing."""
+    try:
+        return local_facts(events).quarantine is not None
+    except (EventError, TypeError):
+        return False
 
 
 def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock: Callable[[], int] = now) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from jury_events.conditions import Condition
 from jury_replay.offline import no_network
-from jury_replay.quarantine import facts_of
+from jury_replay.quarantine import set_aside
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
@@ -58,7 +58,7 @@ class Selection(NamedTuple):
 
 def _in_view(store: EventStore, ids: Sequence[str]) -> Sequence[str]:
     """Those that are not in quarantine."""
-    aside = {one for one, facts in facts_of(store, ids).items() if facts.quarantine is not None}
+    aside = set_aside(store, ids)
     return [one for one in ids if one not in aside] if aside else ids
 
 

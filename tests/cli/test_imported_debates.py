@@ -43,7 +43,9 @@ def jury(origin: Path, tmp_path: Path) -> CommandLine:
 
 
 def run(jury: CommandLine, *more: str):
-    return jury.run("cases.jsonl", "--run", "r1", "--jsonl", "--fail-on", "needs_review", "--fail-on", "unsafe_fail", *more)
+    return jury.run(
+        "cases.jsonl", "--run", "r1", "--jsonl", "--fail-on", "needs_review", "--fail-on", "unsafe_fail", *more
+    )
 
 
 def test_a_run_does_not_take_imported_debates_for_judged(jury, origin):
@@ -114,7 +116,9 @@ def test_one_import_among_debates_of_our_own_is_named(jury, origin):
 def test_lists_and_show_say_imported_and_how_far_its_origin_is_shown(jury, origin):
     assert jury("import", str(origin / "bare" / f"r1~leak{SUFFIX}")).code == 0
     assert jury("import", str(origin / "sealed" / f"r1~polite{SUFFIX}")).code == 0
-    rest = [str(path) for path in (origin / "sealed").iterdir() if "leak" not in path.name and "polite" not in path.name]
+    rest = [
+        str(path) for path in (origin / "sealed").iterdir() if "leak" not in path.name and "polite" not in path.name
+    ]
     assert jury("import", *rest, "--key", "key.pub").code == 0
 
     listed = jury("list").out.splitlines()

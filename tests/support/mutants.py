@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, decode_digest, encode_digest, make_part
-from jury_replay.cassettes.lines import EventLine, Manifest, StreamEnd, part_line, written
+from jury_replay.cassettes.lines import Manifest, StreamEnd, part_line, written
 from jury_replay.cassettes.reading import read_cassette
 from jury_store.inventory import DebateRecord, Head
 from support.cassettes import canonical_line, with_its_hash
@@ -83,7 +83,9 @@ def renamed(record: DebateRecord, name: str) -> DebateRecord:
 def cassette_of(record: DebateRecord) -> bytes:
     """The file of a record, whatever is in it: unlike an export, it looks at nothing."""
     lines = [_event_line(event) for events in record.events.values() for event in events]
-    lines += [written(part_line(part)) for _, part in sorted((encode_digest(one), part) for one, part in record.parts.items())]
+    lines += [
+        written(part_line(part)) for _, part in sorted((encode_digest(one), part) for one, part in record.parts.items())
+    ]
     manifest = Manifest(
         debate_id=record.debate_id,
         streams={
@@ -107,9 +109,41 @@ def _event_line(event: StoredEvent) -> bytes:
 
 Mutation = Callable[[DebateRecord, random.Random], tuple[str, DebateRecord]]
 
-_NUMBERS = (0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 10**40, 0.5, -0.0, 1e308, 5e-324, 1e16, 100.0, 101)
+_NUMBERS = (
+    0,
+    1,
+    -1,
+    2**31,
+    2**53 + 1,
+    2**63 - 1,
+    2**63,
+    -(2**63) - 1,
+    10**40,
+    0.5,
+    -0.0,
+    1e308,
+    5e-324,
+    1e16,
+    100.0,
+    101,
+)
 _RAW_NUMBERS = ("NaN", "Infinity", "-Infinity", "1e999", "1E5", "01", "-0", "1.0e1", "9" * 5000)
-_TEXTS = ("", " ", "x" * 301, "\x00", "\u2028", "\ud800", "日本", "=1+1", "../../x", "a/b", "%2F", "safe_pass", "\x1b[31m", "'; --")
+_TEXTS = (
+    "",
+    " ",
+    "x" * 301,
+    "\x00",
+    "\u2028",
+    "\ud800",
+    "日本",
+    "=1+1",
+    "../../x",
+    "a/b",
+    "%2F",
+    "safe_pass",
+    "\x1b[31m",
+    "'; --",
+)
 _OTHERS = (None, True, False, [], {}, [[]], [None], {"part": "A" * 43}, {"part": 5}, "1", 1, 1.5)
 
 
@@ -223,7 +257,9 @@ def _raw(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRecord]:
         "a byte order mark": "\ufeff" + text,
         "an escape": text.replace("a", "\\u0061", 1),
         "a key twice": "{" + text[1 : text.index(",")] + "," + text[1:],
-        "another order": json.dumps(dict(reversed(json.loads(text).items())), separators=(",", ":"), ensure_ascii=False),
+        "another order": json.dumps(
+            dict(reversed(json.loads(text).items())), separators=(",", ":"), ensure_ascii=False
+        ),
         "ASCII": json.dumps(json.loads(text), sort_keys=True, separators=(",", ":")),
         "cut": text[: len(text) // 2],
         "nothing": "",
@@ -288,7 +324,9 @@ def _parts(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRecord
     contents = (b"", b"\xff\xfe", b"{}", b"[" * 3000, part.content[:-1], "日本".encode(), b"x" * 100_000, b"\x00")
     other = draw.choice((None, *contents))
     if other is None:
-        return "a text is gone", record._replace(parts={one: text for one, text in record.parts.items() if one != digest})
+        return "a text is gone", record._replace(
+            parts={one: text for one, text in record.parts.items() if one != digest}
+        )
     new: Part = make_part(other, part.salt)
     old, name = encode_digest(digest).encode(), encode_digest(new.digest).encode()
     streams = {

@@ -66,9 +66,9 @@ def quarantine(names: tuple[str, ...], *, by: str, reason: str, store_url: str |
     """
     from functools import partial
 
-    from jury_replay.quarantine import quarantine as set_aside
+    from jury_replay.quarantine import quarantine as into_quarantine
 
-    return _each(store_url, names, partial(set_aside, by=by, reason=reason), "set aside")
+    return _each(store_url, names, partial(into_quarantine, by=by, reason=reason), "set aside")
 
 
 @command.command("release", short_help="Take debates back out of quarantine.")
