@@ -69,12 +69,10 @@ def read_debate(store: EventStore, debate_id: str) -> DebateReading:
     try:
         events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
         exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
-        if events and not isinstance(events[0], DebateOpened):
-            raise MalformedBody(f"event 1 of {debate_stream(debate_id)} does not open the debate")
     except MalformedBody as error:
-        raise MalformedBody(
-            f"{error}; jury verify {debate_id} looks at all of it, jury db quarantine {debate_id} sets it aside"
-        ) from error
+        raise _unreadable(debate_id, str(error)) from error
+    if events and not isinstance(events[0], DebateOpened):
+        raise _unreadable(debate_id, f"event 1 of {debate_stream(debate_id)} does not open the debate")
     if not events:
         raise not_found(debate_id)
     return DebateReading(
@@ -82,6 +80,12 @@ def read_debate(store: EventStore, debate_id: str) -> DebateReading:
         exchanges=[event for event in exchanges if isinstance(event, ExchangeRecorded)],
         texts={encode_digest(digest): part.content for digest, part in store.parts(debate_id).items()},
         local=local_facts(streams.get(local_stream(debate_id), [])),
+    )
+
+
+def _unreadable(debate_id: str, why: str) -> MalformedBody:
+    return MalformedBody(
+        f"{why}; jury verify {debate_id} looks at all of it, jury db quarantine {debate_id} sets it aside"
     )
 
 
