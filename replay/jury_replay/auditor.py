@@ -137,9 +137,7 @@ def check_fields(name: str, value: Any, where: str) -> None:
             check_fields(name, one, where)
     elif isinstance(value, dict) and name != "metadata":
         line = " ".join([name, *sorted(value)])
-        require(
-            set(value) == {"part"} or line in KNOWN, f"{where}: {name} has other fields than it should"
-        )
+        require(set(value) == {"part"} or line in KNOWN, f"{where}: {name} has other fields than it should")
         for key, one in value.items():
             check_fields(key, one, where)
     elif isinstance(value, int):
