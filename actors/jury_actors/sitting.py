@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NoReturn, Protocol
 
 from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
-from jury_actors.errors import Halted, NotHeldHere, OtherPanel, Released, TextMissing
+from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
 from jury_actors.juror_link import JurorLink
 from jury_actors.messages import Ask, Finished, Job, Told
 from jury_actors.sources import Sources
@@ -151,17 +151,17 @@ class Sitting:
         """Whoever can have a cassette imported must not decide what a run comes to.
 
         Raises:
-            NotHeldHere: the debate came in one, or was set aside.
+            HeldElsewhere: the debate came in one, or was set aside.
         """
         facts = local_facts(known.local)
         debate = self._job.debate_id
         if facts.quarantine is not None:
-            raise NotHeldHere(
+            raise HeldElsewhere(
                 f"debate {debate} is in quarantine ({facts.quarantine.reason}): take it back with: "
                 f"jury db release {debate}; or judge the case under another run id"
             )
         if facts.imports and not self._job.adopted:
-            raise NotHeldHere(
+            raise HeldElsewhere(
                 f"debate {debate} came in a cassette and was not held here, so it does not go on as this run's own; "
                 "give the run another id"
             )

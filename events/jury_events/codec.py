@@ -23,7 +23,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.errors import MalformedBody, UnknownEventType
+from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX
 from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased
@@ -154,8 +154,8 @@ def decode_exactly(stored: StoredEvent) -> AnyEvent:
     return event
 
 
-_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What a body raises that is no event; ValidationError is a ValueError."""
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, EventError)
+"""What a body raises that is no event; ValidationError is a ValueError, EventError what is no canonical JSON."""
 
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.imports import import_failures
 from jury_replay.integrity import Failure, check_debate
+from jury_replay.quarantine import set_aside
 from jury_replay.sealed import check_seals
 from jury_replay.selection import ALL_STORED, Selection, spread
 from jury_store.event_store import EventStore
@@ -26,7 +27,7 @@ class Report:
     """What was looked at, and what is wrong with it.
 
     `failures` holds the first bad event of each stream and each bad text, in the order of the log. `erased` counts
-    texts whose absence is recorded; `bytes` are those of bodies and texts.
+    texts whose absence is recorded; `bytes` are those of bodies and texts. `quarantined` debates were hashed, not read.
 
     Of the whole log: `seals` stored; `sealed` events that the largest seal or checkpoint that fits covers, `unsealed`
     ones beyond it; `signatures`: whether those of the seals were checked.
@@ -42,6 +43,7 @@ class Report:
     unsealed: int
     signatures: bool
     failures: tuple[Failure, ...]
+    quarantined: int = 0
 
     @property
     def ok(self) -> bool:
@@ -82,7 +84,7 @@ def verify(
     if checkpoint is not None:
         read_checkpoint(checkpoint)  # what is none is told before everything is read
     failures: list[Failure] = []
-    debates = events = parts = erased = size = 0
+    debates = events = parts = erased = size = quarantined = 0
     chunks = (ALL_STORED if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
     for checked in spread(store, chunks, _check_chunk, url=url, processes=processes):
         debates += checked.debates
@@ -90,6 +92,7 @@ def verify(
         parts += checked.parts
         erased += checked.erased
         size += checked.bytes
+        quarantined += checked.quarantined
         failures += checked.failures
         if progress is not None:
             progress(debates)
@@ -111,6 +114,7 @@ def verify(
         unsealed=max(events - sealed, 0) if debate_ids is None else 0,
         signatures=bool(keys) and debate_ids is None,
         failures=tuple(failures),
+        quarantined=quarantined,
     )
 
 
@@ -123,6 +127,7 @@ class _Chunk(NamedTuple):
     erased: int
     bytes: int
     failures: list[Failure]
+    quarantined: int
 
 
 def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
@@ -144,7 +149,8 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str]) -> _Chunk:
         failures += import_failures(record, origin)
         if origin is not None and not checked.failures and (fault := origin_fault(record, origin)) is not None:
             failures.append(Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}"))
-    return _Chunk(debates, events, parts, erased, size, failures)
+    quarantined = len(set_aside(store, debate_ids))
+    return _Chunk(debates, events, parts, erased, size, failures, quarantined)
 
 
 def _log_failures(store: EventStore) -> Iterable[Failure]:

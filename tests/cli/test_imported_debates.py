@@ -155,6 +155,16 @@ def test_a_debate_is_set_aside_and_taken_back(jury, origin):
     assert jury("verify", "--all").code == 0
 
 
+def test_verification_says_what_it_did_not_read(jury, origin):
+    assert jury("import", str(origin / "bare")).code == 0
+    assert jury("db", "quarantine", "r1~leak", "--by", "ops", "--reason", "forged").code == 0
+
+    outcome = jury("verify", "--all")
+
+    assert (outcome.code, "1 debate in quarantine: hashed, and not read" in outcome.out) == (0, True)
+    assert jury("verify", "--all", "--json").json["quarantined"] == 1
+
+
 def test_who_sets_aside_and_why_is_asked_for(jury, origin):
     assert jury("import", str(origin / "bare")).code == 0
 

@@ -229,6 +229,7 @@ def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
         ("exchange_recorded", b'{"request":7}'),
         ("debate_forked", b'{"steps":[]}'),
         ("debate_forked", b"[" * 100_000),
+        ("debate_forked", b'{"version":NaN}'),
     ],
 )
 def test_an_older_body_that_is_no_event_is_named(name: str, body: bytes) -> None:

@@ -114,6 +114,8 @@ def _tell(report: "Report") -> None:
     )
     found = "nothing was altered" if report.ok else counted(len(report.failures), "failure")
     print(f"{found}: {looked}")
+    if report.quarantined:
+        print(f"{counted(report.quarantined, 'debate')} in quarantine: hashed, and not read")
     if report.seals or report.sealed:
         beyond = f", {counted(report.unsealed, 'event')} not sealed yet" if report.unsealed else ""
         print(f"{counted(report.seals, 'seal')} over {counted(report.sealed, 'event')}{beyond}")
