@@ -11,6 +11,7 @@ from jury_events.local_facts import local_facts
 from jury_migrations.upgrading import upgrade
 from jury_replay.cassettes.intake import take_in
 from jury_replay.cassettes.reading import read_cassette
+from jury_replay.erasure import debates_over
 from jury_replay.errors import DebateMissing, QuarantineRefused
 from jury_replay.imports import adoption_fault, seal_digest
 from jury_replay.quarantine import quarantine, release
@@ -207,6 +208,7 @@ def test_a_debate_in_quarantine_is_left_out_and_comes_back(store: EventStore) ->
     assert [run.debates for run in store.runs()] == [1]
     assert ([*EVERYTHING.chunks(store)], [*ALL_STORED.chunks(store)]) == ([["b"]], [["a", "b"]])
     assert store.cases_of_run("run")["a"].quarantined == "why"
+    assert debates_over(store, store.debates()[0].case_id) == ["a", "b"]  # erasing reaches it
     rows = store.debates(), store.debates(quarantined=True)
     store.rebuild()
     assert rows == (store.debates(), store.debates(quarantined=True))
