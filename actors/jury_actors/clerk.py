@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
 from jury_events.parts import Part
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
@@ -17,11 +17,12 @@ _BATCH_BYTES = 1024 * 1024
 
 
 class Recollection(NamedTuple):
-    """Everything that the log holds of a debate: both streams in order, and every text."""
+    """Everything that the log holds of a debate: its streams in order (`local`: what the store did), every text."""
 
     events: list[StoredEvent]
     exchanges: list[StoredEvent]
     parts: list[Part]
+    local: Sequence[StoredEvent] = ()
 
 
 class ClerkPort(Protocol):
@@ -76,13 +77,14 @@ class Clerk:
         found = [debate for debate in debate_ids if debate_stream(debate) in known]
         if not found:
             return {}
-        streams = self._store.read_streams([stream for d in found for stream in (debate_stream(d), calls_stream(d))])
+        streams = self._store.read_streams([stream for one in found for stream in streams_of(one)])
         parts = self._store.parts_of(found)
         return {
             debate: Recollection(
                 events=streams.get(debate_stream(debate), []),
                 exchanges=streams.get(calls_stream(debate), []),
                 parts=list(parts.get(debate, {}).values()),
+                local=streams.get(local_stream(debate), []),
             )
             for debate in found
         }

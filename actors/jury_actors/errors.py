@@ -74,5 +74,9 @@ class ClusterLost(ActorError):
     """Ray, or an actor of the court, is gone for good; what was recorded stays, and the same run goes on from there."""
 
 
+class HeldElsewhere(ActorError):
+    """A debate that is to go on was imported, or is in quarantine; the message names the way out."""
+
+
 class OtherPanel(ActorError):
     """A debate that is to go on was opened with another panel."""

@@ -69,13 +69,15 @@ class Docket(NamedTuple):
 class Job(NamedTuple):
     """One debate to hold: `case` is the case with its label, as JSON.
 
-    `submission_id` is the caller's name for it in live events.
+    `submission_id` is the caller's name for it in live events. `adopted`: where it was imported, that was looked into,
+    and it goes on as if it had been held here.
     """
 
     debate_id: str
     case: bytes
     docket: Docket
     submission_id: str | None = None
+    adopted: bool = False
 
 
 class Finished(NamedTuple):

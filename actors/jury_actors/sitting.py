@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NoReturn, Protocol
 
 from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
-from jury_actors.errors import Halted, OtherPanel, Released, TextMissing
+from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
 from jury_actors.juror_link import JurorLink
 from jury_actors.messages import Ask, Finished, Job, Told
 from jury_actors.sources import Sources
@@ -23,6 +23,7 @@ from jury_events.debate_events import CoordinatorResumed, DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, debate_stream
+from jury_events.local_facts import local_facts
 from jury_events.parts import SALT_BYTES, PartPen, refs_in
 from jury_store.errors import Mismatch
 from jury_store.event_store import Append, Appended
@@ -126,6 +127,7 @@ class Sitting:
 
     async def _resume(self, known: Recollection) -> bool:
         """Fold the log; gives whether the debate is over. Steps that may have been in flight are named in an event."""
+        self._check_held_here(known)
         self._pen.know(known.parts)
         opened, *events = (decode(stored) for stored in known.events)
         assert isinstance(opened, DebateOpened)
@@ -144,6 +146,25 @@ class Sitting:
         new_branch = state.forked is not None and not state.resumed
         await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.asked_for()])
         return False
+
+    def _check_held_here(self, known: Recollection) -> None:
+        """Whoever can have a cassette imported must not decide what a run comes to.
+
+        Raises:
+            HeldElsewhere: the debate came in one, or was set aside.
+        """
+        facts = local_facts(known.local)
+        debate = self._job.debate_id
+        if facts.quarantine is not None:
+            raise HeldElsewhere(
+                f"debate {debate} is in quarantine ({facts.quarantine.reason}): take it back with: "
+                f"jury db release {debate}; or judge the case under another run id"
+            )
+        if facts.imports and not self._job.adopted:
+            raise HeldElsewhere(
+                f"debate {debate} came in a cassette and was not held here, so it does not go on as this run's own; "
+                "give the run another id"
+            )
 
     def _is_ours(self, opened: DebateOpened, schema: int) -> bool:
         """Whether it was opened with this run's panel; one that was opened before pictures goes on without them."""

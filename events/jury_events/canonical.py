@@ -4,6 +4,7 @@ Bodies are made once and hashed as stored; nothing ever canonicalises stored byt
 """
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from jury_events.errors import EventError
@@ -11,6 +12,9 @@ from jury_events.errors import EventError
 _encode = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
 ).encode
+
+MAX_WHOLE = 2**63 - 1
+"""The largest whole number that every database keeps; the least is its negative."""
 
 
 def canonical_json(value: Any) -> bytes:
@@ -28,3 +32,14 @@ def canonical_json(value: Any) -> bytes:
         ) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise EventError(f"cannot be written as JSON: {error}") from error
+
+
+def numbers_in(value: Any) -> Iterator[int]:
+    """Every whole number in decoded JSON."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from numbers_in(one)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield value

@@ -1,11 +1,12 @@
 """Events to canonical body bytes and back. Bytes are made once and stored; old schemas are upcast on reading."""
 
 import json
-from typing import Annotated, Any
+import re
+from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from jury_events.canonical import canonical_json
+from jury_events.canonical import MAX_WHOLE, canonical_json, numbers_in
 from jury_events.debate_events import (
     ConsensusChecked,
     CoordinatorResumed,
@@ -22,8 +23,10 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.errors import MalformedBody, UnknownEventType
+from jury_events.errors import EventError, MalformedBody, UnknownEventType
 from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX
+from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased
 from jury_events.parts import Part
 from jury_events.upcasters import upcast
 
@@ -42,68 +45,149 @@ DebateEvent = (
     | DebateForked
     | TextsErased
 )
-AnyEvent = Annotated[DebateEvent | ExchangeRecorded, Field(discriminator="type")]
+LocalEvent = DebateImported | DebateQuarantined | DebateReleased
+AnyEvent = DebateEvent | ExchangeRecorded | LocalEvent
 
-_adapter: TypeAdapter[DebateEvent | ExchangeRecorded] = TypeAdapter(AnyEvent)
+_adapter: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
 
-SCHEMAS: dict[str, int] = {
-    event.model_fields["type"].default: event.schema_version for event in (*DebateEvent.__args__, ExchangeRecorded)
-}
+
+def _type(event: type[AnyEvent]) -> str:
+    name: str = event.model_fields["type"].default
+    return name
+
+
+SCHEMAS: dict[str, int] = {_type(event): event.schema_version for event in AnyEvent.__args__}
 """The current schema number of each event type."""
 
+STREAMS: dict[str, str] = {
+    **{_type(event): DEBATE_PREFIX for event in DebateEvent.__args__},
+    _type(ExchangeRecorded): CALLS_PREFIX,
+    **{_type(event): LOCAL_PREFIX for event in LocalEvent.__args__},
+}
+"""With what the name of the stream begins that an event type belongs to."""
 
-def encode(event: DebateEvent | ExchangeRecorded, *, recorded_at: int, parts: tuple[Part, ...] = ()) -> NewEvent:
+
+def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -> NewEvent:
     """The event ready to append, with the parts that it brings.
 
     Args:
         event: what happened.
         recorded_at: microseconds since 1970-01-01 UTC, from the caller's clock.
         parts: texts that the log does not hold yet.
+
+    Raises:
+        EventError: it holds a number or a text that no log keeps.
     """
+    body = _body(event)
+    _check_numbers(body)
     return NewEvent(
         event_id=event.event_id,
         type=event.type,
         schema=event.schema_version,
         recorded_at=recorded_at,
-        body=canonical_json(event.model_dump(mode="json")),
+        body=body,
         parts=parts,
     )
 
 
 def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
-    """The event of a stored row, upcast to the current schema.
+    """The event of a stored row of `debate/` or `calls/`, upcast to the current schema.
 
     Raises:
         UnknownEventType: its type or schema is newer than this version of Jury Judge.
-        MalformedBody: its bytes are not the event that the envelope names.
+        MalformedBody: its bytes are not the event that the envelope names, or it belongs to another stream.
     """
+    event, _ = _decoded(stored)
+    if isinstance(event, LocalEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which tells nothing of how the debate went")
+    return event
+
+
+def decode_local(stored: StoredEvent) -> LocalEvent:
+    """The event of a stored row of `local/`; raises as `decode`."""
+    event, _ = _decoded(stored)
+    if not isinstance(event, LocalEvent):
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which is nothing that this store did")
+    return event
+
+
+def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
+    """The event, and its body in the current schema."""
     current = SCHEMAS.get(stored.type)
-    where = f"event {stored.version} of {stored.stream}"
-    if current is None or stored.schema > current:
+    where = _where(stored)
+    if current is None or not 1 <= stored.schema <= current:
         raise UnknownEventType(
             f"{where} is {stored.type!r}, schema {stored.schema}, which this version does not know; upgrade jury-judge"
         )
+    if not stored.stream.startswith(STREAMS[stored.type]):
+        raise MalformedBody(f"{where} is {stored.type!r}, which belongs to a stream {STREAMS[stored.type]}ID")
     try:
-        if stored.schema == current:
-            event = _adapter.validate_json(stored.body)
-        else:
-            event = _adapter.validate_json(_upcast_bytes(stored))
-    except (ValidationError, ValueError) as error:
+        body = stored.body if stored.schema == current else _raised(stored)
+        event = _adapter.validate_json(body)
+    except _UNREADABLE as error:
         raise MalformedBody(f"{where} ({stored.type}) does not decode: {_first_line(error)}") from error
     if event.type != stored.type or event.event_id != stored.event_id:
         raise MalformedBody(
             f"{where}: the body is {event.type} {event.event_id!r}, the envelope says {stored.type} {stored.event_id!r}"
         )
+    return event, body
+
+
+def decode_exactly(stored: StoredEvent) -> AnyEvent:
+    """The event of a stored row whose bytes are those that encoding it gives, in its own schema.
+
+    `decode` reads whatever means the event: with a field that has a default left out, with other white space, with a
+    number that no database keeps. Other readers need not read the same in that, so nothing of it is taken in.
+
+    Raises:
+        UnknownEventType, MalformedBody: as `decode`, or its bytes are others than those of the event.
+    """
+    event, body = _decoded(stored)
+    # An older body is raised to today's before it is compared, which hides how it is spelt.
+    respelt = body is not stored.body and canonical_json(json.loads(stored.body)) != stored.body
+    if respelt or _body(event) != body:
+        raise MalformedBody(
+            f"{_where(stored)} ({stored.type}): its body is not canonical JSON, or not all of the event: Jury Judge "
+            "writes it otherwise"
+        )
+    _check_numbers(stored.body, _where(stored))
     return event
 
 
-def _upcast_bytes(stored: StoredEvent) -> bytes:
-    body: dict[str, Any] = json.loads(stored.body)
-    return canonical_json(upcast(stored.type, stored.schema, SCHEMAS[stored.type], body))
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, EventError)
+"""What a body raises that is no event; ValidationError is a ValueError, EventError what is no canonical JSON."""
+
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+
+
+def _where(stored: StoredEvent) -> str:
+    return f"event {stored.version} of {stored.stream}"
+
+
+def _body(event: AnyEvent) -> bytes:
+    return canonical_json(event.model_dump(mode="json"))
+
+
+def _check_numbers(body: bytes, where: str = "an event") -> None:
+    """Refuse whole numbers that fit no column: whoever adds them up could not keep the sum.
+
+    Raises:
+        MalformedBody: there is one.
+    """
+    # Texts hold long digits too, so those few bodies are looked at number by number.
+    if _LONG_NUMBER.search(body):
+        for number in numbers_in(json.loads(body)):
+            if not -MAX_WHOLE <= number <= MAX_WHOLE:
+                raise MalformedBody(f"{where} holds the number {number:.6g}, which no database keeps")
+
+
+def _raised(stored: StoredEvent) -> bytes:
+    """The body of an older schema as one of today."""
+    return canonical_json(upcast(stored.type, stored.schema, SCHEMAS[stored.type], json.loads(stored.body)))
 
 
 def _first_line(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error)
+    return str(error) or type(error).__name__

@@ -18,6 +18,7 @@ A new one must be `reachable` too; a log may hold others.
 
 DEBATE_PREFIX = "debate/"
 CALLS_PREFIX = "calls/"
+LOCAL_PREFIX = "local/"
 
 _SAFE_CASE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -48,8 +49,18 @@ def calls_stream(debate_id: str) -> str:
     return CALLS_PREFIX + debate_id
 
 
+def local_stream(debate_id: str) -> str:
+    """What this store did with the debate; it goes into no cassette."""
+    return LOCAL_PREFIX + debate_id
+
+
+def streams_of(debate_id: str) -> tuple[str, str, str]:
+    """Every stream that a debate may have."""
+    return debate_stream(debate_id), calls_stream(debate_id), local_stream(debate_id)
+
+
 def stream_debate(stream: str) -> str:
-    """The debate of a stream of either kind."""
+    """The debate of a stream of any kind."""
     return stream.split("/", 1)[1]
 
 

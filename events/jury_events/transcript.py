@@ -16,7 +16,7 @@ Origin = Literal["user", "model", "tool", "environment", "developer"]
 of the agent added by themselves. developer: whoever set the agent up."""
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
-Bytes = Annotated[int, Field(ge=0)]
+Bytes = Annotated[int, Field(ge=0, le=2**53)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 

@@ -8,9 +8,10 @@ from jury_debate.recorded_panel import IMAGES_SINCE, Difference, panel_differenc
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
-from jury_events.errors import EventError
+from jury_events.errors import EventError, MalformedBody
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
+from jury_events.local_facts import NOTHING_LOCAL, LocalFacts, local_facts
 from jury_events.parts import encode_digest
 from jury_judge.errors import DebateNotFound
 from jury_judge.views.debate_record import read_record
@@ -23,11 +24,12 @@ _PAGE = 1000
 
 
 class DebateReading(NamedTuple):
-    """Both streams decoded, and the texts by the 43 characters of their references (erased ones are left out)."""
+    """The streams decoded, and the texts by the 43 characters of their references (erased ones are left out)."""
 
     events: list[DebateEvent]
     exchanges: list[ExchangeRecorded]
     texts: dict[str, bytes]
+    local: LocalFacts = NOTHING_LOCAL
 
     @property
     def opened(self) -> DebateOpened:
@@ -63,15 +65,27 @@ def read_debate(store: EventStore, debate_id: str) -> DebateReading:
         DebateNotFound: there is none of that id.
         EventError: a stored body does not decode.
     """
-    streams = store.read_streams([debate_stream(debate_id), calls_stream(debate_id)])
-    events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
-    exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
+    streams = store.read_streams(streams_of(debate_id))
+    try:
+        events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
+        exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
+    except MalformedBody as error:
+        raise _unreadable(debate_id, str(error)) from error
+    if events and not isinstance(events[0], DebateOpened):
+        raise _unreadable(debate_id, f"event 1 of {debate_stream(debate_id)} does not open the debate")
     if not events:
         raise not_found(debate_id)
     return DebateReading(
         events=[event for event in events if not isinstance(event, ExchangeRecorded)],
         exchanges=[event for event in exchanges if isinstance(event, ExchangeRecorded)],
         texts={encode_digest(digest): part.content for digest, part in store.parts(debate_id).items()},
+        local=local_facts(streams.get(local_stream(debate_id), [])),
+    )
+
+
+def _unreadable(debate_id: str, why: str) -> MalformedBody:
+    return MalformedBody(
+        f"{why}; jury verify {debate_id} looks at all of it, jury db quarantine {debate_id} sets it aside"
     )
 
 

@@ -44,6 +44,7 @@ from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, check_call
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
 from jury_store.event_store import EventStore
+from jury_store.seals.keys import PublicKey
 
 AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
 """A preset, the name of a jury that comes along, a panel file, or a panel as an object."""
@@ -75,9 +76,12 @@ class Jury(Records):
         lock_wait: seconds to wait for another process that writes the same SQLite store.
         preset, language, max_rounds, threshold, method, judge_model: put over the panel, its file and the environment.
         heard: told what final judges write while they write it: a debate's id, and the next piece.
+        adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as held here if its
+            seal is signed by one of them.
 
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
+        BadSealKey: `adopt` holds something that is no public key.
         UnknownProvider: a model of the panel has no provider.
     """
 
@@ -105,6 +109,7 @@ class Jury(Records):
         method: FinalMethod | None = None,
         judge_model: str | None = None,
         heard: Callable[[str, str], None] | None = None,
+        adopt: Iterable[str] = (),
     ) -> None:
         _check_bounds(
             concurrency=(concurrency, 1), replicas=(replicas, 1), max_calls=(max_calls, 0), max_cost=(max_cost, 0)
@@ -141,6 +146,7 @@ class Jury(Records):
         self._keyless = ray_address is not None
         self._set_up = court
         self._heard = heard
+        self._adopt = _keys(adopt)
 
     @property
     def panel(self) -> Panel:
@@ -182,7 +188,8 @@ class Jury(Records):
         Raises:
             CaseFileError: the case cannot be used.
             KeyMissing, Halted: a provider's key is missing or refused, a quota or the budget is used up.
-            RunRefused: the debate was begun with another panel, or over another case.
+            RunRefused: the debate was begun with another panel, or over another case; or it was imported, and is not
+                adopted; or it is in quarantine, or cannot be read.
             StoreLocked: another process writes to the store.
             JuryClosed: the Jury was left meanwhile.
         """
@@ -219,7 +226,8 @@ class Jury(Records):
 
         Raises:
             CaseFileError: a case cannot be read; what ran was finished first.
-            RunRefused: the run was begun with another panel, or a case's content changed.
+            RunRefused: the run was begun with another panel, or a case's content changed; or one of its debates was
+                imported, and is not adopted; or one cannot be read.
             RunUnfinished: some debates could not go on; raised after the results of all others.
             KeyMissing, StoreLocked, JuryClosed: as `evaluate`.
         """
@@ -231,6 +239,7 @@ class Jury(Records):
             resolved=self._loaded.resolved,
             cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts, self._roots)),
             concurrency=concurrency or self._concurrency,
+            adopt=self._adopt,
         )
         surveyed = await self._read(partial(survey, run))
         if surveyed.left:
@@ -262,7 +271,7 @@ class Jury(Records):
             check_models(self.panel, self._loaded.endpoints, os.environ)
 
     def _is_over(self, store: EventStore, debate_id: str, case: Case) -> bool | None:
-        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, store)
+        return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, store, self._adopt)
 
     def _job(self, debate_id: str, case: Case, run_id: str | None, submission_id: str | None, *, opened: bool) -> Job:
         """What a debate that is open already judges was read when it opened."""
@@ -271,7 +280,8 @@ class Jury(Records):
             case = with_records(case, self._settings.artifact_hosts, self._roots)
         case = self._loaded.redaction.case(case)
         docket = Docket(run_id, self._loaded.resolved, watched=True)
-        return Job(debate_id, case.model_dump_json().encode(), docket, submission_id)
+        # What is open already was looked at by `is_over`, which refuses what is not ours.
+        return Job(debate_id, case.model_dump_json().encode(), docket, submission_id, adopted=opened)
 
     async def _hold(self, job: Job) -> None:
         async with self._court.caller() as port:
@@ -309,6 +319,12 @@ def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overr
     if overrides == Overrides():
         return loaded
     return loaded._replace(resolved=changed_panel(loaded.resolved, overrides))
+
+
+def _keys(lines: Iterable[str]) -> tuple[PublicKey, ...]:
+    if isinstance(lines, str):
+        raise SettingError("adopt: must be a list of public keys, not one text")
+    return tuple(PublicKey.parse(line) for line in lines)
 
 
 _RUN_ID = TypeAdapter(NewRunId)

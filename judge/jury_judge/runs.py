@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
+from jury_judge.adoption import adopted, not_set_aside
 from jury_judge.cases.losses import LossReport
 from jury_judge.debates import events_gone, panel_changes
 from jury_judge.errors import CaseFileError, RunRefused
@@ -27,6 +28,7 @@ from jury_judge.views.result import line_of_stream
 from jury_store.debate_rows import CaseRow
 from jury_store.errors import AppendRefused, Fenced, StoreError
 from jury_store.event_store import EventStore
+from jury_store.seals.keys import PublicKey
 
 SURVEY_SECONDS = 3.0
 """How long cases are read before the first of them is judged."""
@@ -81,6 +83,7 @@ class Run:
             records that its URIs lead to.
         concurrency: debates at once.
         submission_id: what the caller calls a case in live events.
+        adopt: an imported debate counts as held here if its seal is signed by one of these keys.
     """
 
     run_id: str
@@ -88,6 +91,7 @@ class Run:
     cases: CaseSource
     concurrency: int
     submission_id: Callable[[Case], str | None] = lambda _case: None
+    adopt: Collection[PublicKey] = ()
 
     def debate_id(self, case: Case) -> str:
         """Where the case's debate is in the store."""
@@ -103,12 +107,14 @@ class Survey:
         total: how many cases there are; None where reading them all would take too long before anything is done.
         stored: what the store has of them, by debate id; of all debates of the run where `total` is None.
         losses: what of the cases that were read no juror is shown.
+        adopted: imported debates that count as held here.
     """
 
     read: int
     total: int | None
     stored: dict[str, CaseRow]
     losses: LossReport
+    adopted: frozenset[str] = frozenset()
 
     @property
     def ended(self) -> int:
@@ -136,11 +142,13 @@ def survey(run: Run, store: EventStore, *, seconds: float | None = SURVEY_SECOND
 
     Raises:
         RunRefused: the run was begun with another panel, or a case's content changed; the message says what differs.
+            Or a debate of the run was imported and is not adopted, or cannot be read; the message names it.
         CaseFileError: a case cannot be read.
     """
     recorded = store.cases_of_run(run.run_id)
-    if recorded:
-        _compare_panels(run, store, next(iter(recorded)))
+    taken_over = adopted(store, f"run {run.run_id!r}", recorded, run.adopt)
+    if (first := next((one for one, row in recorded.items() if row.quarantined is None), None)) is not None:
+        _compare_panels(run, store, first)
     losses = loss_report(run.resolved.panel)
     ours: dict[str, CaseRow] = {}
     end = None if seconds is None else time.monotonic() + seconds
@@ -152,8 +160,8 @@ def survey(run: Run, store: EventStore, *, seconds: float | None = SURVEY_SECOND
             ours[debate] = row
             _check_case(run, case, row, store)
         if end is not None and time.monotonic() > end:
-            return Survey(read=losses.cases, total=None, stored=recorded, losses=losses)
-    return Survey(read=losses.cases, total=losses.cases, stored=ours, losses=losses)
+            return Survey(read=losses.cases, total=None, stored=recorded, losses=losses, adopted=taken_over)
+    return Survey(read=losses.cases, total=losses.cases, stored=ours, losses=losses, adopted=taken_over)
 
 
 def sees_images(panel: Panel) -> bool:
@@ -171,6 +179,7 @@ def loss_report(panel: Panel) -> LossReport:
 
 
 def _check_case(run: Run, case: Case, row: CaseRow, store: EventStore) -> None:
+    not_set_aside(run.debate_id(case), row)
     if row.salt is not None and not _same_case(case, run.debate_id(case), row, row.salt, store):
         raise RunRefused(
             f"run {run.run_id!r} judged another case under the id {case.case_id!r}: its content has changed since "
@@ -178,22 +187,28 @@ def _check_case(run: Run, case: Case, row: CaseRow, store: EventStore) -> None:
         )
 
 
-def is_over(debate_id: str, case: Case, resolved: ResolvedPanel, store: EventStore) -> bool | None:
+def is_over(
+    debate_id: str, case: Case, resolved: ResolvedPanel, store: EventStore, adopt: Collection[PublicKey] = ()
+) -> bool | None:
     """Whether nothing is left to do in one debate; None where the store does not hold it.
 
     Raises:
-        RunRefused: it was opened with another panel, or over another case.
+        RunRefused: it was opened with another panel, or over another case; or it was imported and is not adopted
+            (`adopt`: by these keys), is in quarantine, or cannot be read.
     """
     found = store.debate(debate_id)
     if found is None:
         return None
+    not_set_aside(debate_id, found)
+    row = CaseRow(found.case_id, found.status, found.case_part, None, found.imported)
+    adopted(store, f"debate {debate_id}", {debate_id: row}, adopt)
     if different := panel_changes(store, debate_id, resolved):
         raise RunRefused(
             f"debate {debate_id} was opened with another panel: {described(different)}; "
             "use the panel that it was opened with, or another run or id"
         )
     part = store.parts(debate_id, [found.case_part]).get(found.case_part)
-    row = CaseRow(found.case_id, found.status, found.case_part, None if part is None else part.salt)
+    row = row._replace(salt=None if part is None else part.salt)
     if row.salt is not None and not _same_case(case, debate_id, row, row.salt, store):
         raise RunRefused(
             f"debate {debate_id} judged another case under that id: its content has changed since (or what the panel "
@@ -333,7 +348,8 @@ class _Jobs:
                 ended -= 1
             elif not self.stopping.is_set():
                 docketed.order.append(debate)
-                yield Job(debate, case.model_dump_json().encode(), self.docket, run.submission_id(case))
+                content, taken_over = case.model_dump_json().encode(), debate in surveyed.adopted
+                yield Job(debate, content, self.docket, run.submission_id(case), adopted=taken_over)
             elif not ended and surveyed.total is None:
                 return  # every line that can be given is; the rest of a long file is for the next time
         if surveyed.total is None:

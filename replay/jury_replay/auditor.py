@@ -6,7 +6,8 @@ This one file needs Python 3.11 and the package `cryptography`; it shares nothin
 docs/cassettes.md and docs/log-format.md define. It prints a line for each thing that it checked and for each that it
 could not, and ends with 0 when nothing is wrong, else with 1.
 
-What it comes to: the file is whole (2). No event and no text is other than it was hashed (3, 4). Nothing is missing
+What it comes to: the file is whole (2). No event and no text is other than it was hashed, and every body has the
+fields of its type (3, 4). Nothing is missing
 but what an event says was erased (5). With the seal, the log whose root a note states held the events that the seal
 covers (6); with the key, the key's holder stated it (7); with a checkpoint that you kept, the log was not rewritten
 since (8).
@@ -35,6 +36,59 @@ MAX_NAME, MAX_SIGNATURES, MAX_NOTE = 200, 100, 64 * 1024  # characters of a name
 P, Y8 = 2**255 - 19, 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 SMALL_ORDER = {0, 1, P - 1, Y8, P - Y8}  # y of the Ed25519 points under which everybody can sign
 EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
+
+# What objects in bodies hold, by the name under which they stand (of a body: its type); others are references to texts.
+FIELDS = """
+answers repairs safety_filter
+artifacts max_calls max_turns mode
+bands needs_review safe_pass
+check largest majority_position reached seats status
+consensus_checked check end_reason round type
+coordinator_resumed asked_again cause epoch nth type
+debate_cancelled by reason type
+debate_completed early_termination end_reason final_score final_verdict total_rounds type
+debate_failed detail reason type
+debate_forked inherited origin secret steps type version
+debate_forked origin secret type version
+debate_opened agent_card_records agent_cost case case_id cluster debate_id images label losses metadata panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id tags type
+debate_opened agent_card_records case case_id debate_id label panel pieces prompts rules run_id scenarios secret security_gate_records simulated submission_id type
+dimensions dimension points
+dimensions maximum name
+discussion always_discuss end_early history max_rounds order speakers stagnation_rounds threshold unanimity_ends
+evaluation confidence model model_version overall rationale scenarios scores simulated synthetic verdict
+exchange_recorded answer attempt cost error finish_reason juror_id latency_ms model model_version outcome request request_id response sent settings simulated step tool_calls tools turn type usage waited_ms
+final bands judge method quorum
+images content media_type
+inherited secret steps
+judge confidence model model_version overall rationale scenarios scores simulated synthetic verdict
+judge fallbacks images model settings
+judge fallbacks model settings
+judgment capped decided_by judge judge_failure mean method quorum quorum_held scenarios score verdict votes
+judgment_rendered exchanges judgment type
+juror_abstained exchanges juror_id reason refusal stale step type
+juror_abstained exchanges juror_id reason refusal step type
+juror_evaluated evaluation exchanges juror_id shown type
+losses count size what
+panel answers artifacts discussion final language name rubric seats
+pieces name text
+request call_id images parts role
+request call_id parts role
+round_started instruction round speaker_order type
+rubric dimensions name
+scenarios scenario_id score verdict
+scores dimensions
+seats fallbacks images juror_id model role role_focus role_name settings weight
+seats fallbacks juror_id model role role_focus role_name settings weight
+settings deadline_seconds max_output_tokens seed temperature timeout_seconds tries
+speakers base kind seed
+statement evaluation order position_changed statement
+statement_made exchanges juror_id round shown statement type
+texts_erased by nth parts reason scope type
+tool_calls arguments call_id name ok result
+usage cached_input_tokens input_tokens output_tokens reasoning_tokens
+votes confidence juror_id kind position round score stale weight
+"""  # noqa: E501
+KNOWN = frozenset(FIELDS.splitlines())
 
 
 class Wrong(Exception):
@@ -77,6 +131,21 @@ def read_line(raw: bytes, where: str, *fields: str) -> Json:
     return dict(value)
 
 
+# A body holds all fields of its objects and no others, so that no reader has to guess one; and no number that is too
+# large for a database.
+def check_fields(name: str, value: Any, where: str) -> None:
+    if isinstance(value, list):
+        for one in value:
+            check_fields(name, one, where)
+    elif isinstance(value, dict) and name != "metadata":
+        line = " ".join([name, *sorted(value)])
+        require(set(value) == {"part"} or line in KNOWN, f"{where}: {name} has other fields than it should")
+        for key, one in value.items():
+            check_fields(key, one, where)
+    elif isinstance(value, int):
+        require(abs(value) < 2**63, f"{where}: the number at {name} is too large")
+
+
 # 2. The manifest says what the file holds, and has the hash of all its other bytes.
 def check_manifest(lines: list[bytes]) -> Json:
     require(lines and lines[-1].endswith(b"\n"), "the file is empty, or was cut short")
@@ -114,6 +183,7 @@ def check_chain(stream: str, end: Json, events: list[Json]) -> None:
         require(HASH.fullmatch(written) and unpack(written) == previous, f"{where} was changed, or one before it")
         body = read_line(str(event["body"]).encode() + b"\n", f"the body of {where}")
         require(body.get("type") == event["type"], f"{where}: body and envelope name different types")
+        check_fields(event["type"], body, where)
     require(unpack(end["head"]) == previous, f"the manifest has another last hash of {stream}")
 
 

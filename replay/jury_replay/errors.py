@@ -62,6 +62,10 @@ class ErasureRefused(ReplayError):
     """What is to be erased is not there, or somebody else was writing."""
 
 
+class QuarantineRefused(ReplayError):
+    """Who sets a debate aside, or why, cannot be recorded."""
+
+
 class ForkRefused(ReplayError):
     """A debate cannot be branched there, or not under those settings; the message says where it can be."""
 

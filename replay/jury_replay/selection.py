@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from jury_events.conditions import Condition
 from jury_replay.offline import no_network
+from jury_replay.quarantine import set_aside
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 
@@ -29,12 +30,14 @@ Work = Callable[[EventStore, Sequence[str]], R]
 class Selection(NamedTuple):
     """`debate_ids` in the order given; else the debates of `run_id` as they opened; else all, by id.
 
-    With `where`, only those of whose cases all conditions hold, as they opened; it leaves named debates alone.
+    With `where`, only those of whose cases all conditions hold, as they opened; it leaves named debates alone. Debates
+    in quarantine are left out unless they are named, or `quarantined` asks for all that is stored.
     """
 
     debate_ids: tuple[str, ...] | None = None
     run_id: str | None = None
     where: tuple[Condition, ...] = ()
+    quarantined: bool = False
 
     def chunks(self, store: EventStore, size: int = CHUNK) -> Iterator[Sequence[str]]:
         """The ids, `size` at a time, read as they are needed."""
@@ -49,11 +52,19 @@ class Selection(NamedTuple):
         else:
             after = ""
             while ids := store.debate_ids(after, size):
-                yield ids
+                yield ids if self.quarantined else _in_view(store, ids)
                 after = ids[-1]
 
 
+def _in_view(store: EventStore, ids: Sequence[str]) -> Sequence[str]:
+    """Those that are not in quarantine."""
+    aside = set_aside(store, ids)
+    return [one for one in ids if one not in aside] if aside else ids
+
+
 EVERYTHING = Selection()
+ALL_STORED = Selection(quarantined=True)
+"""Debates in quarantine too, for whoever verifies."""
 
 _WORTH_IT = 400
 """Debates from which on more processes pay for their start."""

@@ -14,10 +14,12 @@ from typing import NamedTuple
 from jury_events.ids import debate_stream
 from jury_replay.attested import NOBODY, Attested, Trust
 from jury_replay.cassettes.provenance import origin_fault
+from jury_replay.imports import import_failures
 from jury_replay.integrity import Failure, check_debate
+from jury_replay.quarantine import set_aside
 from jury_replay.replay import Replayed, Status, replay_record
 from jury_replay.sealed import check_seals
-from jury_replay.selection import EVERYTHING, Selection, spread
+from jury_replay.selection import ALL_STORED, Selection, spread
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
@@ -32,7 +34,7 @@ class Report:
     """What was looked at, and what is wrong with it.
 
     `failures` holds the first bad event of each stream and each bad text, in the order of the log. `erased` counts
-    texts whose absence is recorded; `bytes` are those of bodies and texts.
+    texts whose absence is recorded; `bytes` are those of bodies and texts. `quarantined` debates were hashed, not read.
 
     Of the whole log: `seals` stored; `sealed` events that the largest seal or checkpoint that fits covers, `unsealed`
     ones beyond it; `signatures`: whether those of the seals were checked;
@@ -58,6 +60,7 @@ class Report:
     stamped: int = 0
     stamped_at: str | None = None
     failures: tuple[Failure, ...]
+    quarantined: int = 0
 
     @property
     def ok(self) -> bool:
@@ -103,8 +106,8 @@ def verify(
     for note in checkpoints:
         read_checkpoint(note)  # what is none is told before everything is read
     failures: list[Failure] = []
-    debates = events = parts = erased = size = replayed = not_replayed = 0
-    chunks = (EVERYTHING if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
+    debates = events = parts = erased = size = replayed = not_replayed = quarantined = 0
+    chunks = (ALL_STORED if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
     for checked in spread(store, chunks, partial(_check_chunk, deep=deep), url=url, processes=processes):
         debates += checked.debates
         events += checked.events
@@ -113,6 +116,7 @@ def verify(
         size += checked.bytes
         replayed += checked.replayed
         not_replayed += checked.not_replayed
+        quarantined += checked.quarantined
         failures += checked.failures
         if progress is not None:
             progress(debates)
@@ -141,6 +145,7 @@ def verify(
         stamped=attested.stamped,
         stamped_at=None if attested.stamped_at is None else attested.stamped_at.isoformat(),
         failures=tuple(failures),
+        quarantined=quarantined,
     )
 
 
@@ -155,6 +160,7 @@ class _Chunk(NamedTuple):
     replayed: int
     not_replayed: int
     failures: list[Failure]
+    quarantined: int
 
 
 def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Chunk:
@@ -179,10 +185,13 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) ->
             statuses[replayed.status] += 1
             failures += _replay_failures(replayed)
         origin = origins.get(record.debate_id)
+        failures += import_failures(record, origin)
         if origin is not None and not checked.failures and (fault := origin_fault(record, origin)) is not None:
             failures.append(Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}"))
     failures += _list_failures(store, records)
-    return _Chunk(debates, events, parts, erased, size, statuses[Status.EQUAL], statuses[Status.ERASED], failures)
+    quarantined = len(set_aside(store, debate_ids))
+    equal, erased_of = statuses[Status.EQUAL], statuses[Status.ERASED]
+    return _Chunk(debates, events, parts, erased, size, equal, erased_of, failures, quarantined)
 
 
 def _replay_failures(replayed: Replayed) -> Iterable[Failure]:
@@ -220,6 +229,6 @@ def _log_failures(store: EventStore) -> Iterable[Failure]:
         yield Failure("", f"a stream has the epoch {found.highest_epoch}, the counter of epochs says {found.epoch}")
     yield from _list_failures(store)
     for stream in found.strays:
-        yield Failure(stream, "this is neither the stream of a debate nor of its calls")
+        yield Failure(stream, "this is no stream of a debate: neither debate/ID nor calls/ID nor local/ID")
     for debate_id in found.origins:
         yield Failure(f"debate/{debate_id}", "there is a seal that it was imported with, and nothing else of it")

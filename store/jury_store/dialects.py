@@ -80,7 +80,7 @@ def _dialect(
         delete_part=written("DELETE FROM parts WHERE debate_id = ? AND digest = ?"),
         parts_of=written(f"SELECT debate_id, digest, salt, content FROM parts WHERE debate_id {is_in}"),
         salts_of_run=written(
-            "SELECT d.debate_id, d.case_id, d.status, d.case_part, p.salt FROM debates d "
+            "SELECT d.debate_id, d.case_id, d.status, d.case_part, p.salt, d.imported, d.quarantined FROM debates d "
             "LEFT JOIN parts p ON p.debate_id = d.debate_id AND p.digest = d.case_part "
             "WHERE d.run_id = ? ORDER BY d.position"
         ),

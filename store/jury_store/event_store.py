@@ -1,7 +1,8 @@
 """The contract of the log. Every implementation passes the same test suite.
 
-Streams are `debate/{id}`, written under an expected version and an epoch, and `calls/{id}`, whose versions the store
-assigns and which is never fenced. Versions count from 1 in a stream, positions from 1 in the store, both without gaps.
+Streams are `debate/{id}`, written under an expected version and an epoch; `calls/{id}`, whose versions the store
+assigns and which is never fenced; and `local/{id}`, what this store did with the debate, under an expected version.
+Versions count from 1 in a stream, positions from 1 in the store, both without gaps.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +25,7 @@ class Append(NamedTuple):
     `debate/{id}`: `expected_version` is the version that the writer has seen (0: a new stream) and `epoch` its own.
     Without events it only raises the epoch of a stream that exists, whatever its version: older writers are fenced.
     `calls/{id}`: both None; but who stores recorded calls under the versions that they had names the one that it has
-    seen.
+    seen. `local/{id}`: the version that the writer has seen, and no epoch.
     """
 
     stream: str
@@ -228,6 +229,7 @@ class EventStore(ABC):
         run_id: str | None = None,
         unfinished: bool = False,
         where: tuple[Condition, ...] = (),
+        quarantined: bool = False,
         limit: int = 1000,
         after: int = 0,
     ) -> list[DebateRow]:
@@ -237,6 +239,7 @@ class EventStore(ABC):
             run_id: only those of this run.
             unfinished: only those that are not completed, failed or cancelled.
             where: only those of whose cases all these conditions hold.
+            quarantined: only those in quarantine, which are left out else.
             limit: how many at most.
             after: only those opened beyond this position (`DebateRow.position` of the last one seen).
         """

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
+from jury_events.ids import local_stream
 from jury_events.parts import Digest, Part, encode_digest
 
 
@@ -15,7 +16,7 @@ class Head(NamedTuple):
 
 
 class DebateRecord(NamedTuple):
-    """Everything stored of one debate, seen at one moment. Streams by name, `debate/` before `calls/`.
+    """Everything stored of one debate, seen at one moment. Streams by name, `debate/` before `calls/` and `local/`.
 
     `twins`: what a table holds a second time, under a key that allows one row; the first of them is in here.
     """
@@ -30,6 +31,18 @@ class DebateRecord(NamedTuple):
         """The texts by the 43 characters of their references, without those that were altered since."""
         return {encode_digest(digest): part.content for digest, part in self.parts.items() if part.is_whole}
 
+    @property
+    def portable(self) -> "DebateRecord":
+        """The same without the stream `local/`, which belongs to its store: what a cassette is made of."""
+        local = local_stream(self.debate_id)
+        events = {name: events for name, events in self.events.items() if name != local}
+        return self._replace(events=events, heads={name: head for name, head in self.heads.items() if name != local})
+
+    @property
+    def local(self) -> list[StoredEvent]:
+        """The stream `local/`: what this store did with the debate."""
+        return self.events.get(local_stream(self.debate_id), [])
+
 
 class Inventory(NamedTuple):
     """The log as a whole: how many events, the highest position, what the counter says, and what does not belong.
@@ -37,7 +50,8 @@ class Inventory(NamedTuple):
     `counter` and `epoch` are None where the row of that counter is missing, or holds no number; `highest_epoch` is that
     of all heads. `faults` are rows that no reader can make sense of, see `row_checks`.
     `first_missing` is the lowest position up to the highest that no event has; `strays` are streams that are neither
-    `debate/` nor `calls/`; `origins` are ids of debates that were never stored and have a seal from elsewhere.
+    `debate/` nor `calls/` nor `local/`; `origins` are ids of debates that were never stored and have a seal from
+    elsewhere.
     """
 
     events: int

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from jury_events.envelope import GENESIS, NewEvent, StoredEvent, chain_hash
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, stream_debate
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, stream_debate
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_store.errors import AppendRefused, Fenced, InvalidAppend, Mismatch, StoreError, WrongVersion
 from jury_store.event_store import Append, Appended
@@ -187,10 +187,12 @@ def _check(request: Append) -> None:
     if stream.startswith(DEBATE_PREFIX):
         if request.expected_version is None or request.epoch is None:
             raise InvalidAppend(f"{stream}: an append to a debate needs an expected version and an epoch")
-    elif not stream.startswith(CALLS_PREFIX):
-        raise InvalidAppend(f"{stream!r} is no stream; streams are debate/ID and calls/ID")
+    elif not stream.startswith((CALLS_PREFIX, LOCAL_PREFIX)):
+        raise InvalidAppend(f"{stream!r} is no stream; streams are debate/ID, calls/ID and local/ID")
     elif request.epoch is not None:
-        raise InvalidAppend(f"{stream}: calls are not fenced; pass no epoch")
+        raise InvalidAppend(f"{stream}: only a debate is fenced; pass no epoch")
+    elif request.expected_version is None and stream.startswith(LOCAL_PREFIX):
+        raise InvalidAppend(f"{stream}: an append to it needs an expected version")
     for event in request.events:
         if "\0" in event.event_id or not 0 <= event.recorded_at < _MAX_INTEGER:
             raise InvalidAppend(

@@ -144,6 +144,7 @@ def _conditions(wanted: DebateFilter) -> list[ColumnElement[bool]]:
         (columns.simulated, wanted.simulated),
     )
     conditions = [column == value for column, value in exactly if value is not None]
+    conditions.append(columns.quarantined.is_not(None) if wanted.quarantined else columns.quarantined.is_(None))
     if wanted.search is not None:
         named = (column.icontains(wanted.search, autoescape=True) for column in (columns.debate_id, columns.case_id))
         conditions.append(or_(*named))
@@ -186,7 +187,12 @@ def cases_of_run(connection: Connection, dialect: Dialect, run_id: str) -> dict[
     salts = _salts(connection, fresh)
     for debate_id, row in fresh.items():
         found[debate_id] = CaseRow(
-            row["case_id"], row["status"], row["case_part"], salts.get((debate_id, row["case_part"]))
+            row["case_id"],
+            row["status"],
+            row["case_part"],
+            salts.get((debate_id, row["case_part"])),
+            row["imported"],
+            row["quarantined"],
         )
     return found
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
-from jury_events.ids import calls_stream, debate_stream, stream_debate
+from jury_events.ids import debate_stream, stream_debate, streams_of
 from jury_events.parts import Digest, Part, whole
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
@@ -120,7 +120,7 @@ class MemoryEventStore(EventStore):
 
     def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
         with self._lock:
-            names = {one: (debate_stream(one), calls_stream(one)) for one in debate_ids}
+            names = {one: streams_of(one) for one in debate_ids}
             return [
                 DebateRecord(one, self.read_streams(names[one]), self.heads(names[one]), self.parts(one))
                 for one in debate_ids
@@ -199,10 +199,11 @@ class MemoryEventStore(EventStore):
         run_id: str | None = None,
         unfinished: bool = False,
         where: tuple[Condition, ...] = (),
+        quarantined: bool = False,
         limit: int = 1000,
         after: int = 0,
     ) -> list[DebateRow]:
-        wanted = DebateFilter(run_id, where=where)
+        wanted = DebateFilter(run_id, where=where, quarantined=quarantined)
         with self._lock:
             self.project()
             rows = sorted(
@@ -237,10 +238,14 @@ class MemoryEventStore(EventStore):
 
     def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
         with self._lock:
+            self.project()
             found = {}
-            for row in self.debates(run_id=run_id, limit=len(self._log) + 1):
-                part = self._parts.get(row.debate_id, {}).get(row.case_part)
-                found[row.debate_id] = CaseRow(row.case_id, row.status, row.case_part, part.salt if part else None)
+            for row in sorted(self._view.debates.values(), key=lambda row: row["position"]):
+                if row["run_id"] == run_id:
+                    part = self._parts.get(row["debate_id"], {}).get(row["case_part"])
+                    salt = part.salt if part else None
+                    stated = row["imported"], row["quarantined"]
+                    found[row["debate_id"]] = CaseRow(row["case_id"], row["status"], row["case_part"], salt, *stated)
             return found
 
     def project(self, limit: int = 5000) -> int:

@@ -1,17 +1,23 @@
 """How the lists follow from the log: simple facts picked out of bodies, one event after another."""
 
 import json
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
+from jury_events.codec import STREAMS
 from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
+from jury_events.local_events import Imported, how_imported
 from jury_events.parts import decode_digest
-from jury_store.debate_rows import ENDED
+from jury_store.debate_rows import ENDED, row_fault
 
 Row = dict[str, Any]
 
 _RUN_COUNTS = ("debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail")
+_RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What a body raises that is not of its type. Nothing takes such a body in any more; a log may hold one from before."""
 
 
 def touched(events: Iterable[StoredEvent]) -> set[str]:
@@ -21,11 +27,21 @@ def touched(events: Iterable[StoredEvent]) -> set[str]:
 
 def opened_run(event: StoredEvent) -> str | None:
     """The run of the debate that this event opens; None for any other event, and outside runs."""
-    return json.loads(event.body)["run_id"] if event.type == "debate_opened" else None
+    if event.type != "debate_opened":
+        return None
+    try:
+        run_id = json.loads(event.body)["run_id"]
+    except _UNREADABLE:
+        return None
+    return run_id if isinstance(run_id, str) and _RUN_ID.fullmatch(run_id) else None
 
 
 class View:
-    """Rows of debates and runs, carried forward. `debates` and `runs` must hold every row that the events touch."""
+    """Rows of debates and runs, carried forward. `debates` and `runs` must hold every row that the events touch.
+
+    A debate with an event that cannot be read stays in the list as unreadable, with the reason, and in no other
+    debate's way.
+    """
 
     def __init__(self, debates: dict[str, Row], runs: dict[str, Row]) -> None:
         self.debates = debates
@@ -35,6 +51,8 @@ class View:
         """Fold events, given in order of position, into the rows."""
         before: dict[str, Row | None] = {}
         for event in events:
+            if not event.stream.startswith(STREAMS.get(event.type, event.stream)):
+                continue
             debate_id = stream_debate(event.stream)
             row = self.debates.get(debate_id)
             if debate_id not in before:
@@ -42,12 +60,13 @@ class View:
             if row is None:
                 if event.type != "debate_opened":
                     continue
-                row = self.debates[debate_id] = _opened(debate_id, event)
+                row = self.debates[debate_id] = _listed(debate_id, event)
             else:
                 _fold(row, event)
-            row["updated_at"] = max(row["updated_at"], event.recorded_at)
         for debate_id, old in before.items():
             if (new := self.debates.get(debate_id)) is not None:
+                if (fault := row_fault(new)) is not None:
+                    new = self.debates[debate_id] = _bare(new, f"what its events add up to: {fault}")
                 self._count(old, new)
 
     def _count(self, old: Row | None, new: Row) -> None:
@@ -65,9 +84,9 @@ class View:
             }
         run["first_at"] = min(run["first_at"], new["opened_at"])
         run["last_at"] = max(run["last_at"], new["updated_at"])
-        for name in _counted(new):
+        for name in counts_of(new):
             run[name] += 1
-        for name in _counted(old) if old else ():
+        for name in counts_of(old) if old else ():
             run[name] -= 1
 
 
@@ -84,22 +103,91 @@ def row_of(events: Iterable[StoredEvent]) -> Row | None:
     return next(iter(view.debates.values()), None)
 
 
-def _counted(row: Row) -> tuple[str, ...]:
-    """Under which of its run's counts a debate falls."""
+def counts_of(row: Row) -> tuple[str, ...]:
+    """Under which of its run's counts a debate falls, by `status`, `final_verdict` and `quarantined`."""
+    if row["quarantined"] is not None:
+        return ()
     names = ["debates"]
     if row["status"] in ENDED:
         names.append(row["status"])
-    if row["final_verdict"] in _RUN_COUNTS:
+    if row["status"] != "unreadable" and row["final_verdict"] in _RUN_COUNTS:
         names.append(row["final_verdict"])
     return tuple(names)
 
 
-def _opened(debate_id: str, event: StoredEvent) -> Row:
+def _listed(debate_id: str, event: StoredEvent) -> Row:
+    """The row of a debate that this event opens."""
+    bare = _nothing_known(debate_id, event)
+    try:
+        row = {**bare, **_opened(event)}
+    except _UNREADABLE as error:
+        return _bare(bare, _why(event, error))
+    fault = row_fault(row)
+    return row if fault is None else _bare(bare, _why(event, fault))
+
+
+def _bare(row: Row, problem: str) -> Row:
+    """A row of a debate that cannot be read: what is sure of it alone."""
+    kept = ("debate_id", "position", "run_id", "opened_at", "imported", "imported_from", "quarantined")
+    return {**_NOTHING, **{name: row[name] for name in kept}, "updated_at": row["opened_at"], "problem": problem}
+
+
+def _why(event: StoredEvent, error: object) -> str:
+    said = f"{type(error).__name__} {error}" if isinstance(error, Exception) else str(error)
+    # What is wrong may be quoted from the body, of any length and with any character.
+    return f"event {event.version} of {event.stream}: {ascii(said)[1:-1][:200]}"
+
+
+def _nothing_known(debate_id: str, event: StoredEvent) -> Row:
+    # SQLite keeps a text in a whole-number column, where somebody puts it there.
+    at = event.recorded_at if type(event.recorded_at) is int else 0
+    times = {"opened_at": at, "updated_at": at}
+    return {**_NOTHING, "debate_id": debate_id, "position": event.position, "run_id": opened_run(event), **times}
+
+
+_NOTHING: Row = {
+    "debate_id": "",
+    "position": 0,
+    "run_id": None,
+    "case_id": "",
+    "status": "unreadable",
+    "rounds": 0,
+    "method": "",
+    "simulated": False,
+    "label": None,
+    "cluster": None,
+    "tags": (),
+    "metadata": {},
+    "agent_cost": None,
+    "not_shown": 0,
+    "case_part": b"",
+    "opened_at": 0,
+    "updated_at": 0,
+    "ended_at": None,
+    "final_verdict": None,
+    "final_score": None,
+    "total_rounds": None,
+    "early_termination": None,
+    "end_reason": None,
+    "decided_by": None,
+    "quorum_met": None,
+    "calls": 0,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "cost": 0.0,
+    "asked_again": 0,
+    "imported": None,
+    "imported_from": None,
+    "quarantined": None,
+    "problem": None,
+}
+
+
+def _opened(event: StoredEvent) -> Row:
     body = json.loads(event.body)
+    if body["run_id"] != opened_run(event):
+        raise ValueError("run_id: this names no run")
     return {
-        "debate_id": debate_id,
-        "position": event.position,
-        "run_id": body["run_id"],
         "case_id": body["case_id"],
         "status": "evaluating",
         "rounds": 0,
@@ -113,28 +201,20 @@ def _opened(debate_id: str, event: StoredEvent) -> Row:
         "agent_cost": body.get("agent_cost"),
         "not_shown": sum(loss["count"] for loss in body.get("losses", ())),
         "case_part": decode_digest(body["case"]["part"]),
-        "opened_at": event.recorded_at,
-        "updated_at": event.recorded_at,
-        "ended_at": None,
-        "final_verdict": None,
-        "final_score": None,
-        "total_rounds": None,
-        "early_termination": None,
-        "end_reason": None,
-        "decided_by": None,
-        "quorum_met": None,
-        "calls": 0,
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "cost": 0.0,
-        "asked_again": 0,
     }
 
 
 def _fold(row: Row, event: StoredEvent) -> None:
     fold = _FOLDS.get(event.type)
-    if fold is not None:
-        fold(row, event, json.loads(event.body))
+    if row["status"] == "unreadable" and event.type not in _LOCAL:
+        return
+    try:
+        if fold is not None:
+            fold(row, event, json.loads(event.body))
+        if event.type not in _LOCAL:
+            row["updated_at"] = max(row["updated_at"], event.recorded_at)
+    except _UNREADABLE as error:
+        row["status"], row["problem"] = "unreadable", _why(event, error)
 
 
 def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
@@ -187,6 +267,23 @@ def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
     row["asked_again"] += len(body["asked_again"])
 
 
+def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
+    how = how_imported(body["seal"], body["vouched_by"])
+    if row["imported"] is None:
+        row["imported"], row["imported_from"] = how, body["sealed_by"]
+    else:
+        row["imported"] = min(row["imported"], how, key=get_args(Imported).index)  # what is shown the least
+
+
+def _quarantined(row: Row, _event: StoredEvent, body: Row) -> None:
+    row["quarantined"] = body["reason"]
+
+
+def _released(row: Row, _event: StoredEvent, _body: Row) -> None:
+    row["quarantined"] = None
+
+
+_LOCAL = frozenset({"debate_imported", "debate_quarantined", "debate_released"})
 _FOLDS = {
     "exchange_recorded": _exchange,
     "round_started": _round,
@@ -196,4 +293,7 @@ _FOLDS = {
     "debate_failed": _failed,
     "debate_cancelled": _cancelled,
     "coordinator_resumed": _resumed,
+    "debate_imported": _imported,
+    "debate_quarantined": _quarantined,
+    "debate_released": _released,
 }

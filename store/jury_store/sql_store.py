@@ -210,12 +210,13 @@ class SqlEventStore(EventStore):
         run_id: str | None = None,
         unfinished: bool = False,
         where: tuple[Condition, ...] = (),
+        quarantined: bool = False,
         limit: int = 1000,
         after: int = 0,
     ) -> list[DebateRow]:
         self._catch_up()
         with self._reading() as connection:
-            wanted = DebateFilter(run_id, where=where)
+            wanted = DebateFilter(run_id, where=where, quarantined=quarantined)
             return listing.debates(connection, self._dialect, wanted, unfinished=unfinished, limit=limit, after=after)
 
     def latest(

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, calls_stream, debate_stream, stream_debate
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
 from jury_store.dialects import Dialect
 from jury_store.inventory import DebateRecord, Head, Inventory
 from jury_store.row_checks import row_faults
 from jury_store.schema import EPOCH, POSITION
+
+_PREFIXES = (DEBATE_PREFIX, CALLS_PREFIX, LOCAL_PREFIX)
 
 
 def _ids_of(table: str, prefix: str) -> str:
@@ -26,7 +28,7 @@ def _ids_of(table: str, prefix: str) -> str:
 
 _DEBATE_IDS = (
     "SELECT DISTINCT id FROM ("
-    + " UNION ALL ".join(_ids_of(table, prefix) for table in ("streams", "events") for prefix in ("debate/", "calls/"))
+    + " UNION ALL ".join(_ids_of(table, prefix) for table in ("streams", "events") for prefix in _PREFIXES)
     + " UNION ALL SELECT id FROM (SELECT DISTINCT debate_id AS id FROM parts WHERE debate_id > ? "
     "ORDER BY debate_id LIMIT ?) AS of_parts) AS found ORDER BY id LIMIT ?"
 )
@@ -38,8 +40,8 @@ _FIRST_MISSING = (
     "(SELECT 1 FROM events n WHERE n.position = e.position + 1) ORDER BY position LIMIT 1) AS gap"
 )
 _STRAYS = " UNION ".join(
-    f"SELECT DISTINCT stream FROM {table} WHERE NOT (stream > 'debate/' AND stream < 'debate0') "
-    "AND NOT (stream > 'calls/' AND stream < 'calls0')"
+    f"SELECT DISTINCT stream FROM {table} WHERE "
+    + " AND ".join(f"NOT (stream > '{prefix}' AND stream < '{prefix[:-1]}0')" for prefix in _PREFIXES)
     for table in ("streams", "events")
 )
 
@@ -50,7 +52,7 @@ _ORIGINS = (
 
 def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int) -> list[str]:
     """Ids beyond `after`, by code point, of which there is an event, a head or a text."""
-    streams = [value for prefix in (DEBATE_PREFIX, CALLS_PREFIX) for value in (prefix + after, limit)]
+    streams = [value for prefix in _PREFIXES for value in (prefix + after, limit)]
     statement = _DEBATE_IDS.replace("?", "%s") if dialect.name == "postgresql" else _DEBATE_IDS
     rows = connection.exec_driver_sql(statement, (*streams, *streams, after, limit, limit))
     # Bytes come after every text on SQLite; `row_checks` names the rows whose id is no text.
@@ -84,7 +86,7 @@ def inventory(connection: Connection) -> Inventory:
 def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> list[DebateRecord]:
     """Everything of these debates, in the order asked for."""
     execute = connection.exec_driver_sql
-    streams = dialect.texts([name for one in ids for name in (debate_stream(one), calls_stream(one))])
+    streams = dialect.texts([name for one in ids for name in streams_of(one)])
     events: dict[str, list[StoredEvent]] = defaultdict(list)
     for row in execute(dialect.read_streams, (streams,)):
         event = StoredEvent(*row)
@@ -102,7 +104,7 @@ def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> lis
         parts[debate_id].setdefault(digest, Part(digest, salt, content))
     found = []
     for one in ids:
-        names = (debate_stream(one), calls_stream(one))
+        names = streams_of(one)
         found.append(
             DebateRecord(
                 one,

@@ -1,15 +1,17 @@
 """Bytes are made once and read for ever: every event type has a golden file, and old schemas are raised on reading."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jury_events.codec import SCHEMAS, decode, encode
+from jury_events.codec import SCHEMAS, STREAMS, AnyEvent, LocalEvent, decode, decode_exactly, decode_local, encode
 from jury_events.debate_events import DebateForked, DebateOpened, JurorAbstained
 from jury_events.envelope import GENESIS, StoredEvent, chain_hash
 from jury_events.errors import MalformedBody, UnknownEventType
-from jury_events.exchange import ExchangeRecorded
+from jury_events.exchange import ExchangeRecorded, Usage
 from jury_events.upcasters import UPCASTERS
 from support.samples import sample_events
 
@@ -20,7 +22,7 @@ SAMPLES = sample_events()
 def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id: str | None = None) -> StoredEvent:
     return StoredEvent(
         position=1,
-        stream="debate/d1",
+        stream=STREAMS.get(event_type, "debate/") + "d1",
         version=1,
         event_id=event_id or SAMPLES[event_type].event_id,
         type=event_type,
@@ -29,6 +31,10 @@ def stored(event_type: str, body: bytes, *, schema: int | None = None, event_id:
         body=body,
         hash=bytes(32),
     )
+
+
+def read(row: StoredEvent) -> AnyEvent:
+    return decode_local(row) if row.stream.startswith("local/") else decode(row)
 
 
 def test_there_is_a_sample_and_a_golden_file_for_every_type() -> None:
@@ -41,7 +47,7 @@ def test_the_bytes_of_an_event_are_those_of_its_golden_file(name: str) -> None:
     golden = (GOLDEN / f"{name}.{SCHEMAS[name]}.json").read_bytes()
 
     assert golden == encode(SAMPLES[name], recorded_at=0).body
-    assert SAMPLES[name] == decode(stored(name, golden))
+    assert SAMPLES[name] == read(stored(name, golden))
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
@@ -137,6 +143,113 @@ def test_a_body_under_another_events_envelope_is_named() -> None:
 
     with pytest.raises(MalformedBody, match="the envelope says debate_completed 'other'"):
         decode(stored("debate_completed", body, event_id="other"))
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.iterdir()), ids=lambda path: path.stem)
+def test_every_schema_is_exact_as_it_was_written_and_not_without_any_of_its_fields(path: Path) -> None:
+    name, _, schema = path.stem.partition(".")
+    golden = path.read_bytes()
+    event_id = decode_golden(name, golden, int(schema))
+
+    def row(body: object) -> StoredEvent:
+        return stored(name, canonical(body), schema=int(schema), event_id=event_id)
+
+    assert decode_exactly(row(json.loads(golden))) == read(row(json.loads(golden)))
+    for changed in lacking_one(json.loads(golden)):
+        with pytest.raises((MalformedBody, UnknownEventType)):
+            decode_exactly(row(changed))
+
+
+def decode_golden(name: str, golden: bytes, schema: int) -> str:
+    """The id of the event in a golden file."""
+    for event_id in (SAMPLES[name].event_id, "opened", "round-2/gpt/abstained", "forked"):
+        try:
+            return read(stored(name, golden, schema=schema, event_id=event_id)).event_id
+        except MalformedBody:
+            continue
+    raise AssertionError(name)
+
+
+def canonical(body: object) -> bytes:
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def lacking_one(value: Any, key: str = "") -> Iterator[Any]:
+    """A body without one of its fields, at any depth; the names in `metadata` are no fields."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if key != "metadata":
+                yield {other: there for other, there in value.items() if other != name}
+            yield from ({**value, name: changed} for changed in lacking_one(one, name))
+    elif isinstance(value, list):
+        for at, one in enumerate(value):
+            yield from ([*value[:at], changed, *value[at + 1 :]] for changed in lacking_one(one))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"cost":', b'"cost": '),
+        (b'"answer":', b'"answer":null,"answer":'),
+        (b'"simulated":', b'"simul\\u0061ted":'),
+        (b'"latency_ms":812.125', b'"latency_ms":812.1250'),
+        (b'"cost":0.00421', b'"cost":0'),
+        (b'"input_tokens":1200', b'"input_tokens":9223372036854775808'),
+        (b'"input_tokens":1200', b'"input_tokens":-9223372036854775809'),
+        (b'"input_tokens":1200', b'"input_tokens":' + b"9" * 5000),
+        (b'"latency_ms":812.125', b'"latency_ms":1e999'),
+    ],
+)
+def test_a_body_that_is_written_otherwise_is_not_exact(old: bytes, new: bytes) -> None:
+    golden = encode(SAMPLES["exchange_recorded"], recorded_at=0).body
+    assert golden.count(old) == 1
+
+    with pytest.raises(MalformedBody):
+        decode_exactly(stored("exchange_recorded", golden.replace(old, new)))
+
+
+def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
+    exchange = SAMPLES["exchange_recorded"]
+    assert isinstance(exchange, ExchangeRecorded)
+
+    most = exchange.changed(usage=Usage(input_tokens=2**63 - 1), request_id="9" * 40)
+    beyond = exchange.changed(usage=Usage(input_tokens=2**63))
+
+    assert b"9223372036854775807" in encode(most, recorded_at=0).body
+    with pytest.raises(MalformedBody, match=r"9.22337e\+18, which no database keeps"):
+        encode(beyond, recorded_at=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("juror_abstained", b"[]"),
+        ("juror_abstained", b"{}"),
+        ("debate_opened", b'{"panel":[]}'),
+        ("exchange_recorded", b'{"request":7}'),
+        ("debate_forked", b'{"steps":[]}'),
+        ("debate_forked", b"[" * 100_000),
+        ("debate_forked", b'{"version":NaN}'),
+    ],
+)
+def test_an_older_body_that_is_no_event_is_named(name: str, body: bytes) -> None:
+    with pytest.raises(MalformedBody, match=f"event 1 of .*/d1 .{name}. does not decode"):
+        decode(stored(name, body, schema=1))
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+@pytest.mark.parametrize("prefix", ["debate/", "calls/", "local/", "x/"])
+def test_an_event_in_a_stream_of_another_kind_is_named(name: str, prefix: str) -> None:
+    row = stored(name, encode(SAMPLES[name], recorded_at=0).body)._replace(stream=f"{prefix}d1")
+
+    if prefix == STREAMS[name]:
+        assert SAMPLES[name] == decode_exactly(row)
+    else:
+        with pytest.raises(MalformedBody, match=f"event 1 of {prefix}d1 is '{name}', which belongs to a stream"):
+            decode_exactly(row)
+    if prefix == "local/" or isinstance(SAMPLES[name], LocalEvent):
+        with pytest.raises(MalformedBody):
+            decode(row)
 
 
 def test_the_chain_hash_is_what_its_definition_says() -> None:

@@ -23,6 +23,7 @@ from support.cassettes import (
     record_debate,
     seal,
     sealed_store,
+    second_call,
     with_its_hash,
 )
 from support.weak_points import WEAK_POINTS, vkey
@@ -94,7 +95,8 @@ def test_it_imports_nothing_of_ours_and_can_be_read_at_one_sitting() -> None:
     }
 
     assert imported - sys.stdlib_module_names == {"cryptography"}
-    assert sum(bool(line.strip()) for line in source.splitlines()) < 260
+    table = auditor.FIELDS.splitlines()
+    assert sum(bool(line.strip()) for line in source.splitlines()) - len(table) < 285
 
 
 def test_it_passes_what_is_whole_and_says_what_stays_open(audit: Auditor) -> None:
@@ -113,6 +115,33 @@ def test_it_passes_the_debates_of_the_corpus(audit: Auditor) -> None:
 
     assert len(corpus) > 10
     assert [path.name for path, (code, _) in zip(corpus, answers, strict=True) if code] == []
+
+
+def test_it_refuses_a_body_that_lacks_a_field_or_holds_one_too_many_or_a_number_too_large(audit: Auditor) -> None:
+    lines = a_cassette().splitlines(keepends=True)
+    body = json.loads(json.loads(lines[7])["body"])
+    usage = body["usage"]
+    changed = {
+        "usage has other fields": {**body, "usage": {key: usage[key] for key in usage if key != "input_tokens"}},
+        "exchange_recorded has other fields": {key: body[key] for key in body if key != "waited_ms"},
+        "settings has other fields": {**body, "settings": {**body["settings"], "more": 1}},
+        "the number at input_tokens is too large": {**body, "usage": {**usage, "input_tokens": 2**63}},
+    }
+
+    answers = [audit(with_its_hash(second_call(lines, one))) for one in changed.values()]
+
+    assert [
+        (said, answer) for said, answer in zip(changed, answers, strict=True) if answer[0] != 1 or said not in answer[1]
+    ] == []
+
+
+def test_it_knows_the_fields_of_every_event_of_every_schema() -> None:
+    golden = Path(__file__).parent.parent / "events" / "golden"
+
+    for path in golden.iterdir():
+        name = path.name.partition(".")[0]
+        if not name.startswith(("debate_imported", "debate_quarantined", "debate_released")):
+            auditor.check_fields(name, json.loads(path.read_bytes()), path.name)
 
 
 def test_it_runs_as_a_script(tmp_path: Path) -> None:

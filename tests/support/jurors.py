@@ -12,7 +12,7 @@ from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, calls_stream, debate_stream
+from jury_events.ids import Step, calls_stream, debate_stream, local_stream
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
@@ -99,6 +99,7 @@ class HeldClerk:
                 self.store.read_stream(debate_stream(debate)),
                 self.store.read_stream(calls_stream(debate)),
                 list(self.store.parts(debate).values()),
+                self.store.read_stream(local_stream(debate)),
             )
             for debate in debate_ids
         }

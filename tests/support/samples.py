@@ -1,7 +1,7 @@
 """One event of every type, the same on every machine."""
 
 from jury_events.case import Case
-from jury_events.codec import DebateEvent
+from jury_events.codec import AnyEvent
 from jury_events.debate_events import (
     CoordinatorResumed,
     DebateCancelled,
@@ -11,6 +11,7 @@ from jury_events.debate_events import (
     TextsErased,
 )
 from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall, Usage
+from jury_events.local_events import Arrived, DebateImported, DebateQuarantined, DebateReleased
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef
@@ -19,7 +20,7 @@ from support.courtroom import Courtroom, FixedPen, Says, a_case, a_panel, by_rou
 from support.pictures import PNG, an_image
 
 
-def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
+def sample_events() -> dict[str, AnyEvent]:
     """By type name: those of a debate as the rules give them, the others made by hand."""
     table = {
         "gpt": [Says("safe_pass", 81.5, 0.75)],
@@ -37,12 +38,12 @@ def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
         agent_cost=0.0125,
     )
     court = Courtroom(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_a_loss(case)).hold()
-    samples: dict[str, DebateEvent | ExchangeRecorded] = {}
+    samples: dict[str, AnyEvent] = {}
     for event in court.events:
         samples.setdefault(event.type, event)
     pen = FixedPen()
     text = pen.make("because")
-    by_hand: list[DebateEvent | ExchangeRecorded] = [
+    by_hand: list[AnyEvent] = [
         DebateFailed(reason="case_unreadable", detail=text),
         DebateCancelled(by="operator", reason=None),
         CoordinatorResumed(epoch=7, cause="juror", nth=1, asked_again=("initial/gpt", "round-2/a%2Fb")),
@@ -55,6 +56,16 @@ def sample_events() -> dict[str, DebateEvent | ExchangeRecorded]:
         ),
         TextsErased(by="privacy office", reason="request 17", scope="debate", nth=1, parts=(text,)),
         an_exchange(pen),
+        DebateImported(
+            debate=Arrived(after=0, until=12),
+            calls=Arrived(after=2, until=9),
+            seal="0f" * 32,
+            sealed_by="example.com/jury",
+            vouched_by=None,
+            nth=1,
+        ),
+        DebateQuarantined(by="operator", reason="its usage cannot be read", nth=2),
+        DebateReleased(by="operator", nth=2),
     ]
     return samples | {event.type: event for event in by_hand}
 

@@ -14,8 +14,12 @@ from jury_judge.jury import Jury
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_migrations.upgrading import upgrade
+from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.reading import read_cassette
 from jury_store.errors import StoreFailed
+from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from support.cassettes import exported, record_debate
 from support.waiting import eventually
 
 from .conftest import BASE, GATE, holding_client
@@ -45,6 +49,26 @@ def test_a_case_is_judged_and_its_debate_can_be_watched_at_once(holding: TestCli
     assert "over" == over(holding, accepted["links"]["state"])["state"]
     result = holding.get(accepted["links"]["debate"]).json()
     assert ("refund", "abc123", "completed") == tuple(result[name] for name in ("caseId", "submissionId", "status"))
+
+
+def test_a_debate_that_came_in_a_cassette_is_not_taken_for_judged(holding: TestClient, tmp_path: Path) -> None:
+    store = MemoryEventStore()
+    record_debate(store, "r~refund")
+    (tmp_path / "forged").write_bytes(exported(store, "r~refund"))
+    taking = open_store(f"sqlite:///{tmp_path / 'jury.db'}", write=True)
+    take_in(taking, read_cassette(tmp_path / "forged"))
+    taking.close()
+
+    answers = [
+        holding.post("/api/evaluations", json={"case": CASE, "runId": "r"}),
+        holding.post("/api/runs", json={"cases": [CASE], "runId": "r"}),
+    ]
+
+    listed = holding.get("/api/debates").json()["rows"][0]
+    # It names another run, so that this run meets it only when it would hold it.
+    assert [409, 422] == [answer.status_code for answer in answers]
+    assert all("came in a cassette" in answer.text for answer in answers), [one.text for one in answers]
+    assert ("unsealed", None) == (listed["imported"], listed["importedFrom"])
 
 
 def test_the_same_case_of_a_run_is_judged_once(holding: TestClient) -> None:

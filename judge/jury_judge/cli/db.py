@@ -1,10 +1,16 @@
 """`jury db`: the store's schema, and who may do what with it."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import click
 
 from jury_judge.cli import db_roles
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import resolved_store, store_option
+from jury_judge.cli.options import debate_ids, resolved_store, store_option
+
+if TYPE_CHECKING:
+    from jury_store.event_store import EventStore
 
 
 @click.group("db")
@@ -49,6 +55,50 @@ def check(store_url: str | None) -> int:
     if not found:
         print("the schema is as declared")
     return Exit.INTEGRITY if found else Exit.DONE
+
+
+@command.command("quarantine", short_help="Set debates aside that get in the way.")
+@click.argument("names", metavar="DEBATE...", nargs=-1, required=True, callback=debate_ids)
+@click.option("--by", metavar="WHO", required=True, help="Who does it; recorded for ever.")
+@click.option("--reason", metavar="WHY", required=True, help="Recorded for ever.")
+@store_option
+def quarantine(names: tuple[str, ...], *, by: str, reason: str, store_url: str | None) -> int:
+    """Set debates aside: lists, runs and whatever works on many debates leave them out; named, they are still read.
+
+    Nothing is moved or deleted: an event in the log says so. `jury verify` goes on to check that their bytes are as
+    they were, and reads nothing in them. `jury list --quarantined` shows them, `jury db release` takes them back.
+    """
+    from functools import partial
+
+    from jury_replay.quarantine import quarantine as into_quarantine
+
+    return _each(store_url, names, partial(into_quarantine, by=by, reason=reason), "set aside")
+
+
+@command.command("release", short_help="Take debates back out of quarantine.")
+@click.argument("names", metavar="DEBATE...", nargs=-1, required=True, callback=debate_ids)
+@click.option("--by", metavar="WHO", required=True, help="Who does it; recorded for ever.")
+@store_option
+def release(names: tuple[str, ...], *, by: str, store_url: str | None) -> int:
+    """Take debates back that were set aside."""
+    from functools import partial
+
+    from jury_replay.quarantine import release as take_back
+
+    return _each(store_url, names, partial(take_back, by=by), "taken back")
+
+
+def _each(store_url: str | None, names: tuple[str, ...], work: "Callable[[EventStore, str], bool]", done: str) -> int:
+    from jury_judge.cli.terminal import note
+    from jury_store.opening import open_store
+
+    store = open_store(resolved_store(store_url), write=True, run="db")
+    try:
+        for one in dict.fromkeys(names):
+            note(f"{one}: {done}" if work(store, one) else f"{one}: nothing to do, it is {done} already")
+    finally:
+        store.close()
+    return Exit.DONE
 
 
 @command.command("rebuild")

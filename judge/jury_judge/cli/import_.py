@@ -66,7 +66,7 @@ def command(
             if cassette is None:
                 continue
             store = store or _opened(url)
-            _take(store, path, cassette, results, erase=admission.erase)
+            _take(store, path, cassette, results, admission)
             counting.count()
         if store is not None and results.erased:
             _scrub(store)
@@ -157,12 +157,14 @@ def _opened(url: str) -> "EventStore":
         return open_store(url, write=True, run="import")
 
 
-def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Results, *, erase: bool) -> None:
+def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Results, admission: _Admission) -> None:
     from jury_replay.cassettes.intake import take_in
+    from jury_replay.cassettes.provenance import voucher
     from jury_replay.errors import ReplayError
 
     try:
-        taken = take_in(store, cassette, erase=erase)
+        signer = None if cassette.seal is None else voucher(cassette.seal, admission.keys)
+        taken = take_in(store, cassette, erase=admission.erase, vouched_by=signer)
     except ReplayError as error:
         results.refuse(path, error)
         return

@@ -24,6 +24,7 @@ _PAGE = 1000
 @click.option("--run", "run_id", metavar="ID", callback=run_id_form, help="Only the debates of this run.")
 @where_option
 @click.option("--unfinished", is_flag=True, help="Only debates that are not over.")
+@click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else.")
 @group_option
 @click.option("--runs", "of_runs", is_flag=True, help="List the runs instead.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
@@ -34,6 +35,7 @@ def command(
     *,
     where: "tuple[Condition, ...]",
     unfinished: bool,
+    quarantined: bool,
     group_by: str | None,
     of_runs: bool,
     limit: int | None,
@@ -44,8 +46,8 @@ def command(
     from jury_judge.cli.terminal import note
     from jury_store.opening import open_store
 
-    if of_runs and (run_id or unfinished or where or group_by):
-        raise click.UsageError("--runs goes with none of --run, --where, --unfinished and --group-by")
+    if of_runs and (run_id or unfinished or quarantined or where or group_by):
+        raise click.UsageError("--runs goes with none of --run, --where, --unfinished, --quarantined and --group-by")
     if group_by and limit:
         raise click.UsageError("--group-by counts all debates: leave --limit out, or choose with --run and --where")
     store = open_store(resolved_store(store_url), write=False)
@@ -53,7 +55,7 @@ def command(
         if of_runs:
             found = _print_runs(store, limit, as_json=as_json)
         else:
-            rows = _first(_pages(store, run_id, where, limit, unfinished=unfinished), limit)
+            rows = _first(_pages(store, run_id, where, limit, unfinished=unfinished, quarantined=quarantined), limit)
             found = _print_groups(rows, group_by, as_json=as_json) if group_by else _print(rows, as_json=as_json)
     finally:
         store.close()
@@ -65,11 +67,15 @@ def command(
 
 
 def _pages(
-    store: "EventStore", run_id: str | None, where: "tuple[Condition, ...]", limit: int | None, *, unfinished: bool
+    store: "EventStore",
+    run_id: str | None,
+    where: "tuple[Condition, ...]",
+    limit: int | None,
+    **chosen: bool,
 ) -> "Iterator[DebateRow]":
     after = 0
     page = min(_PAGE, limit) if limit is not None else _PAGE
-    while rows := store.debates(run_id=run_id, unfinished=unfinished, where=where, limit=page, after=after):
+    while rows := store.debates(run_id=run_id, where=where, limit=page, after=after, **chosen):
         yield from rows
         after = rows[-1].position
 
@@ -90,8 +96,24 @@ def _print(rows: "Iterator[DebateRow]", *, as_json: bool) -> bool:
         verdict = row.final_verdict if row.status == "completed" else row.status
         score = "" if row.final_score is None else row.final_score
         case = visible_line(row.case_id, 60)
-        print(f"{moment(row.opened_at)}  {verdict:<12} {score:>3}  {row.debate_id}  {case}")
+        line = f"{moment(row.opened_at)}  {verdict:<12} {score:>3}  {row.debate_id}  {case}"
+        print("  ".join((line, *_marks(row))))
     return row is not None
+
+
+def _marks(row: "DebateRow") -> Iterator[str]:
+    """What a reader must know of a debate beside what it came to."""
+    from jury_judge.views.visible_text import visible_line
+
+    if row.imported == "unsealed":
+        yield "[imported, unsealed]"
+    elif row.imported is not None:
+        checked = "" if row.imported == "vouched" else ", not checked"
+        yield f"[imported, sealed by {visible_line(row.imported_from or '?', 80)}{checked}]"
+    if row.quarantined is not None:
+        yield f"[in quarantine: {visible_line(row.quarantined, 80)}]"
+    if row.problem is not None:
+        yield f"[{visible_line(row.problem, 200)}; jury db quarantine {row.debate_id} sets it aside]"
 
 
 def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> bool:

@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     callback=new_run_id,
     help="Names the run; given again, it goes on where it stopped.",
 )
+@click.option(
+    "--adopt",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Count imported debates of the run whose seals are signed by a public key of this file. Repeatable.",
+)
 @click.option("--strict", is_flag=True, help="Refuse cases that hold something that no juror would be shown.")
 @click.option("--verbose", is_flag=True, help="Say of each case what of it jurors are not shown.")
 @panel_options
@@ -77,6 +84,7 @@ def _run(
     files: "CaseFiles",
     *,
     run_id: str | None,
+    adopt: tuple[Path, ...],
     strict: bool,
     verbose: bool,
     panel_name: str | None,
@@ -110,6 +118,7 @@ def _run(
     from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.results import Results
+    from jury_judge.cli.seal_files import read_keys
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
@@ -130,6 +139,7 @@ def _run(
         resolved=loaded.resolved,
         cases=loaded.redaction.cases(_strictly(files, images_seen=seen) if strict else files),
         concurrency=concurrency,
+        adopt=read_keys(adopt),
     )
     plan = CourtPlan(
         loaded.panel, settings.store_url, run.run_id, script, replicas, loaded.endpoints, prices=price_list(prices)

@@ -58,7 +58,7 @@ def command(
     if as_json:
         print(json.dumps(collaborative_result(reading.events, reading.texts), ensure_ascii=False, indent=2))
     else:
-        render_debate(reading.events, reading.exchanges, reading.texts, page_console(), full=full)
+        render_debate(reading.events, reading.exchanges, reading.texts, page_console(), full=full, local=reading.local)
     return Exit.DONE
 
 

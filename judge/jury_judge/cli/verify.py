@@ -169,6 +169,8 @@ def _tell(report: "Report", *, everything: bool) -> None:
     print(f"{found}: {looked}")
     done = ["chains", "texts", "lists", *(("positions", "schema", "seals") if everything else ())]
     print(f"checked: {', '.join(done)}; {_replays(report)}")
+    if report.quarantined:
+        print(f"{counted(report.quarantined, 'debate')} in quarantine: hashed, and not read")
     if report.seals or report.sealed:
         beyond = f", {counted(report.unsealed, 'event')} not sealed yet" if report.unsealed else ""
         print(f"{counted(report.seals, 'seal')} over {counted(report.sealed, 'event')}{beyond}")

@@ -16,7 +16,7 @@ from jury_events.codec import decode
 from jury_events.conditions import Values, fields_of
 from jury_events.debate_events import DebateOpened, JurorEvaluated, StatementMade, TextsErased
 from jury_events.envelope import StoredEvent
-from jury_events.errors import JuryError
+from jury_events.errors import EventError, JuryError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import DEBATE_PREFIX, debate_stream, stream_debate
 from jury_judge.errors import TooManyReaders
@@ -228,7 +228,14 @@ class Feed:
 
     def _tell_openings(self, batch: Sequence[StoredEvent]) -> None:
         for stored in batch if self._openings else ():
-            if stored.type == _OPENED and isinstance(opened := decode(stored), DebateOpened):
+            if stored.type != _OPENED:
+                continue
+            try:
+                opened = decode(stored)
+            except EventError as error:
+                _log.warning("an opening in the log is passed over: %s", error)
+                continue
+            if isinstance(opened, DebateOpened):
                 for tell in self._openings:
                     tell(Opening(opened.debate_id, opened.run_id, fields_of(opened)))
 

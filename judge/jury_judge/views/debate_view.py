@@ -10,6 +10,7 @@ from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFa
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.judgment import Judgment, Vote
+from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
@@ -30,6 +31,7 @@ def render_debate(
     console: Console,
     *,
     full: bool = False,
+    local: LocalFacts = NOTHING_LOCAL,
 ) -> None:
     """Print the debate: what was judged, every evaluation, statement and vote, the result, the calls.
 
@@ -42,17 +44,19 @@ def render_debate(
         texts: parts by the 43 characters of their digest; an erased part is not in it and shows as erased.
         console: where to.
         full: whether the case is shown whole.
+        local: what the store did with it.
 
     Raises:
         JudgeError: the events do not begin with the opening event.
     """
     record = read_record(events)
     simulated = is_simulated(record.opened, given(events))
-    _DebateView(record, texts, simulated=simulated).page(exchanges, full=full).print(console)
+    _DebateView(record, texts, simulated=simulated, local=local).page(exchanges, full=full).print(console)
 
 
 class _DebateView:
-    def __init__(self, record: DebateRecord, texts: Texts, *, simulated: bool) -> None:
+    def __init__(self, record: DebateRecord, texts: Texts, *, simulated: bool, local: LocalFacts) -> None:
+        self._local = local
         self._record = record
         self._simulated = simulated
         self._texts = texts
@@ -88,6 +92,11 @@ class _DebateView:
         if self._simulated:
             said = words.simulated if opened.simulated else words.partly_simulated
             page.line(Span(said, "bold yellow"))
+        if self._local.imported is not None:
+            said = getattr(words, f"imported_{self._local.imported}").format(log=self._local.imported_from)
+            page.line(Span(said, "bold yellow"))
+        if self._local.quarantine is not None:
+            page.line(Span(words.quarantined.format(reason=self._local.quarantine.reason), "bold yellow"))
 
     def _case(self, *, full: bool) -> None:
         opened, page = self._record.opened, self._page

@@ -17,6 +17,10 @@ class Words(NamedTuple):
     label: str
     simulated: str
     partly_simulated: str
+    imported_unsealed: str
+    imported_sealed: str
+    imported_vouched: str
+    quarantined: str
     no_model: str
     other_model: str
     status: str
@@ -92,6 +96,10 @@ _EN = Words(
     label="Human label",
     simulated="Simulated jurors: no model was called.",
     partly_simulated="Simulated jurors: not every answer is a model's.",
+    imported_unsealed="Imported, not held here; no seal shows where it comes from.",
+    imported_sealed="Imported, not held here; its seal names the log {log}, whose signature was not checked.",
+    imported_vouched="Imported, not held here; sealed by the log {log}, whose signature was checked.",
+    quarantined="In quarantine: {reason}",
     no_model="simulated",
     other_model="{asked} was asked, {answered} answered",
     status="Status",
@@ -167,6 +175,10 @@ _JA = Words(
     label="人間のラベル",
     simulated="模擬陪審員による評価です。モデルは呼び出されていません。",
     partly_simulated="模擬陪審員による評価が含まれます。すべてがモデルの回答ではありません。",
+    imported_unsealed="インポートされた議論です。ここで行われたものではなく、出所を示す封印はありません。",
+    imported_sealed="インポートされた議論です。封印はログ{log}を示していますが、署名は確認されていません。",
+    imported_vouched="インポートされた議論です。ログ{log}の封印があり、署名は確認済みです。",
+    quarantined="隔離中: {reason}",
     no_model="模擬",
     other_model="{asked}に依頼し、{answered}が回答",
     status="状態",

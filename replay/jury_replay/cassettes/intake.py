@@ -1,20 +1,27 @@
 """Taking a cassette into a store: what is missing is added, what is there stays, another debate is refused."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
+from jury_events.codec import encode
 from jury_events.debate_events import TextsErased
 from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import calls_stream, debate_stream, local_stream
+from jury_events.local_events import Arrived, DebateImported
+from jury_events.local_facts import local_facts
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_replay.cassettes.cassette import Cassette
+from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_of
 from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
+from jury_replay.imports import seal_digest
 from jury_replay.integrity import check_debate
+from jury_replay.quarantine import now
 from jury_store.errors import Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 from jury_store.inventory import DebateRecord
+from jury_store.seals.note import read_checkpoint
 
 _ATTEMPTS = 5
 
@@ -32,8 +39,15 @@ class Taken(NamedTuple):
     withheld: int
 
 
-def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Taken:
-    """Add to the store what it does not hold of a debate, all or nothing.
+def take_in(
+    store: EventStore,
+    cassette: Cassette,
+    *,
+    erase: bool = False,
+    vouched_by: str | None = None,
+    clock: Callable[[], int] = now,
+) -> Taken:
+    """Add to the store what it does not hold of a debate, all or nothing, and that it was imported.
 
     A stream of which the store holds the beginning is continued; one of which it holds more stays as it is. A text
     whose erasure either side recorded is not brought, and goes if it is here.
@@ -42,6 +56,8 @@ def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Ta
         store: open for writing.
         cassette: as `read_cassette` verified it.
         erase: let it make texts go that this store holds. Anybody can write an erasure into a cassette without a seal.
+        vouched_by: the name of the key that was seen to have signed the cassette's seal, which covers all of it.
+        clock: microseconds since 1970-01-01 UTC.
 
     Raises:
         ErasureUnasked: it records the erasure of texts that the store holds, and `erase` is not given.
@@ -58,7 +74,7 @@ def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Ta
             if failures:
                 raise RecordDamaged(f"debate {debate_id} of this store does not verify: {failures[0]}")
         # What the store holds already is of this log, or came with a seal of its own.
-        origin = origin_of(cassette.seal) if cassette.seal is not None and not mine.events else None
+        origin = origin_of(cassette.seal) if cassette.seal is not None and not mine.portable.events else None
         fresh = {stream: _beyond(mine, cassette.record, stream) for stream in cassette.record.events}
         recorded = _erased(mine)
         erased = recorded | _erased(cassette.record)
@@ -74,8 +90,17 @@ def take_in(store: EventStore, cassette: Cassette, *, erase: bool = False) -> Ta
             )
         going = mine.parts.keys() & erased
         withheld = len(cassette.record.parts.keys() & erased - mine.parts.keys())
+        imported = _imported(mine, fresh, cassette.seal, origin, vouched_by)
         try:
-            _append(store, mine, fresh, parts, origin=origin, going=going)
+            _append(
+                store,
+                mine,
+                fresh,
+                parts,
+                origin=origin,
+                going=going,
+                imported=encode(imported, recorded_at=clock()),
+            )
         except (WrongVersion, Fenced):
             continue  # another writer came in between
         return Taken(debate_id, sum(map(len, fresh.values())), len(parts), len(going), withheld)
@@ -114,6 +139,7 @@ def _append(
     *,
     origin: bytes | None,
     going: Collection[Digest],
+    imported: NewEvent,
 ) -> None:
     if going:
         store.require_eraser()
@@ -129,9 +155,37 @@ def _append(
         if going:
             store.delete_parts(mine.debate_id, going)
         return
+    # Last of all: the lists know the debate by then.
+    requests.append(Append(local_stream(mine.debate_id), (imported,), len(mine.local)))
     for answer in store.append(requests, together=True, origin=origin, erase=going):
         if isinstance(answer, StoreError):
             raise answer
+
+
+def _imported(
+    mine: DebateRecord,
+    fresh: dict[str, list[StoredEvent]],
+    seal: SealLine | None,
+    origin: bytes | None,
+    vouched_by: str | None,
+) -> DebateImported:
+    def arrived(stream: str) -> Arrived:
+        there = len(mine.events.get(stream, ()))
+        return Arrived(after=there, until=there + len(fresh.get(stream, ())))
+
+    return DebateImported(
+        debate=arrived(debate_stream(mine.debate_id)),
+        calls=arrived(calls_stream(mine.debate_id)),
+        seal=None if origin is None else seal_digest(origin),
+        sealed_by=None if seal is None else _label(read_checkpoint(seal.note.encode()).origin),
+        vouched_by=None if vouched_by is None else _label(vouched_by),
+        nth=len(local_facts(mine.local).imports) + 1,
+    )
+
+
+def _label(name: str) -> str:
+    """The name of a log as an event may hold it: a note may have any."""
+    return (name if name.isprintable() else ascii(name)[1:-1])[:300]
 
 
 def _new(event: StoredEvent, left: dict[Digest, Part]) -> NewEvent:

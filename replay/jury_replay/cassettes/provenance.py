@@ -26,7 +26,7 @@ def seal_fault(record: DebateRecord, seal: SealLine) -> str | None:
         checkpoint = read_checkpoint(seal.note.encode())
     except BadNote as error:
         return f"the note of its seal: {error}"
-    if not seal.streams or not seal.streams.keys() <= record.events.keys():
+    if not seal.streams or not seal.streams.keys() <= record.portable.events.keys():
         return "its seal is not about the streams of this debate"
     for stream, place in seal.streams.items():
         events = record.events[stream]
@@ -62,7 +62,7 @@ def trust_fault(
         return f"the note of its seal: {fault}"
     if kept is not None and (kept_fault := _kept_fault(checkpoint, kept)) is not None:
         return kept_fault
-    for stream, events in record.events.items():
+    for stream, events in record.portable.events.items():
         sealed = seal.streams[stream].version if stream in seal.streams else 0
         if sealed < len(events):
             return (
@@ -70,6 +70,12 @@ def trust_fault(
                 "seal the log and export it again"
             )
     return None
+
+
+def voucher(seal: SealLine, keys: Collection[PublicKey]) -> str | None:
+    """The name of the first of these keys that signed a seal which `trust_fault` let pass; None: none of them did."""
+    checkpoint = read_checkpoint(seal.note.encode())
+    return next((key.name for key in keys if checkpoint.by(key)), None)
 
 
 def _kept_fault(checkpoint: Checkpoint, kept: Checkpoint) -> str | None:
@@ -118,7 +124,7 @@ class Provenance:
             return None
         last = {
             stream: covered[-1]
-            for stream, events in record.events.items()
+            for stream, events in record.portable.events.items()
             if (covered := [event for event in events if event.position <= sealed.tree_size])
         }
         if not last:

@@ -24,7 +24,7 @@ def write_cassette(record: DebateRecord, seal: SealLine | None = None) -> bytes:
     """The cassette of everything that is stored of a debate.
 
     Args:
-        record: of a store or of another cassette; its positions and epochs are left out.
+        record: of a store or of another cassette; positions, epochs and what the store did with it are left out.
         seal: of the log in which the debate was recorded.
 
     Raises:
@@ -38,6 +38,7 @@ def write_cassette(record: DebateRecord, seal: SealLine | None = None) -> bytes:
     failures = check_debate(record).failures
     if failures:
         raise RecordDamaged(f"debate {debate_id} does not verify, so it is not exported: {failures[0]}")
+    record = record.portable
     lines = list(_lines(record, seal))
     if max(map(len, lines)) > MAX_LINE or sum(map(len, lines)) > MAX_CASSETTE:
         raise CassetteError(

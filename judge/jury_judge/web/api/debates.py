@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
+from jury_events.codec import decode
 from jury_events.conditions import parse_conditions
 from jury_events.envelope import StoredEvent
 from jury_events.ids import RUN_ID, calls_stream, debate_stream
@@ -135,6 +136,7 @@ def rescored(service: Serving, debate_id: DebateName, asked: RescoringAsked) -> 
 
 
 def _event_line(stored: StoredEvent) -> EventLine:
+    decode(stored)  # what is no event is named, rather than sent half
     table = stored._asdict()
     body = json.loads(table.pop("body"))
     number = table.pop("schema")

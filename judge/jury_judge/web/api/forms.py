@@ -5,6 +5,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from jury_events.local_events import Imported
 from jury_events.value import Label, NewRunId
 from jury_events.verdict import Verdict
 from jury_judge.views.debate_record import Status
@@ -98,7 +99,9 @@ class Under(Camel):
 class DebateLine(Camel):
     """One debate at a glance. Cost in US dollars, null where it is not known.
 
-    Label, cluster, tags, metadata and the judged agent's cost are those of the case.
+    Label, cluster, tags, metadata and the judged agent's cost are those of the case. `imported`: it was not held here;
+    `importedFrom` is the log that its seal names, and only `vouched` says that the signature was checked. `problem`:
+    why it cannot be read.
     """
 
     debate_id: str
@@ -130,6 +133,10 @@ class DebateLine(Camel):
     output_tokens: int
     cost: float | None
     asked_again: int
+    imported: Imported | None
+    imported_from: str | None
+    quarantined: str | None
+    problem: str | None
 
 
 class RunLine(Camel):

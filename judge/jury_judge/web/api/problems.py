@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
 from starlette.routing import Match
 
-from jury_actors.errors import ActorError
+from jury_actors.errors import ActorError, HeldElsewhere
 from jury_events.errors import EventError, JuryError
 from jury_judge.errors import (
     BranchTaken,
@@ -35,6 +35,7 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (NotHeldHere, 422),
     (RunRefused, 409),
     (BranchTaken, 409),
+    (HeldElsewhere, 409),
     (TooManyReaders, 503),
     (TooManySubmissions, 503),
     (JuryClosed, 503),

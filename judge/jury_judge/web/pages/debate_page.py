@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.judgment import Judgment
+from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.views.answered import given, is_simulated
@@ -98,6 +99,7 @@ class DebatePage(NamedTuple):
     record: DebateRecord
     place: Place
     simulated: str | None
+    local: LocalFacts
     integrity: IntegrityState
     case: CasePassages
     said: tuple[Said, ...]
@@ -156,6 +158,7 @@ def debate_page(
         record=record,
         place=Place(here, len(stored), stored[here - 1], live=whole.ending is None),
         simulated=simulated,
+        local=local_facts(reading.record.local),
         integrity=integrity,
         case=case_passages(opened, shelf),
         said=tuple(speakers.said(one, 0) for one in record.phase_1[:rows]),

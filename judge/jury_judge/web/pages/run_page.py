@@ -41,6 +41,7 @@ class RunPage(NamedTuple):
     cost_chart: Path
     looked_at: int
     simulated: int
+    imported: int
     calls: int
     input_tokens: int
     output_tokens: int
@@ -83,6 +84,7 @@ def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> Run
         cost_chart=growing_line([cost or 0.0 for cost in costs]),
         looked_at=len(in_order),
         simulated=sum(row.simulated for row in in_order),
+        imported=sum(row.imported is not None for row in in_order),
         calls=sum(row.calls for row in in_order),
         input_tokens=sum(row.input_tokens for row in in_order),
         output_tokens=sum(row.output_tokens for row in in_order),

@@ -1,6 +1,6 @@
 """What the pages are labelled with in English."""
 
-from jury_judge.web.words.page_words import EndWords, PageWords, StatusWords
+from jury_judge.web.words.page_words import EndWords, ImportWords, PageWords, StatusWords
 
 ENGLISH = PageWords(
     other_language="日本語",
@@ -25,6 +25,7 @@ ENGLISH = PageWords(
         completed="completed",
         failed="failed",
         cancelled="cancelled",
+        unreadable="unreadable",
         unfinished="unfinished",
     ),
     ends=EndWords(
@@ -65,6 +66,9 @@ ENGLISH = PageWords(
     none_yet="No debate yet. Hold one with: jury demo",
     shown_range="{count} debates shown, newest first.",
     simulated_mark="simulated",
+    imported_mark="imported",
+    imported_ways=ImportWords(unsealed="unsealed", sealed="sealed, not checked", vouched="sealed"),
+    unreadable_also="Set it aside with: jury db quarantine {debate}",
     integrity="Integrity",
     intact="Nothing was altered",
     intact_short="intact",

@@ -1,6 +1,6 @@
 """What the pages are labelled with in Japanese."""
 
-from jury_judge.web.words.page_words import EndWords, PageWords, StatusWords
+from jury_judge.web.words.page_words import EndWords, ImportWords, PageWords, StatusWords
 
 JAPANESE = PageWords(
     other_language="English",
@@ -25,6 +25,7 @@ JAPANESE = PageWords(
         completed="完了",
         failed="失敗",
         cancelled="中止",
+        unreadable="読み取り不可",
         unfinished="未完了",
     ),
     ends=EndWords(
@@ -65,6 +66,9 @@ JAPANESE = PageWords(
     none_yet="議論はまだありません。次のコマンドで始められます: jury demo",
     shown_range="{count}件を新しい順に表示しています。",
     simulated_mark="模擬",
+    imported_mark="インポート",
+    imported_ways=ImportWords(unsealed="封印なし", sealed="封印あり（未確認）", vouched="封印あり"),
+    unreadable_also="次のコマンドで隔離できます: jury db quarantine {debate}",
     integrity="完全性",
     intact="改変はありません",
     intact_short="改変なし",

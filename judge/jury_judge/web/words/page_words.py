@@ -15,7 +15,16 @@ class StatusWords(NamedTuple):
     completed: str
     failed: str
     cancelled: str
+    unreadable: str
     unfinished: str
+
+
+class ImportWords(NamedTuple):
+    """How far it is shown where an imported debate comes from."""
+
+    unsealed: str
+    sealed: str
+    vouched: str
 
 
 class EndWords(NamedTuple):
@@ -79,6 +88,9 @@ class PageWords(NamedTuple):
     none_yet: str
     shown_range: str
     simulated_mark: str
+    imported_mark: str
+    imported_ways: ImportWords
+    unreadable_also: str
     integrity: str
     intact: str
     intact_short: str

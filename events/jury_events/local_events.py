@@ -1,0 +1,83 @@
+"""The events of the stream `local/{id}`: what this store did with a debate. No other store has them, no cassette."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from jury_events.debate_events import Event
+from jury_events.value import Label, Value
+
+Imported = Literal["unsealed", "sealed", "vouched"]
+"""How far it is shown where an imported debate comes from: not at all; by a seal, whoever made it; by a seal whose
+signature was checked with a key that the importer trusts."""
+
+Nth = Annotated[int, Field(ge=1, lt=2**31)]
+
+
+class Arrived(Value):
+    """The events of a stream that an import brought: those after version `after`, up to `until`."""
+
+    after: Annotated[int, Field(ge=0, lt=2**31)]
+    until: Annotated[int, Field(ge=0, lt=2**31)]
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        if self.until < self.after:
+            raise ValueError(f"until ({self.until}) must not be below after ({self.after})")
+        return self
+
+
+class DebateImported(Event):
+    """Events of this debate were not recorded here: they came in a cassette.
+
+    `debate` and `calls` are those of the two streams. `seal` is the SHA-256 in hexadecimal of the seal that the store
+    keeps with them (None: it keeps none), `sealed_by` the log that this seal names, and `vouched_by` the key whose
+    signature under the seal was checked on the way in.
+    """
+
+    type: Literal["debate_imported"] = "debate_imported"
+    debate: Arrived
+    calls: Arrived
+    seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
+    sealed_by: Label | None
+    vouched_by: Label | None
+    nth: Nth
+
+    @property
+    def event_id(self) -> str:
+        """One an import: `nth` counts them."""
+        return f"imported/{self.nth}"
+
+
+def how_imported(seal: str | None, vouched_by: str | None) -> Imported:
+    """What the fields of these names of `debate_imported` come to."""
+    if vouched_by is not None:
+        return "vouched"
+    return "unsealed" if seal is None else "sealed"
+
+
+class DebateQuarantined(Event):
+    """Whoever reads many debates leaves this one out, until it is released."""
+
+    type: Literal["debate_quarantined"] = "debate_quarantined"
+    by: Label
+    reason: Label
+    nth: Nth
+
+    @property
+    def event_id(self) -> str:
+        """One a quarantine: `nth` counts them."""
+        return f"quarantined/{self.nth}"
+
+
+class DebateReleased(Event):
+    """The quarantine `nth` is over."""
+
+    type: Literal["debate_released"] = "debate_released"
+    by: Label
+    nth: Nth
+
+    @property
+    def event_id(self) -> str:
+        """One a quarantine."""
+        return f"released/{self.nth}"

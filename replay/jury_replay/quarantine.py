@@ -1,0 +1,101 @@
+"""Setting a debate aside that gets in the way, and taking it back. Nothing of it is moved: both are events."""
+
+import time
+from collections.abc import Callable, Collection, Iterable
+
+from pydantic import ValidationError
+
+from jury_events.codec import LocalEvent, encode
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
+from jury_events.ids import local_stream, stream_debate
+from jury_events.local_events import DebateQuarantined, DebateReleased
+from jury_events.local_facts import LocalFacts, local_facts
+from jury_replay.errors import DebateMissing, QuarantineRefused
+from jury_store.errors import StoreError, WrongVersion
+from jury_store.event_store import Append, EventStore
+
+_READ_AT_ONCE = 500
+_ATTEMPTS = 5
+
+
+def now() -> int:
+    """Microseconds since 1970-01-01 UTC."""
+    return time.time_ns() // 1000
+
+
+def set_aside(store: EventStore, debate_ids: Collection[str]) -> set[str]:
+    """Those of the debates that are in quarantine; one of which that cannot be read is not."""
+    wanted = [local_stream(one) for one in debate_ids]
+    found: dict[str, list[StoredEvent]] = {}
+    for start in range(0, len(wanted), _READ_AT_ONCE):
+        found |= store.read_streams(wanted[start : start + _READ_AT_ONCE])
+    return {stream_debate(name) for name, events in found.items() if is_set_aside(events)}
+
+
+def is_set_aside(events: Iterable[StoredEvent]) -> bool:
+    """Whether a stream `local/` says that the debate is in quarantine; what does not decode says nothing."""
+    try:
+        return local_facts(events).quarantine is not None
+    except (EventError, TypeError):
+        return False
+
+
+def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock: Callable[[], int] = now) -> bool:
+    """Set a debate aside: whoever reads many debates leaves it out from now on. False: it is aside already.
+
+    Args:
+        store: open for writing.
+        debate_id: any of which something is stored, readable or not.
+        by, reason: who does it and why, a line each; recorded.
+        clock: microseconds since 1970-01-01 UTC.
+
+    Raises:
+        DebateMissing: nothing is stored of it.
+        QuarantineRefused: who or why cannot be recorded.
+        StoreError: the store cannot be written.
+    """
+    return _add(
+        store,
+        debate_id,
+        lambda facts: (
+            None if facts.quarantine is not None else DebateQuarantined(by=by, reason=reason, nth=facts.quarantines + 1)
+        ),
+        clock,
+    )
+
+
+def release(store: EventStore, debate_id: str, *, by: str, clock: Callable[[], int] = now) -> bool:
+    """Take a debate back. False: it is not aside. Arguments and errors as of `quarantine`."""
+    return _add(
+        store,
+        debate_id,
+        lambda facts: None if facts.quarantine is None else DebateReleased(by=by, nth=facts.quarantine.nth),
+        clock,
+    )
+
+
+def _add(
+    store: EventStore, debate_id: str, event: Callable[[LocalFacts], LocalEvent | None], clock: Callable[[], int]
+) -> bool:
+    for _ in range(_ATTEMPTS):
+        (record,) = store.records([debate_id])
+        if not record.events and not record.parts:
+            raise DebateMissing.named(debate_id)
+        try:
+            new = event(local_facts(record.local))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            raise QuarantineRefused(
+                f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}; it is recorded in "
+                "one line of at most 300 characters"
+            ) from None
+        if new is None:
+            return False
+        append = Append(local_stream(debate_id), (encode(new, recorded_at=clock()),), len(record.local))
+        (answer,) = store.append([append])
+        if not isinstance(answer, StoreError):
+            return True
+        if not isinstance(answer, WrongVersion):
+            raise answer
+    raise WrongVersion(f"debate {debate_id}: other processes came in between again and again; try it again")

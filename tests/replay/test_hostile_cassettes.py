@@ -1,0 +1,130 @@
+"""Cassettes written by somebody who computes every hash: none that is taken in breaks what people do afterwards.
+
+300 mutants of the corpus in the suite; `pytest -m long tests/replay/test_hostile_cassettes.py` makes 10,000.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from jury_events.envelope import NewEvent
+from jury_events.errors import JuryError
+from jury_events.ids import debate_stream, local_stream
+from jury_events.parts import Part
+from jury_migrations.upgrading import upgrade
+from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.integrity import check_debate
+from jury_replay.quarantine import quarantine
+from jury_replay.verify import verify
+from jury_store.errors import StoreError
+from jury_store.event_store import Append, EventStore
+from jury_store.inventory import DebateRecord
+from jury_store.opening import open_store
+from support.later_commands import what_breaks
+from support.mutants import Mutant, mutants
+
+_AT_ONCE = 500
+"""Mutants that go into one store."""
+
+
+def batches(number: int, seed: int) -> Iterator[list[Mutant]]:
+    found = mutants(number, seed)
+    while batch := list(islice(found, _AT_ONCE)):
+        yield batch
+
+
+@pytest.fixture(params=[300, pytest.param(10_000, marks=[pytest.mark.long, pytest.mark.timeout(7200)])])
+def number(request: pytest.FixtureRequest) -> int:
+    """Of mutants."""
+    found: int = request.param
+    return found
+
+
+def a_store(folder: Path) -> EventStore:
+    folder.mkdir()
+    url = f"sqlite:///{folder / 'jury.db'}"
+    upgrade(url)
+    return open_store(url, write=True)
+
+
+def test_no_cassette_that_is_taken_in_breaks_a_later_command(number: int, tmp_path: Path) -> None:
+    taken_in, broken = 0, []
+    for at, batch in enumerate(batches(number, seed=1)):
+        folder = tmp_path / f"{at}"
+        store = a_store(folder)
+        accepted = [one.record.debate_id for one in batch if taken(store, one, tmp_path)]
+        report = verify(store)
+        store.close()
+        taken_in += len(accepted)
+        broken += [str(one) for one in report.failures]
+        broken += what_breaks(folder, accepted, accepted[::5])
+
+    assert broken == []
+    assert taken_in >= number // 15  # those that nothing was done to alone are as many
+
+
+def taken(store: EventStore, mutant: Mutant, folder: Path) -> bool:
+    path = folder / "mutant.cassette.jsonl"
+    path.write_bytes(mutant.cassette())
+    try:
+        take_in(store, read_cassette(path))
+    except JuryError:
+        return False
+    return True
+
+
+def test_a_store_that_holds_such_debates_from_before_goes_on_without_them(number: int, tmp_path: Path) -> None:
+    number = min(number, 3000)
+    seen, broken = 0, []
+    for at, batch in enumerate(batches(number, seed=2)):
+        folder = tmp_path / f"{at}"
+        store = a_store(folder)
+        held = [one for one in batch if put(store, one.record)]
+        spoilt = {one.record.debate_id for one in held if check_debate(one.record).failures}
+        found = {one.stream.partition("/")[2] for one in verify(store).failures}
+        store.close()
+        seen += len(held)
+        broken += [f"verify does not find {one}" for one in spoilt - found]
+        names = [one.record.debate_id for one in held]
+        broken += what_breaks(folder, names, names[::7])
+
+    assert broken == []
+    assert seen >= number // 2
+
+
+def put(store: EventStore, record: DebateRecord) -> bool:
+    """Whether a store takes the rows; nobody looks at what is in them."""
+    requests = []
+    parts: tuple[Part, ...] = tuple(record.parts.values())
+    for stream, events in record.events.items():
+        new = tuple(
+            NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body, parts if one is events[0] else ())
+            for one in events
+        )
+        epoch = store.next_epoch() if stream == debate_stream(record.debate_id) else None
+        requests.append(Append(stream, new, None if stream.startswith("calls/") else 0, epoch))
+    try:
+        answers = store.append(requests, together=True)
+    except (JuryError, ValueError, LookupError, TypeError, RecursionError, OverflowError):
+        return False
+    return bool(answers) and not any(isinstance(one, StoreError) for one in answers)
+
+
+def test_debates_that_cannot_be_read_are_listed_by_name_and_set_aside(tmp_path: Path) -> None:
+    store = a_store(tmp_path / "one")
+    for mutant in mutants(200, seed=3):
+        put(store, mutant.record)
+    rows = [row for row in store.debates(limit=500) if row.status == "unreadable"]
+
+    for row in rows:
+        quarantine(store, row.debate_id, by="ops", reason="it cannot be read")
+
+    assert len(rows) > 10
+    assert all(row.problem for row in rows)
+    assert [row for row in store.debates(limit=500) if row.status == "unreadable"] == []
+    assert {row.debate_id for row in store.debates(quarantined=True, limit=500)} == {row.debate_id for row in rows}
+    assert all(store.read_stream(local_stream(row.debate_id)) for row in rows)
+    store.close()

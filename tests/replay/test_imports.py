@@ -1,0 +1,237 @@
+"""What a store did with a debate is in its log: what came in a cassette, under which seal, and what was set aside."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from jury_events.ids import local_stream
+from jury_events.local_events import Arrived, DebateImported
+from jury_events.local_facts import local_facts
+from jury_migrations.upgrading import upgrade
+from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.reading import read_cassette
+from jury_replay.erasure import debates_over
+from jury_replay.errors import DebateMissing, QuarantineRefused
+from jury_replay.imports import adoption_fault, seal_digest
+from jury_replay.quarantine import quarantine, release
+from jury_replay.selection import ALL_STORED, EVERYTHING
+from jury_replay.verify import verify
+from jury_store.event_store import EventStore
+from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
+from jury_store.seals.keys import SealKey
+from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store
+from support.postgres import PostgresServer, postgres_or_skip
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    with postgres_or_skip() as running:
+        yield running
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EventStore]:
+    """An empty store of each kind."""
+    if request.param == "memory":
+        yield MemoryEventStore()
+        return
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path / 'jury.db'}"
+    else:
+        server = request.getfixturevalue("server")
+        url = server.url(server.create_database())
+    upgrade(url)
+    opened = open_store(url, write=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def imported(store: EventStore, tmp_path: Path) -> Callable[..., EventStore]:
+    """Imports cassettes into the store."""
+
+    def imports(*contents: bytes, vouched_by: str | None = None) -> EventStore:
+        for content in contents:
+            path = tmp_path / "one.cassette.jsonl"
+            path.write_bytes(content)
+            take_in(store, read_cassette(path), erase=True, vouched_by=vouched_by, clock=lambda: 7)
+        return store
+
+    return imports
+
+
+Imports = Callable[..., EventStore]
+STRANGER = SealKey("example.com/jury", bytes(31) + b"\1").public
+
+
+def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) -> None:
+    store = imported(out_of(sealed_store()), vouched_by="example.com/jury")
+
+    (record,) = store.records(["d"])
+    (told,) = local_facts(record.local).imports
+    origin = store.origin("d")
+
+    assert origin is not None
+    assert told == DebateImported(
+        debate=Arrived(after=0, until=5),
+        calls=Arrived(after=0, until=2),
+        seal=seal_digest(origin),
+        sealed_by="example.com/jury",
+        vouched_by="example.com/jury",
+        nth=1,
+    )
+    assert record.local[0].recorded_at == 7
+    assert verify(store).ok
+
+
+@pytest.mark.parametrize(
+    ("sealed", "vouched_by", "shown"),
+    [
+        (False, None, ("unsealed", None)),
+        (True, None, ("sealed", "example.com/jury")),
+        (True, "example.com/jury", ("vouched", "example.com/jury")),
+    ],
+)
+def test_lists_say_what_was_imported_and_so_do_lists_made_anew(
+    imported: Imports, sealed: bool, vouched_by: str | None, shown: tuple[str, str | None]
+) -> None:
+    store = imported(out_of(sealed_store()) if sealed else exported(sealed_store()), vouched_by=vouched_by)
+    record_debate(store, "own", seed=9)
+
+    before = store.debate("d"), store.debate("own")
+    store.rebuild()
+
+    assert before == (store.debate("d"), store.debate("own"))
+    assert {row.debate_id: (row.imported, row.imported_from) for row in store.debates()} == {
+        "d": shown,
+        "own": (None, None),
+    }
+    assert (store.cases_of_run("run")["d"].imported, store.cases_of_run("run")["own"].imported) == (shown[0], None)
+
+
+def test_what_was_imported_is_exported_without_a_word_of_the_import(imported: Imports) -> None:
+    content = out_of(sealed_store())
+
+    assert out_of(imported(content)) == content
+
+
+def test_each_import_that_brings_something_is_told(imported: Imports) -> None:
+    origin = sealed_store()
+    early = out_of(origin)
+    erase_text(origin, "d", b"because")
+    late = exported(origin)
+
+    store = imported(early, early, late)
+    first, second = local_facts(store.records(["d"])[0].local).imports
+
+    assert (first.debate, second.debate, second.seal) == (Arrived(after=0, until=5), Arrived(after=5, until=6), None)
+    assert store.debate("d").imported == "unsealed"  # type: ignore[union-attr]
+    assert verify(store).ok
+
+
+def test_an_import_that_brings_nothing_is_not_told(imported: Imports, store: EventStore) -> None:
+    record_debate(store)
+
+    imported(exported(store))
+
+    assert store.read_stream(local_stream("d")) == []
+
+
+def test_a_seal_that_is_gone_or_another_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "d.cassette.jsonl"
+    path.write_bytes(out_of(sealed_store()))
+    gone, other = MemoryEventStore(), MemoryEventStore()
+    for store in (gone, other):
+        take_in(store, read_cassette(path))
+    del gone._origins["d"]
+    other._origins["d"] += b" "
+
+    assert [str(one) for one in verify(gone).failures] == [
+        "local/d (imported/1): the seal that it was imported with is gone"
+    ]
+    assert "local/d (imported/1): the seal kept with it is not that of the import" in map(str, verify(other).failures)
+
+
+def test_a_stream_that_was_taken_away_after_its_import_is_found(tmp_path: Path) -> None:
+    store = MemoryEventStore()
+    path = tmp_path / "d.cassette.jsonl"
+    path.write_bytes(out_of(sealed_store()))
+    take_in(store, read_cassette(path))
+    for stream in ("debate/d", "calls/d"):
+        del store._streams[stream], store._heads[stream]
+
+    failures = list(map(str, verify(store, ["d"]).failures))
+
+    assert "local/d (imported/1): 5 events of debate/d were imported, stored are 0" in failures
+
+
+def test_whoever_trusts_the_key_of_a_seal_over_all_of_it_may_adopt_a_debate(imported: Imports) -> None:
+    store = imported(out_of(sealed_store()))
+
+    def fault(*keys: SealKey) -> str | None:
+        (record,) = store.records(["d"])
+        return adoption_fault(record, store.origin("d"), [key.public for key in keys])
+
+    assert fault(KEY) is None
+    seal(store)
+    erase_text(store, "d", b"because")  # an event of our own, after what was imported
+    assert fault(KEY) is None
+    (record,) = store.records(["d"])
+    assert "none of the keys" in str(adoption_fault(record, store.origin("d"), [STRANGER]))
+    assert adoption_fault(record, None, [KEY.public]) == "it came without a seal"
+
+
+def test_what_came_after_the_seal_keeps_a_debate_from_being_adopted(imported: Imports) -> None:
+    origin = sealed_store()
+    erase_text(origin, "d", b"because")
+
+    store = imported(out_of(origin))
+
+    (record,) = store.records(["d"])
+    said = adoption_fault(record, store.origin("d"), [KEY.public])
+    assert said == "its seal covers 5 of the 6 events of debate/d that were imported"
+
+
+def test_a_debate_in_quarantine_is_left_out_and_comes_back(store: EventStore) -> None:
+    for number, name in enumerate(("a", "b"), 1):
+        record_debate(store, name, seed=number)
+    before = store.runs()
+
+    done = [quarantine(store, "a", by="ops", reason="why") for _ in range(2)]
+
+    assert done == [True, False]
+    assert [row.debate_id for row in store.debates()] == ["b"]
+    assert [row.debate_id for row in store.latest()] == ["b"]
+    assert [(row.debate_id, row.quarantined) for row in store.debates(quarantined=True)] == [("a", "why")]
+    assert [run.debates for run in store.runs()] == [1]
+    assert ([*EVERYTHING.chunks(store)], [*ALL_STORED.chunks(store)]) == ([["b"]], [["a", "b"]])
+    assert store.cases_of_run("run")["a"].quarantined == "why"
+    assert "a" in debates_over(store, store.debates(quarantined=True)[0].case_id)  # erasing reaches it
+    rows = store.debates(), store.debates(quarantined=True)
+    store.rebuild()
+    assert rows == (store.debates(), store.debates(quarantined=True))
+
+    back = [release(store, "a", by="ops") for _ in range(2)]
+    again = quarantine(store, "a", by="ops", reason="again"), release(store, "a", by="ops")
+
+    assert (back, again) == ([True, False], (True, True))
+    assert [row.debate_id for row in store.debates()] == ["a", "b"]
+    assert store.runs() == before
+    assert [event.event_id for event in store.read_stream(local_stream("a"))] == [
+        "quarantined/1",
+        "released/1",
+        "quarantined/2",
+        "released/2",
+    ]
+    assert verify(store).ok
+
+
+def test_only_what_is_stored_can_be_set_aside_for_a_reason_of_one_line(store: EventStore) -> None:
+    record_debate(store)
+
+    with pytest.raises(DebateMissing, match="there is no debate 'x'"):
+        quarantine(store, "x", by="ops", reason="why")
+    with pytest.raises(QuarantineRefused, match=r"reason: .* one line"):
+        quarantine(store, "d", by="ops", reason="two\nlines")
