@@ -28,6 +28,8 @@ def import_failures(record: DebateRecord, origin: bytes | None) -> Iterator[Fail
     except EventError:
         return  # the chain's to tell
     stream = local_stream(record.debate_id)
+    if origin is not None and not any(imported.seal for imported in imports):
+        yield Failure(stream, "a seal is kept with it as if it was imported, and no import with a seal is on record")
     for imported in imports:
         for name, arrived in _arrived(record.debate_id, imported):
             if len(record.events.get(name, ())) < arrived:
@@ -38,8 +40,13 @@ def import_failures(record: DebateRecord, origin: bytes | None) -> Iterator[Fail
             continue
         if origin is None:
             yield Failure(stream, "the seal that it was imported with is gone", event_id=imported.event_id)
-        elif seal_digest(origin) != imported.seal:
+        elif not _is_bytes(origin) or seal_digest(origin) != imported.seal:
             yield Failure(stream, "the seal kept with it is not that of the import", event_id=imported.event_id)
+
+
+def _is_bytes(value: object) -> bool:
+    """A SQLite column holds whatever somebody put there."""
+    return isinstance(value, bytes)
 
 
 def adoption_fault(record: DebateRecord, origin: bytes | None, keys: Collection[PublicKey]) -> str | None:

@@ -71,7 +71,12 @@ def of_the_whole(connection: Connection, dialect: Dialect) -> list[ListFault]:
     ahead = lag(connection, dialect)
     if ahead < 0:
         faults.append(ListFault(None, f"the lists were carried over {-ahead} events more than the log has"))
-    faults += [ListFault(None, f"the list of runs {what}") for what in _run_differences(connection)]
+    try:
+        faults += [ListFault(None, f"the list of runs {what}") for what in _run_differences(connection)]
+    except TypeError as error:
+        faults.append(
+            ListFault(None, f"the runs cannot be counted, as a column holds a value of a wrong kind: {error}")
+        )
     return faults
 
 

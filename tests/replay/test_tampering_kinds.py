@@ -236,6 +236,14 @@ def test_every_row_that_stands_there_twice_is_found_without_the_key_of_the_table
     assert _found(copy, store) is Found.VERIFY
 
 
+def test_a_seal_put_beside_a_debate_that_was_not_imported_is_found(store: Store, tmp_path: Path) -> None:
+    copy = _copied(store.path, tmp_path)
+    with unguarded(copy) as connection:
+        connection.execute("INSERT INTO origins SELECT 'r1~one', seal FROM origins")
+
+    assert _found(copy, store) is Found.VERIFY
+
+
 # ── the schema ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
