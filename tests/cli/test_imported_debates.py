@@ -139,7 +139,8 @@ def test_a_debate_is_set_aside_and_taken_back(jury, origin):
     assert jury("import", str(origin / "bare")).code == 0
 
     aside = jury("db", "quarantine", "r1~leak", "--by", "ops", "--reason", "forged")
-    names = [row["debate_id"] for row in jury("list", "--json").json]
+    listed = jury("list", "--json")
+    names = [row["debate_id"] for row in listed.json]
     only = jury("list", "--quarantined").out
     refused = jury.run("cases.jsonl", "--run", "r1")
     shown = jury("show", "r1~leak")
@@ -147,6 +148,7 @@ def test_a_debate_is_set_aside_and_taken_back(jury, origin):
 
     assert (aside.code, aside.err) == (0, "r1~leak: set aside\n")
     assert "r1~leak" not in names
+    assert listed.err == "debates in quarantine are left out: jury list --quarantined shows them\n"
     assert "[in quarantine: forged]" in only
     assert "r1~leak" in only
     assert refused.code == 2

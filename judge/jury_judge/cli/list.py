@@ -57,6 +57,8 @@ def command(
         else:
             rows = _first(_pages(store, run_id, where, limit, unfinished=unfinished, quarantined=quarantined), limit)
             found = _print_groups(rows, group_by, as_json=as_json) if group_by else _print(rows, as_json=as_json)
+            if not quarantined and store.debates(run_id=run_id, where=where, quarantined=True, limit=1):
+                note("debates in quarantine are left out: jury list --quarantined shows them")
     finally:
         store.close()
     if not found and not as_json:

@@ -167,7 +167,8 @@ def _tell(report: "Report", *, everything: bool) -> None:
     )
     found = "nothing was altered" if report.ok else counted(len(report.failures), "failure")
     print(f"{found}: {looked}")
-    done = ["chains", "texts", "lists", *(("positions", "schema", "seals") if everything else ())]
+    done = ["chains", "texts", "lists", *(("positions", "schema") if everything else ())]
+    done += ["seals"] if report.seals or report.sealed else []
     print(f"checked: {', '.join(done)}; {_replays(report)}")
     if report.quarantined:
         print(f"{counted(report.quarantined, 'debate')} in quarantine: hashed, and not read")
