@@ -1,0 +1,134 @@
+"""What was altered behind the store's back is told, by those who verify and by those who read, on both databases."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from jury_events.errors import AlteredPart
+from jury_store.errors import StoreDamaged
+from jury_store.event_store import Append, EventStore
+from jury_store.opening import open_store
+from support.debates import DebateScript
+
+Sql = Callable[[str, str], None]
+
+
+@pytest.fixture
+def filled(url: str) -> str:
+    """A store of two debates of one run, with tags and metadata, its lists carried forward."""
+    store = open_store(url, write=True)
+    for seed, name in enumerate(("d", "e"), 1):
+        script = DebateScript(name, seed=seed)
+        _, *rest = script.whole()
+        events = (script.opened(tags=("a",), cluster="c", metadata={"level": 3}), *rest)
+        store.append([Append(script.stream, events, 0, store.next_epoch()), Append(script.calls, (script.exchange(),))])
+    store.project()
+    store.close()
+    return url
+
+
+@pytest.fixture
+def reader(filled: str) -> Iterator[EventStore]:
+    store = open_store(filled, write=False)
+    yield store
+    store.close()
+
+
+def without_guards(sql: Sql, url: str, statement: str) -> None:
+    """As the owner of the database, with the triggers of the table off."""
+    table = next(word for word in ("parts", "counters") if f" {word} " in f"{statement} ")
+    if url.startswith("sqlite"):
+        names = {"parts": "parts_refuse_update", "counters": "counters_refuse_delete"}
+        sql(url, f"DROP TRIGGER {names[table]}")
+        sql(url, statement)
+    else:
+        sql(url, f"ALTER TABLE {table} DISABLE TRIGGER USER")
+        sql(url, statement)
+
+
+LIES = {
+    "another verdict": "UPDATE debates SET final_verdict = 'unsafe_fail', final_score = 1 WHERE debate_id = 'd'",
+    "a debate less": "DELETE FROM debates WHERE debate_id = 'd'",
+    "another tag": "UPDATE debate_fields SET value = 'b' WHERE name = 'tags' AND position = 1",
+    "a field less": "DELETE FROM debate_fields WHERE name = 'cluster' AND position = 1",
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_list_that_says_otherwise_of_a_debate_is_named(filled: str, reader: EventStore, sql: Sql, name: str) -> None:
+    sql(filled, LIES[name])
+
+    (fault,) = reader.list_faults(reader.records(["d", "e"]))
+
+    assert fault.debate_id == "d"
+    assert fault.what.startswith("the list of debates ")
+
+
+WHOLE_LIES = {
+    "a run counted otherwise": "UPDATE runs SET safe_pass = safe_pass + 1",
+    "a run less": "DELETE FROM runs",
+    "a run of nobody": "UPDATE runs SET run_id = 'other'",
+    "fields of nobody": "UPDATE debate_fields SET position = 99 WHERE position = 1",
+    "lists ahead of the log": "UPDATE projections SET position = position + 5",
+}
+
+
+@pytest.mark.parametrize("name", WHOLE_LIES)
+def test_lists_that_no_debate_accounts_for_are_named(filled: str, reader: EventStore, sql: Sql, name: str) -> None:
+    assert reader.list_faults() == []
+
+    sql(filled, WHOLE_LIES[name])
+
+    assert reader.list_faults()
+
+
+def test_lists_that_are_made_anew_agree_with_the_log(filled: str, reader: EventStore, sql: Sql) -> None:
+    for lie in (*LIES.values(), *WHOLE_LIES.values()):
+        sql(filled, lie)
+
+    writer = open_store(filled, write=True)
+    writer.rebuild()
+    writer.close()
+
+    assert reader.list_faults(reader.records(["d", "e"])) == []
+    assert reader.list_faults() == []
+
+
+def test_events_that_came_since_a_record_was_read_are_no_fault_of_the_list(filled: str, reader: EventStore) -> None:
+    records = reader.records(["d"])
+    writer = open_store(filled, write=True)
+    script = DebateScript("d")
+    writer.append([Append(script.calls, (script.exchange(2),))])
+    writer.project()
+    writer.close()
+
+    assert reader.list_faults(records) == []
+
+
+def test_an_altered_text_is_read_by_nobody(filled: str, reader: EventStore, sql: Sql) -> None:
+    parts = reader.parts("d")
+    content = "'f'::bytea" if filled.startswith("postgresql") else "x'66'"
+    without_guards(sql, filled, f"UPDATE parts SET content = {content} WHERE debate_id = 'd'")
+
+    with pytest.raises(AlteredPart, match="is not the one that was recorded"):
+        reader.parts("d")
+    with pytest.raises(AlteredPart, match="is not the one that was recorded"):
+        reader.parts("d", list(parts))
+    (record,) = reader.records(["d"])
+    assert record.whole_texts() == {}
+    assert reader.parts("e")
+
+
+def test_a_store_without_its_counter_says_so_and_takes_nothing_more(filled: str, reader: EventStore, sql: Sql) -> None:
+    without_guards(sql, filled, "DELETE FROM counters WHERE name = 'position'")
+
+    writer = open_store(filled, write=True)
+    script = DebateScript("f")
+    try:
+        with pytest.raises(StoreDamaged, match="the counter 'position' is missing"):
+            writer.append([Append(script.calls, (script.exchange(),))])
+        with pytest.raises(StoreDamaged, match="the counter of positions is missing"):
+            reader.last_position()
+    finally:
+        writer.close()
+    assert reader.inventory().counter is None
