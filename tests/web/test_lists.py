@@ -1,11 +1,16 @@
 """The list of debates, the runs, one run, and comparisons, as pages."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from jury_events.case import Loss
 from jury_events.debate_events import JudgmentRendered
+from jury_migrations.upgrading import upgrade
+from jury_store.opening import open_store
 from support.hand_built import HandBuilt
-from support.pages import Site, stored
+from support.pages import Site, keep, stored
 
 
 def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> HandBuilt:
@@ -52,6 +57,29 @@ def test_records_are_checked_where_that_is_asked_for(site):
 
     assert ["✓ intact"] * 4 == shown.all("td .integrity")
     assert not shown.tree.css("[data-then]")
+
+
+def test_a_checked_debate_has_the_verdict_of_its_events_and_a_list_that_says_otherwise_is_named(tmp_path):
+    path = tmp_path / "jury.db"
+    upgrade(f"sqlite:///{path}")
+    writer = open_store(f"sqlite:///{path}", write=True)
+    keep(writer, debate("one"))
+    writer.project()
+    writer.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE debates SET final_verdict = 'safe_pass', final_score = 99")
+    store = open_store(f"sqlite:///{path}", write=False)
+    site = Site(store)
+
+    (row,) = site.get("/?check=1").table(".list")
+    page = site.get("/debates/run-1~one")
+    store.close()
+
+    assert ["✗ unsafe_fail", "50"] == row[1:3]
+    assert "altered" in row[6]
+    assert "the list of debates says final_verdict 'safe_pass', its events 'unsafe_fail'" in page.text.replace(
+        "&#39;", "'"
+    )
 
 
 @pytest.mark.parametrize(
