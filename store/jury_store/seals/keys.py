@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final, Self
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -26,37 +26,27 @@ _MAX_NAME = 200
 _MAX_FILE = 64 * 1024
 
 
-class PublicKey:
-    """What a seal is checked with. `name` and `key_id` (4 bytes) together say which key a signature is of.
+class VerifyingKey:
+    """An Ed25519 key as signed notes name one (C2SP signed-note): by `name` and `key_id` (4 bytes).
 
     Raises:
         BadSealKey: the name may not be one, or under these 32 bytes everybody could sign.
     """
+
+    kind: ClassVar[bytes]
+    """What the key signs: the one byte that stands before it."""
 
     def __init__(self, name: str, raw: bytes) -> None:
         check_name(name)
         if (fault := point_fault(raw)) is not None:
             raise BadSealKey(f"the key {name} is refused: {fault}")
         self.name = name
-        self.key_id = sha256(name.encode() + b"\n" + _ED25519 + raw).digest()[:4]
-        self._raw = raw
+        self.key_id = sha256(name.encode() + b"\n" + self.kind + raw).digest()[:4]
+        self.raw = raw
         self._key = Ed25519PublicKey.from_public_bytes(raw)
 
     @classmethod
-    def parse(cls, line: str) -> "PublicKey":
-        """The key that a line says.
-
-        Raises:
-            BadSealKey: it does not say one; the message says why and never repeats the line.
-        """
-        if line.startswith(_PRIVATE):
-            raise BadSealKey(
-                "this is a private key; what is needed here is the public one (the file that ends in .pub)"
-            )
-        return cls._of(*key_fields(line))
-
-    @classmethod
-    def _of(cls, name: str, key_id: bytes, raw: bytes) -> "PublicKey":
+    def _of(cls, name: str, key_id: bytes, raw: bytes) -> Self:
         key = cls(name, raw)
         if key.key_id != key_id:
             raise BadSealKey(f"the id in the key {name} is not the one of this key: a character of it was changed")
@@ -65,7 +55,7 @@ class PublicKey:
     @property
     def line(self) -> str:
         """The key as a line of text, without its end."""
-        return f"{self.name}+{self.key_id.hex()}+{b64encode(_ED25519 + self._raw).decode()}"
+        return f"{self.name}+{self.key_id.hex()}+{b64encode(self.kind + self.raw).decode()}"
 
     def signed(self, text: bytes, signature: bytes) -> bool:
         """Whether `signature` is this key's over `text`."""
@@ -76,13 +66,32 @@ class PublicKey:
         return True
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PublicKey) and self.line == other.line
+        return type(other) is type(self) and self.line == other.line
 
     def __hash__(self) -> int:
         return hash(self.line)
 
     def __repr__(self) -> str:
-        return f"PublicKey({self.line})"
+        return f"{type(self).__name__}({self.line})"
+
+
+class PublicKey(VerifyingKey):
+    """What a seal is checked with."""
+
+    kind = _ED25519
+
+    @classmethod
+    def parse(cls, line: str) -> Self:
+        """The key that a line says.
+
+        Raises:
+            BadSealKey: it does not say one; the message says why and never repeats the line.
+        """
+        if line.startswith(_PRIVATE):
+            raise BadSealKey(
+                "this is a private key; what is needed here is the public one (the file that ends in .pub)"
+            )
+        return cls._of(*key_fields(line))
 
 
 class SealKey:
