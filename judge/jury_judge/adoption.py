@@ -29,7 +29,7 @@ def adopted(store: EventStore, run: str, rows: Mapping[str, CaseRow], keys: Coll
     if unreadable:
         raise RunRefused(
             f"{run}: what is recorded of {_names(unreadable)} cannot be read (see `jury list`). Set it aside with: "
-            f"jury db quarantine {unreadable[0]}; or give the run another id"
+            f"jury db quarantine {unreadable[0]} --by WHO --reason WHY; or give the run another id"
         )
     imported = [one for one, row in seen.items() if row.imported is not None]
     if not imported:
@@ -58,8 +58,8 @@ def not_set_aside(debate_id: str, row: CaseRow | DebateRow) -> None:
     """
     if row.quarantined is not None:
         raise RunRefused(
-            f"debate {debate_id} is in quarantine ({row.quarantined}): take it back with: jury db release {debate_id}; "
-            "or judge the case under another run id"
+            f"debate {debate_id} is in quarantine ({row.quarantined}): take it back with: "
+            f"jury db release {debate_id} --by WHO; or judge the case under another run id"
         )
 
 

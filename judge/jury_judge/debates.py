@@ -85,7 +85,8 @@ def read_debate(store: EventStore, debate_id: str) -> DebateReading:
 
 def _unreadable(debate_id: str, why: str) -> MalformedBody:
     return MalformedBody(
-        f"{why}; jury verify {debate_id} looks at all of it, jury db quarantine {debate_id} sets it aside"
+        f"{why}; jury verify {debate_id} looks at all of it, "
+        f"jury db quarantine {debate_id} --by WHO --reason WHY sets it aside"
     )
 
 

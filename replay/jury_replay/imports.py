@@ -1,52 +1,22 @@
-"""Imported debates: what the log says of where they come from, and whether somebody who trusts a key may take them for
-their own."""
+"""Imported debates: where they come from, and whether somebody who trusts a key may take them for their own."""
 
-import hashlib
 from collections.abc import Collection, Iterator
 
-from jury_events.errors import EventError
-from jury_events.ids import calls_stream, debate_stream, local_stream
-from jury_events.local_events import DebateImported
 from jury_events.local_facts import local_facts
 from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_fault
+from jury_replay.import_checks import arrived_in, import_failures
 from jury_replay.integrity import Failure
 from jury_store.inventory import DebateRecord
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint, signature_fault
 
 
-def seal_digest(origin: bytes) -> str:
-    """What `debate_imported` says of the seal that the store keeps beside a debate."""
-    return hashlib.sha256(origin).hexdigest()
-
-
-def import_failures(record: DebateRecord, origin: bytes | None) -> Iterator[Failure]:
-    """What does not fit the imports that the log tells of: a stream that is cut, a seal that is gone or another."""
-    try:
-        imports = local_facts(record.local).imports
-    except EventError:
-        return  # the chain's to tell
-    stream = local_stream(record.debate_id)
-    if origin is not None and not any(imported.seal for imported in imports):
-        yield Failure(stream, "a seal is kept with it as if it was imported, and no import with a seal is on record")
-    for imported in imports:
-        for name, arrived in _arrived(record.debate_id, imported):
-            if len(record.events.get(name, ())) < arrived:
-                there = len(record.events.get(name, ()))
-                what = f"{arrived} events of {name} were imported, stored are {there}"
-                yield Failure(stream, what, event_id=imported.event_id)
-        if imported.seal is None:
-            continue
-        if origin is None:
-            yield Failure(stream, "the seal that it was imported with is gone", event_id=imported.event_id)
-        elif not _is_bytes(origin) or seal_digest(origin) != imported.seal:
-            yield Failure(stream, "the seal kept with it is not that of the import", event_id=imported.event_id)
-
-
-def _is_bytes(value: object) -> bool:
-    """A SQLite column holds whatever somebody put there."""
-    return isinstance(value, bytes)
+def origin_failures(record: DebateRecord, origin: bytes | None) -> Iterator[Failure]:
+    """What does not fit where the log says that a debate comes from; `origin` is the seal that is kept with it."""
+    yield from import_failures(record, origin)
+    if origin is not None and (fault := origin_fault(record, origin)) is not None:
+        yield Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}")
 
 
 def adoption_fault(record: DebateRecord, origin: bytes | None, keys: Collection[PublicKey]) -> str | None:
@@ -64,12 +34,8 @@ def adoption_fault(record: DebateRecord, origin: bytes | None, keys: Collection[
     if fault is not None:
         return f"the note of its seal: {fault}"
     for imported in local_facts(record.local).imports:
-        for name, arrived in _arrived(record.debate_id, imported):
+        for name, arrived in arrived_in(record.debate_id, imported):
             covered = seal.streams[name].version if name in seal.streams else 0
             if covered < arrived:
                 return f"its seal covers {covered} of the {arrived} events of {name} that were imported"
     return None
-
-
-def _arrived(debate_id: str, imported: DebateImported) -> tuple[tuple[str, int], tuple[str, int]]:
-    return (debate_stream(debate_id), imported.debate.until), (calls_stream(debate_id), imported.calls.until)

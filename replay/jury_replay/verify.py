@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from jury_events.ids import debate_stream
 from jury_replay.attested import NOBODY, Attested, Trust
-from jury_replay.cassettes.provenance import origin_fault
-from jury_replay.imports import import_failures
+from jury_replay.import_checks import import_failures
+from jury_replay.imports import origin_failures
 from jury_replay.integrity import Failure, check_debate
 from jury_replay.quarantine import set_aside
 from jury_replay.replay import Replayed, Status, replay_record
@@ -185,9 +185,7 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) ->
             statuses[replayed.status] += 1
             failures += _replay_failures(replayed)
         origin = origins.get(record.debate_id)
-        failures += import_failures(record, origin)
-        if origin is not None and not checked.failures and (fault := origin_fault(record, origin)) is not None:
-            failures.append(Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}"))
+        failures += import_failures(record, origin) if checked.failures else origin_failures(record, origin)
     failures += _list_failures(store, records)
     quarantined = len(set_aside(store, debate_ids))
     equal, erased_of = statuses[Status.EQUAL], statuses[Status.ERASED]

@@ -76,7 +76,7 @@ def _dialect(
         read_all=written(f"SELECT {_EVENT} FROM events WHERE position > ? ORDER BY position LIMIT ?"),
         last_position="SELECT value FROM counters WHERE name = 'position'",
         part_digests=written(f"SELECT debate_id, digest FROM parts WHERE debate_id {is_in}"),
-        erasures=written("SELECT 1 FROM events WHERE stream = ? AND type = 'texts_erased' LIMIT 1"),
+        erasures=written("SELECT body FROM events WHERE stream = ? AND type = 'texts_erased'"),
         delete_part=written("DELETE FROM parts WHERE debate_id = ? AND digest = ?"),
         parts_of=written(f"SELECT debate_id, digest, salt, content FROM parts WHERE debate_id {is_in}"),
         salts_of_run=written(

@@ -110,7 +110,8 @@ class EventStore(ABC):
 
     @abstractmethod
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
-        """The texts of a debate by digest, all or those asked for; erased and unknown ones are left out.
+        """The texts of a debate by digest, all or those asked for, without unknown ones and without those whose erasure
+        is recorded, whether or not they are there.
 
         Raises:
             AlteredPart: what is stored under a digest is not what it was made of.

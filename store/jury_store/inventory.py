@@ -1,10 +1,22 @@
 """What a log holds, as whoever verifies, exports or erases it reads it."""
 
+import json
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
-from jury_events.ids import local_stream
-from jury_events.parts import Digest, Part, encode_digest
+from jury_events.ids import debate_stream, local_stream
+from jury_events.parts import Digest, Part, decode_digest, encode_digest, refs_in
+
+
+def erased_in(bodies: Iterable[bytes]) -> set[Digest]:
+    """The texts that bodies of `texts_erased` name; a body that cannot be read names none."""
+    gone: set[Digest] = set()
+    for body in bodies:
+        with suppress(ValueError, TypeError):
+            gone.update(decode_digest(ref) for ref in refs_in(json.loads(body)))
+    return gone
 
 
 class Head(NamedTuple):
@@ -28,8 +40,16 @@ class DebateRecord(NamedTuple):
     twins: tuple[str, ...] = ()
 
     def whole_texts(self) -> dict[str, bytes]:
-        """The texts by the 43 characters of their references, without those that were altered since."""
-        return {encode_digest(digest): part.content for digest, part in self.parts.items() if part.is_whole}
+        """The texts by the 43 characters of their references, without those that were altered since, or are there
+        although their erasure is recorded.
+        """
+        events = self.events.get(debate_stream(self.debate_id), ())
+        gone = erased_in(event.body for event in events if event.type == "texts_erased")
+        return {
+            encode_digest(digest): part.content
+            for digest, part in self.parts.items()
+            if part.is_whole and digest not in gone
+        }
 
     @property
     def portable(self) -> "DebateRecord":

@@ -10,7 +10,7 @@ from jury_events.parts import Digest, Part, whole
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, EventStore
-from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
+from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
 from jury_store.ledger import Ledger, first_refusal
 from jury_store.projection import View
 from jury_store.seals.attestation import Attestation
@@ -108,7 +108,9 @@ class MemoryEventStore(EventStore):
         with self._lock:
             there = self._parts.get(debate_id, {})
             found = dict(there) if digests is None else {one: there[one] for one in digests if one in there}
-            return {part.digest: part for part in whole(found.values())}
+            events = self._streams.get(debate_stream(debate_id), ())
+            gone = erased_in(event.body for event in events if event.type == "texts_erased")
+            return {part.digest: part for part in whole(found.values()) if part.digest not in gone}
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         with self._lock:
@@ -122,7 +124,7 @@ class MemoryEventStore(EventStore):
         with self._lock:
             names = {one: streams_of(one) for one in debate_ids}
             return [
-                DebateRecord(one, self.read_streams(names[one]), self.heads(names[one]), self.parts(one))
+                DebateRecord(one, self.read_streams(names[one]), self.heads(names[one]), dict(self._parts.get(one, {})))
                 for one in debate_ids
             ]
 

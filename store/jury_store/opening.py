@@ -70,6 +70,9 @@ def store_url(url: str) -> URL:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         raise UnsupportedStore(f"this is no database URL; supported are {SUPPORTED}") from None
+    if "@" in (parsed.host or ""):
+        # What stands before it would be part of the password, and is not shown.
+        raise UnsupportedStore("this database URL has more than one @; write one that is part of the password as %40")
     if parsed.drivername in {"postgresql", "postgresql+psycopg", "postgres"}:
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername in {"sqlite", "sqlite+pysqlite"}:

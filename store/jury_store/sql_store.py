@@ -11,6 +11,7 @@ from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
 from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
+from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part, whole
 from jury_store import list_checks, listing, part_rows, seal_rows, survey
 from jury_store.append_writer import Extras, counted, write
@@ -18,7 +19,7 @@ from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRo
 from jury_store.dialects import DIALECTS
 from jury_store.errors import InvalidAppend, MayNotErase, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
-from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
+from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
@@ -123,16 +124,15 @@ class SqlEventStore(EventStore):
             return listing.last_position(connection, self._dialect)
 
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
-        if digests is None:
-            return {part.digest: part for part in whole(self.parts_of([debate_id]).get(debate_id, {}).values())}
-        found: dict[Digest, Part] = {}
-        wanted = list(dict.fromkeys(digests))
+        wanted = None if digests is None else list(dict.fromkeys(digests))
+        found: list[Part] = list(self.parts_of([debate_id]).get(debate_id, {}).values()) if wanted is None else []
         with self._reading() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                chosen = {"debate": debate_id, "digests": wanted[start : start + _CHUNK]}
-                rows = connection.execute(_PARTS_ASKED_FOR, chosen)
-                found.update({part.digest: part for part in whole(Part(*row) for row in rows)})
-        return found
+            for start in range(0, len(wanted or ()), _CHUNK):
+                chosen = {"debate": debate_id, "digests": (wanted or [])[start : start + _CHUNK]}
+                found += (Part(*row) for row in connection.execute(_PARTS_ASKED_FOR, chosen))
+            erasures = connection.exec_driver_sql(self._dialect.erasures, (debate_stream(debate_id),))
+            gone = erased_in(row[0] for row in erasures)
+        return {part.digest: part for part in whole(found) if part.digest not in gone}
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         found: dict[str, dict[Digest, Part]] = defaultdict(dict)

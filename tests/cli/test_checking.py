@@ -36,6 +36,19 @@ def test_one_debate_is_verified_by_its_id(judged):
     outcome = judged("verify", "r1~leak")
 
     assert (outcome.code, outcome.out.startswith("nothing was altered: 1 debate, ")) == (0, True)
+    assert (
+        "checked: chains, texts, lists; positions, schema and seals not (--all); "
+        "not replayed (--deep replays every debate)" in outcome.out.splitlines()
+    )
+
+
+def test_a_deep_check_says_that_it_replayed(judged):
+    outcome = judged("verify", "--all", "--deep")
+    report = judged("verify", "--all", "--deep", "--json").json
+
+    assert outcome.code == 0
+    assert "checked: chains, texts, lists, positions, schema; 3 debates replayed, and equal" in outcome.out.splitlines()
+    assert (report["replayed"], report["not_replayed"]) == (3, 0)
 
 
 def test_a_debate_of_which_nothing_is_stored_is_a_failure(judged):

@@ -273,7 +273,7 @@ def test_a_seal_of_an_import_that_does_not_fit_is_found_and_not_passed_on(
 
     what = f"debate/unrelated: the seal that it was imported with: {says}"
     assert [one for one in map(str, report.failures) if one.startswith(what)]
-    with pytest.raises(RecordDamaged, match="the seal that it was imported with"):
+    with pytest.raises(RecordDamaged, match="as if it was imported, and no import with a seal is on record"):
         out_of(other, "unrelated")
 
 

@@ -75,11 +75,12 @@ def test_a_second_call_finishes_what_was_only_recorded(store: MemoryEventStore) 
     event = TextsErased(by="dpo", reason="asked", scope="debate", nth=1, parts=refs)
     version = len(store.read_stream(script.stream))
     store.append([Append(script.stream, (encode(event, recorded_at=4),), version, store.next_epoch())])
-    left, recorded = len(texts_of(store)), store.last_position()
+    left, recorded = len(store.records(["d"])[0].parts), store.last_position()
 
     again = erase(store, "d", ORDER, now=6)
 
     assert left == 7
+    assert store.records(["d"])[0].parts == {}
     assert again == Erased("d", texts=7, events=0, shared=0, ended=False)
     assert store.last_position() == recorded
 

@@ -8,12 +8,14 @@ import pytest
 from jury_events.ids import local_stream
 from jury_events.local_events import Arrived, DebateImported
 from jury_events.local_facts import local_facts
+from jury_judge.web.pages.integrity_state import integrity_states
 from jury_migrations.upgrading import upgrade
 from jury_replay.cassettes.intake import take_in
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.erasure import debates_over
-from jury_replay.errors import DebateMissing, QuarantineRefused
-from jury_replay.imports import adoption_fault, seal_digest
+from jury_replay.errors import DebateMissing, QuarantineRefused, RecordDamaged
+from jury_replay.import_checks import seal_digest
+from jury_replay.imports import adoption_fault
 from jury_replay.quarantine import quarantine, release
 from jury_replay.selection import ALL_STORED, EVERYTHING
 from jury_replay.verify import verify
@@ -235,3 +237,24 @@ def test_only_what_is_stored_can_be_set_aside_for_a_reason_of_one_line(store: Ev
         quarantine(store, "x", by="ops", reason="why")
     with pytest.raises(QuarantineRefused, match=r"reason: .* one line"):
         quarantine(store, "d", by="ops", reason="two\nlines")
+
+
+def test_what_came_without_a_seal_leaves_without_one_whoever_sealed_it_since(imported: Imports) -> None:
+    store = imported(exported(sealed_store()))
+    seal(store)
+
+    assert out_of(store) == exported(store), "this log's seal would vouch for what somebody else wrote"
+
+
+def test_what_came_under_a_seal_that_is_gone_does_not_leave_at_all(tmp_path: Path) -> None:
+    store = MemoryEventStore()
+    path = tmp_path / "one.cassette.jsonl"
+    path.write_bytes(out_of(sealed_store()))
+    take_in(store, read_cassette(path), clock=lambda: 7)
+    seal(store)
+    store._origins.clear()
+
+    with pytest.raises(RecordDamaged, match="the seal that it was imported with is gone; see jury verify d"):
+        out_of(store)
+    (state,) = integrity_states(store, store.records(["d"]))
+    assert not state.intact

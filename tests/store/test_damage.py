@@ -119,6 +119,21 @@ def test_an_altered_text_is_read_by_nobody(filled: str, reader: EventStore, sql:
     assert reader.parts("e")
 
 
+def test_a_text_that_is_back_although_its_erasure_is_recorded_is_read_by_nobody(store: EventStore) -> None:
+    script = DebateScript("d")
+    back = script.pen.make("because").digest
+    store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
+    digests = store.parts("d").keys()
+    store.append([Append(script.stream, (script.erased("because"),), 5, store.next_epoch())])
+
+    left, asked = store.parts("d"), store.parts("d", list(digests))
+
+    (record,) = store.records(["d"])
+    assert back in record.parts
+    assert digests - {back} == left.keys() == asked.keys()
+    assert {part.content for part in left.values()} == set(record.whole_texts().values())
+
+
 def test_a_store_without_its_counter_says_so_and_takes_nothing_more(filled: str, reader: EventStore, sql: Sql) -> None:
     without_guards(sql, filled, "DELETE FROM counters WHERE name = 'position'")
 

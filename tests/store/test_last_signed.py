@@ -1,5 +1,6 @@
 """What a key signed last, kept beside it: a log that does not begin with it is never signed by that key."""
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -319,3 +320,10 @@ def test_of_two_logs_that_one_key_should_sign_at_once_only_one_is_signed(last: L
         made = [seal for seal in pool.map(sign, logs) if seal is not None]
 
     assert [last.path.read_bytes()] == [seal.note for seal in made]
+
+
+def test_a_pipe_in_the_place_of_the_memory_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "k.last")
+
+    with pytest.raises(SealKeyFile, match="not a regular file"):
+        LastSigned(tmp_path / "k.last", KEY.public).read()

@@ -330,3 +330,10 @@ def test_an_archived_store_can_be_read_where_nobody_may_write(tmp_path: Path) ->
 
     assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     shutil.rmtree(folder)
+
+
+def test_a_password_with_an_at_sign_is_refused_and_shown_nowhere() -> None:
+    with pytest.raises(UnsupportedStore, match="%40") as refused:
+        open_store("postgresql://u:half@secret@127.0.0.1:1/d", write=False)
+
+    assert "secret" not in str(refused.value)

@@ -400,7 +400,7 @@ def test_a_verdict_that_lacked_a_quorum_says_so():
 @pytest.mark.parametrize(
     ("size", "said"),
     [
-        (12, "covered by the seal over 12 events"),
+        (12, "below the last seal, over 12 events, which was not checked here (jury verify --all)"),
         (11, "the last seal, over 11 events, covers 11 of its 12 events"),
     ],
 )

@@ -11,6 +11,7 @@ from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
 from support.hand_built import HandBuilt
 from support.pages import Site, keep, stored
+from support.unguarded import unguarded
 
 
 def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> HandBuilt:
@@ -282,3 +283,20 @@ def test_a_debate_and_a_run_do_not_compare(site):
     shown = site.get("/compare?a=run-1&b=run-1~one")
 
     assert "run-1 is a run and run-1~one is a debate; name two debates, or two runs" == shown.one(".notice")
+
+
+def test_a_hash_that_is_none_is_shown_as_it_is_stored(tmp_path):
+    path = tmp_path / "jury.db"
+    upgrade(f"sqlite:///{path}")
+    writer = open_store(f"sqlite:///{path}", write=True)
+    keep(writer, debate("one"))
+    writer.close()
+    with unguarded(path) as connection:
+        connection.execute("UPDATE events SET hash = 'forged' WHERE version = 1")
+    store = open_store(f"sqlite:///{path}", write=False)
+
+    page = Site(store).get("/debates/run-1~one/events")
+    store.close()
+
+    assert 200 == page.status
+    assert "'forged'" in page.text.replace("&#39;", "'")

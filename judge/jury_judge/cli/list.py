@@ -115,7 +115,8 @@ def _marks(row: "DebateRow") -> Iterator[str]:
     if row.quarantined is not None:
         yield f"[in quarantine: {visible_line(row.quarantined, 80)}]"
     if row.problem is not None:
-        yield f"[{visible_line(row.problem, 200)}; jury db quarantine {row.debate_id} sets it aside]"
+        aside = f"jury db quarantine {row.debate_id} --by WHO --reason WHY sets it aside"
+        yield f"[{visible_line(row.problem, 200)}; {aside}]"
 
 
 def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> bool:

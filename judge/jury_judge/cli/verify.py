@@ -169,7 +169,8 @@ def _tell(report: "Report", *, everything: bool) -> None:
     print(f"{found}: {looked}")
     done = ["chains", "texts", "lists", *(("positions", "schema") if everything else ())]
     done += ["seals"] if report.seals or report.sealed else []
-    print(f"checked: {', '.join(done)}; {_replays(report)}")
+    beyond = "" if everything else "positions, schema and seals not (--all); "
+    print(f"checked: {', '.join(done)}; {beyond}{_replays(report)}")
     if report.quarantined:
         print(f"{counted(report.quarantined, 'debate')} in quarantine: hashed, and not read")
     if report.seals or report.sealed:

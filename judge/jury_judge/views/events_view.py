@@ -39,6 +39,11 @@ class EventLine(NamedTuple):
     said: str
 
 
+def hash_text(value: object) -> str:
+    """A stored hash in hexadecimal; what is none, because somebody put it there, as Python writes it."""
+    return value.hex() if isinstance(value, bytes) else ascii(value)[:80]
+
+
 def event_lines(stored: Iterable[StoredEvent]) -> list[EventLine]:
     """The events of both streams of a debate in the order in which they were recorded.
 

@@ -4,9 +4,11 @@ from collections.abc import Collection
 
 from pydantic import ValidationError
 
+from jury_events.local_facts import local_facts
 from jury_events.parts import decode_digest, encode_digest
 from jury_replay.cassettes.lines import Included, SealLine, written
 from jury_replay.errors import RecordDamaged
+from jury_replay.import_checks import import_failures
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
@@ -106,13 +108,18 @@ class Provenance:
     def seal_of(self, record: DebateRecord) -> SealLine | None:
         """The seal for a debate's cassette, None where no seal covers anything of it.
 
+        This log's own seal is for debates that were held here: over an imported one it would vouch for what somebody
+        else wrote.
+
         Raises:
-            RecordDamaged: a stored seal does not fit the log, or the debate.
+            RecordDamaged: a stored seal does not fit the log, or the debate; or the one that it came with is gone.
             StoreError: the database cannot be read, or the log was cut.
         """
         origin = self._store.origin(record.debate_id)
+        if (failure := next(import_failures(record, origin), None)) is not None:
+            raise RecordDamaged(f"debate {record.debate_id}: {failure.what}; see jury verify {record.debate_id}")
         if origin is None:
-            return self._own(record)
+            return None if local_facts(record.local).imports else self._own(record)
         fault = origin_fault(record, origin)
         if fault is not None:
             raise RecordDamaged(f"debate {record.debate_id}: the seal that it was imported with: {fault}")

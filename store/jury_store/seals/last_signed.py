@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jury_store.errors import BadNote, SealKeyFile
+from jury_store.named_files import cause_of, open_regular
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import MAX_BYTES, Checkpoint, read_checkpoint, signature_fault
 
@@ -59,12 +60,12 @@ class LastSigned:
             SealKeyFile, BadNote: as `held`.
         """
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 content = file.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return None
-        except OSError as error:
-            raise SealKeyFile(f"{self.path} cannot be read: {error.strerror}; check the path and its rights") from None
+        except (OSError, ValueError) as error:
+            raise SealKeyFile(f"{self.path} cannot be read: {cause_of(error)}; check the path and its rights") from None
         try:
             checkpoint = read_checkpoint(content)
             fault = signature_fault(checkpoint, [self._key])

@@ -14,6 +14,7 @@ from jury_events.ids import RUN_ID, calls_stream, debate_stream
 from jury_events.verdict import Verdict
 from jury_judge.debates import read_debate
 from jury_judge.grids import grid_of
+from jury_judge.views.events_view import hash_text
 from jury_judge.views.moments import moment
 from jury_judge.views.result import collaborative_result
 from jury_judge.web.api.forms import (
@@ -142,5 +143,5 @@ def _event_line(stored: StoredEvent) -> EventLine:
     number = table.pop("schema")
     at = moment(table.pop("recorded_at"), "microseconds")
     return EventLine.model_validate(
-        {**table, "schema_number": number, "recorded_at": at, "hash": stored.hash.hex(), "body": body}
+        {**table, "schema_number": number, "recorded_at": at, "hash": hash_text(stored.hash), "body": body}
     )

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jury_judge.views.events_view import EventLine, event_lines
+from jury_judge.views.events_view import EventLine, event_lines, hash_text
 from jury_judge.web.pages.debate_reading import PageReading
 
 PAGE = 200
@@ -37,7 +37,7 @@ def events_page(reading: PageReading, case_id: str, after: int = 0) -> EventsPag
     beyond = [one for one in stored if one.position > after]
     shown = beyond[:PAGE]
     rows = (
-        EventRow(line, one.hash.hex(), f"{'e' if line.stream == 'debate' else 'c'}-{line.version}")
+        EventRow(line, hash_text(one.hash), f"{'e' if line.stream == 'debate' else 'c'}-{line.version}")
         for line, one in zip(event_lines(shown), shown, strict=True)
     )
     return EventsPage(

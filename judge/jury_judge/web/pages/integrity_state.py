@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_replay.cassettes.provenance import origin_fault
+from jury_replay.imports import origin_failures
 from jury_replay.integrity import check_debate
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
@@ -51,8 +51,8 @@ def integrity_states(store: EventStore, records: Sequence[DebateRecord]) -> list
 def _state(record: DebateRecord, listed: list[str], origin: bytes | None, seal_size: int | None) -> IntegrityState:
     checked = check_debate(record)
     failures = [str(failure) for failure in checked.failures] + listed
-    if origin is not None and not failures and (fault := origin_fault(record, origin)) is not None:
-        failures.append(f"debate/{record.debate_id}: the seal that it was imported with: {fault}")
+    if not checked.failures:
+        failures += map(str, origin_failures(record, origin))
     positions = [event.position for stream in record.events.values() for event in stream]
     return IntegrityState(
         events=checked.events,
