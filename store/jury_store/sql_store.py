@@ -17,7 +17,15 @@ from jury_store import list_checks, listing, part_rows, seal_rows, survey
 from jury_store.append_writer import Extras, counted, write
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.dialects import DIALECTS
-from jury_store.errors import InvalidAppend, MayNotErase, ReadOnlyStore, StoreClosed, StoreError, StoreFailed
+from jury_store.errors import (
+    InvalidAppend,
+    MayNotErase,
+    ReadOnlyStore,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFailed,
+)
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
@@ -298,8 +306,8 @@ class SqlEventStore(EventStore):
         try:
             with self._reading() as connection:
                 return read(connection)
-        except StoreFailed as failure:
-            if "decode to UTF-8" not in str(failure):
+        except StoreDamaged as damage:
+            if _NOT_TEXT not in str(damage):
                 raise
         with self._reading() as connection:
             driver: Any = connection.connection.driver_connection
@@ -316,10 +324,19 @@ class SqlEventStore(EventStore):
         except DataError:
             raise
         except DBAPIError as error:
+            if _NOT_TEXT in str(error):
+                # SQLite keeps bytes of any kind where a text is declared.
+                raise StoreDamaged(
+                    f"{self.name}: {ascii(_first_line(error))[1:-1][:200]}: this was altered; see jury verify --all"
+                ) from error
             raise StoreFailed(
                 f"{self.name}: {_first_line(error)}. Nothing of this was stored; make room or bring the database back, "
                 "then try again"
             ) from error
+
+
+_NOT_TEXT = "Could not decode to UTF-8"
+"""What Python's driver of SQLite says of such a text."""
 
 
 def _replacing(text: bytes) -> str:

@@ -104,6 +104,16 @@ def test_a_changed_byte_of_any_text_is_named(tampered):
     assert len(parts) > 15
 
 
+def test_a_text_that_is_none_ends_a_command_as_a_matter_of_integrity(tampered):
+    jury, connection = tampered
+    connection.execute("UPDATE parts SET content = CAST(x'ff00fe' AS TEXT) WHERE debate_id = 'r1~leak'")
+
+    outcome = jury("show", "r1~leak")
+
+    assert outcome.code == 5
+    assert "this was altered; see jury verify --all" in outcome.err
+
+
 def test_schema_and_guards_are_checked(tampered):
     jury, _ = tampered
 

@@ -22,9 +22,10 @@ def code_of(error: JuryError) -> Exit:
     from jury_debate.errors import IllegalEvent
     from jury_judge.errors import AttestationFailed, OutputClosed
     from jury_replay.errors import CassetteDamaged, OtherDebate, RecordDamaged
-    from jury_store.errors import SealRefused, StoreFailed, TextsRemain
+    from jury_store.errors import SealRefused, StoreDamaged, StoreFailed, TextsRemain
 
-    if isinstance(error, EventError | IllegalEvent | CassetteDamaged | OtherDebate | RecordDamaged | SealRefused):
+    altered = EventError | IllegalEvent | CassetteDamaged | OtherDebate | RecordDamaged | SealRefused | StoreDamaged
+    if isinstance(error, altered):
         return Exit.INTEGRITY
     if isinstance(error, StoreFailed | TextsRemain | OutputClosed | ClusterLost | AttestationFailed):
         return Exit.STOPPED

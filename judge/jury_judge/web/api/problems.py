@@ -26,7 +26,7 @@ from jury_judge.errors import (
 )
 from jury_judge.views.visible_text import visible_line
 from jury_replay.errors import DebateMissing
-from jury_store.errors import StoreError
+from jury_store.errors import StoreDamaged, StoreError
 
 _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (DebateNotFound, 404),
@@ -39,6 +39,7 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (TooManyReaders, 503),
     (TooManySubmissions, 503),
     (JuryClosed, 503),
+    (StoreDamaged, 500),
     (StoreError, 503),
     (ActorError, 503),
     (EventError, 500),
