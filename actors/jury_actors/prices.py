@@ -18,6 +18,7 @@ from jury_actors.providers.registry import SIMULATED
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
+from jury_events.unknown_fields import first_complaint, hint
 from jury_events.value import Value
 from jury_store import named_files
 
@@ -164,11 +165,11 @@ def _parse(text: str, name: str) -> tuple[Price, ...]:
     except tomllib.TOMLDecodeError as error:
         raise BadPrices(f"{name}: not TOML: {error}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        first = first_complaint(error.errors(include_url=False))
         line = _line(text, first["loc"])
         field = ".".join(str(part) for part in first["loc"])
         message = (
-            "there is no such field"
+            f"there is no such field{hint(first, _PriceFile)}"
             if first["type"] == "extra_forbidden"
             else first["msg"].removeprefix("Value error, ")
         )

@@ -1,14 +1,16 @@
 """What a user writes of a panel, and how it becomes a resolved `Panel` with every default written out."""
 
 from collections.abc import Collection
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from jury_debate.errors import PanelError
 from jury_debate.image_models import reads_images
 from jury_debate.presets import PARALLEL_ROUNDS, preset
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts, seat_letter
+from jury_debate.thresholds import checked_threshold
+from jury_events.nearest import did_you_mean
 from jury_events.panel import (
     MOST_SEATS,
     AnswerRules,
@@ -17,6 +19,7 @@ from jury_events.panel import (
     CallSettings,
     DiscussionRules,
     FinalJudge,
+    FinalMethod,
     FinalRules,
     History,
     Language,
@@ -26,12 +29,16 @@ from jury_events.panel import (
     SpeakerOrder,
 )
 from jury_events.rubric import RUBRICS, Dimension, Rubric
+from jury_events.unknown_fields import first_complaint, hint
 
 ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
 """Seats without a role take these in turn."""
 
 SIMULATED_MODEL = "simulated/juror"
 SIMULATED_IDS = ("sim-policy", "sim-security", "sim-misuse")
+
+WRITTEN = object()
+"""The context of a validation of what somebody writes now, as against what a debate recorded."""
 
 RESERVED_ID = "final"
 """No seat's: pieces of prompts are kept under the seat's id, the final judge's under this."""
@@ -64,7 +71,7 @@ class SeatSpec(Spec):
 class SpeakersSpec(Spec):
     """Speaker order as written; without `base` the seats speak as listed."""
 
-    kind: Annotated[str, Field(pattern="^(fixed|rotating|seeded)$")] = "fixed"
+    kind: Literal["fixed", "rotating", "seeded"] = "fixed"
     base: tuple[str, ...] | None = None
     seed: int = 0
 
@@ -82,6 +89,12 @@ class DiscussionSpec(Spec):
     stagnation_rounds: int | None = None
     speakers: SpeakersSpec = SpeakersSpec()
 
+    @field_validator("threshold")
+    @classmethod
+    def _may_be_written(cls, threshold: float | None, info: ValidationInfo) -> float | None:
+        # A recorded panel, read back as a spec, may have any threshold above 1.
+        return checked_threshold(threshold) if info.context is WRITTEN and threshold is not None else threshold
+
 
 class JudgeSpec(Spec):
     """The final judge as written; `images` as in `SeatSpec`."""
@@ -96,7 +109,7 @@ class JudgeSpec(Spec):
 class FinalSpec(Spec):
     """Final rules that differ from the preset's."""
 
-    method: Annotated[str, Field(pattern="^(majority_vote|weighted_average|median|final_judge)$")] | None = None
+    method: FinalMethod | None = None
     bands: Bands = Bands()
     quorum: int | None = None
     judge: JudgeSpec | None = None
@@ -141,16 +154,17 @@ def read_spec(data: Any) -> PanelSpec:
         PanelError: a field is unknown or its value refused; the message names it.
     """
     try:
-        return PanelSpec.model_validate(data)
+        return PanelSpec.model_validate(data, context=WRITTEN)
     except ValidationError as error:
         raise PanelError(first_problem(error)) from error
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first complaint of pydantic as `field: message`."""
-    first = error.errors(include_url=False, include_input=False)[0]
+    """The first complaint of pydantic about a panel as `field: message`."""
+    first = first_complaint(error.errors(include_url=False))
     place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
+    said = f"{first['msg']}{hint(first, PanelSpec)}"
+    return f"{place}: {said}" if place else said
 
 
 def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel:
@@ -214,8 +228,8 @@ def _seats(
         role = prompts.role(key)
         if role is None and not seat.role_focus:
             raise PanelError(
-                f"seats.{index}.role: {key!r} is no known role ({', '.join(ROLE_KEYS)}); "
-                "a role of your own needs role_focus"
+                f"seats.{index}.role: {key!r} is no known role{did_you_mean(key, ROLE_KEYS)}; "
+                f"roles are {', '.join(ROLE_KEYS)}, and a role of your own needs role_focus"
             )
         model = full_model_name(seat.model)
         letter, bare = seat_letter(index), model.partition("/")[2]
@@ -273,7 +287,8 @@ def _rubric(written: str | dict[str, float]) -> Rubric:
             dimensions=tuple(Dimension(name=name, maximum=float(maximum)) for name, maximum in written.items()),
         )
     if written not in RUBRICS:
-        raise PanelError(f"rubric: {written!r} is not one of {', '.join(RUBRICS)}, nor a table of dimension: maximum")
+        known = f"{', '.join(RUBRICS)}{did_you_mean(written, RUBRICS)}"
+        raise PanelError(f"rubric: {written!r} is not one of {known}, nor a table of dimension: maximum")
     return RUBRICS[written]
 
 

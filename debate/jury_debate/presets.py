@@ -3,6 +3,7 @@
 from typing import Any
 
 from jury_debate.errors import PanelError
+from jury_events.nearest import did_you_mean
 
 PARALLEL_ROUNDS = "parallel-rounds"
 ADK_SEQUENTIAL = "adk-sequential"
@@ -56,5 +57,5 @@ def preset(name: str) -> dict[str, dict[str, Any]]:
     """
     found = PRESETS.get(name)
     if found is None:
-        raise PanelError(f"there is no preset {name!r}; presets are {', '.join(PRESETS)}")
+        raise PanelError(f"there is no preset {name!r}{did_you_mean(name, PRESETS)}; presets are {', '.join(PRESETS)}")
     return found

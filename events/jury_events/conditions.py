@@ -16,13 +16,13 @@ So `cluster~`, with nothing after it, admits whatever has a cluster, and `cluste
 import json
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from jury_events.case import MetadataValue
 from jury_events.errors import BadCondition
+from jury_events.nearest import nearest
 from jury_events.value import CaseId, Label
 from jury_events.verdict import Verdict
 
@@ -119,7 +119,7 @@ def parse_field(text: str) -> str:
     head, dot, name = field.partition(".")
     if field in _PLAIN or (f"{head}{dot}" == METADATA and _is_label(name)):
         return field
-    near = next(iter(get_close_matches(head, [*_PLAIN, "metadata"], n=1, cutoff=0.7)), None)
+    near = nearest(head, [*_PLAIN, "metadata"], 0.7)
     if near is None or near == "metadata":
         # A name without its prefix is the likeliest slip where no field is near.
         name = name or ("" if near else head)

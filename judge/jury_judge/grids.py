@@ -3,15 +3,18 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from jury_events.panel import Bands
+from jury_debate.thresholds import MAY_BE, checked_threshold, threshold_hint
+from jury_events.nearest import did_you_mean
+from jury_events.panel import Bands, History, Order
 from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_judge.errors import SettingError
 from jury_judge.panels.document import read_text
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
+from jury_judge.panels.variables import METHODS
 from jury_judge.views.visible_text import visible_line
 from jury_replay.rescoring.settings import CUSTOM, KEYS, Grid, SeatWeight, Setting
 
@@ -104,7 +107,9 @@ def _choices(name: str, document: YamlDocument, place: list[Any], values: Any) -
 
 def _key(key: Any) -> str:
     if key not in KEYS:
-        raise SettingError(f"there is no setting {visible_line(repr(key), 80)}; keys are {', '.join(KEYS)}")
+        raise SettingError(
+            f"there is no setting {visible_line(repr(key), 80)}{did_you_mean(key, KEYS)}; keys are {', '.join(KEYS)}"
+        )
     return str(key)
 
 
@@ -118,7 +123,9 @@ def _value(key: str, raw: Any) -> Any:
     except (ValueError, TypeError, ArithmeticError) as error:
         detail = f" ({_said(error)})" if isinstance(error, ValidationError) and key in _WITH_DETAIL else ""
         shown = visible_line(repr(raw), 80)
-        raise SettingError(f"{key}: {shown} is not understood{detail}; it may be {form.may_be}") from error
+        raise SettingError(
+            f"{key}: {shown} is not understood{detail}{form.hint(text)}; it may be {form.may_be}"
+        ) from error
     return value
 
 
@@ -135,6 +142,24 @@ class _Form(NamedTuple):
 
     read: Callable[[Any], Any]
     may_be: str
+    hint: Callable[[Any], str] = lambda _text: ""
+
+
+def _words(*words: str) -> _Form:
+    """One of these words; which of them is said by `Setting`."""
+    *most, last = words
+    return _Form(_word, f"{', '.join(most)} or {last}", lambda text: did_you_mean(text, words))
+
+
+def _threshold(raw: Any) -> float:
+    return checked_threshold(_number(raw))
+
+
+def _threshold_hint(raw: Any) -> str:
+    try:
+        return threshold_hint(_number(raw))
+    except ValueError:
+        return ""
 
 
 def _number(raw: Any) -> float:
@@ -215,19 +240,23 @@ def _without(raw: Any) -> tuple[str, ...]:
 
 _SWITCH = _Form(_switch, "on or off")
 _FORMS: Mapping[str, _Form] = {
-    "threshold": _Form(_number, "a number above 0, as 0.67 (a majority of three), 1.0 (all) or 2.0 (never)"),
+    "threshold": _Form(_threshold, f"a number {MAY_BE}", _threshold_hint),
     "max_rounds": _Form(_whole, "a whole number from 0 to 100"),
     "always_discuss": _SWITCH,
     "unanimity_ends": _SWITCH,
     "end_early": _SWITCH,
     "stagnation_rounds": _Form(_stagnation, "a whole number from 1 to 100, or off"),
-    "order": _Form(_word, "parallel or sequential"),
-    "history": _Form(_word, "latest or all"),
-    "method": _Form(_word, "majority_vote, weighted_average, median or final_judge"),
+    "order": _words(*get_args(Order)),
+    "history": _words(*get_args(History)),
+    "method": _words(*METHODS),
     "bands": _Form(_bands, "SAFE_PASS/NEEDS_REVIEW, the lowest score of each, as 80/50"),
     "quorum": _Form(_whole, "a whole number from 1 to 500"),
     "weights": _Form(_weights, "SEAT:WEIGHT/SEAT:WEIGHT with weights above 0, as gpt:2/claude:1"),
-    "rubric": _Form(_rubric, f"{', '.join(RUBRICS)}, or maxima that add up to 100, as task_completion:50/safety:50"),
+    "rubric": _Form(
+        _rubric,
+        f"{', '.join(RUBRICS)}, or maxima that add up to 100, as task_completion:50/safety:50",
+        lambda text: did_you_mean(text, RUBRICS),
+    ),
     "without": _Form(_without, "SEAT or SEAT+SEAT"),
-    "synthetic": _Form(_word, "count or leave_out"),
+    "synthetic": _words("count", "leave_out"),
 }

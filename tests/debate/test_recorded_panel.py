@@ -2,7 +2,8 @@
 
 import pytest
 
-from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
+from jury_debate.errors import PanelError
+from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
 from jury_debate.rules import LATEST
 from support.courtroom import SECRET, FixedPen, a_case
@@ -86,3 +87,12 @@ def test_many_differences_are_told_in_short() -> None:
 
     assert said.startswith("name was 'parallel-rounds', is 'mixed'; seats.0.juror_id was")
     assert said.endswith(f"; and {len(different) - 2} more")
+
+
+def test_a_recorded_threshold_that_may_not_be_written_today_is_still_read() -> None:
+    panel = resolve(PanelSpec()).panel
+    old = ResolvedPanel(panel.changed(discussion=panel.discussion.changed(threshold=67.0)), {}, None)
+
+    assert old == resolve(spec_of(old))
+    with pytest.raises(PanelError, match=r"discussion.threshold: .*did you mean 0.67\?"):
+        read_spec({"discussion": {"threshold": 67}})

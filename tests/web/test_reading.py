@@ -204,6 +204,21 @@ def test_a_debate_is_rescored(reading: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"threshold": 67}, "threshold: 67 is not understood (did you mean 0.67?)"),
+        ({"threshold": [0.67, 100]}, "threshold: 100 is not understood (did you mean 1?)"),
+        ({"treshold": 1.0}, "(did you mean threshold?)"),
+        ({"method": "medan"}, "method: 'medan' is not understood (did you mean median?)"),
+    ],
+)
+def test_a_setting_that_was_meant_is_named(reading: TestClient, settings: dict[str, Any], said: str) -> None:
+    answer = reading.post("/api/debates/d0/rescore", json={"settings": settings})
+
+    assert (422, True) == (answer.status_code, said in answer.json()["error"])
+
+
+@pytest.mark.parametrize(
     "body",
     [
         {"settings": {}},

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
+from jury_events.nearest import did_you_mean
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
 
@@ -62,10 +62,8 @@ def check_targets(fields: Mapping[str, str]) -> None:
     """
     for target in fields:
         if target not in AUTOMATIC and not (target.startswith(METADATA) and len(target) > len(METADATA)):
-            near = get_close_matches(target, AUTOMATIC, 1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
             raise CaseFileError(
-                f"--field {visible_line(target)!r}: no such part of a case{hint}; "
+                f"--field {visible_line(target)!r}: no such part of a case{did_you_mean(target, AUTOMATIC)}; "
                 f"the parts are {', '.join(AUTOMATIC)}, metadata.NAME"
             )
 

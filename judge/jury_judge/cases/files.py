@@ -5,12 +5,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
 
 from jury_events.case import Case
+from jury_events.nearest import nearest
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.columns import AUTOMATIC, spelt
 from jury_judge.cases.containers.row import Row, Selection
@@ -59,8 +59,8 @@ class ReadingNotes:
 
     def slips(self) -> list[tuple[str, str]]:
         """Columns that are not read, each with the name that it nearly has."""
-        found = [(column, get_close_matches(spelt(column), _READ_UNASKED, 1, 0.85)) for column in self.unread]
-        return [(visible_line(column, 60), near[0]) for column, near in found if near]
+        found = [(column, nearest(spelt(column), _READ_UNASKED, 0.85)) for column in self.unread]
+        return [(visible_line(column, 60), near) for column, near in found if near]
 
 
 _READ_UNASKED = frozenset(column for columns in AUTOMATIC.values() for column in columns)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from jury_events.nearest import did_you_mean
 from jury_events.verdict import Verdict
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
@@ -94,7 +95,10 @@ def parse_map(given: tuple[str, ...]) -> Labels:
     for one in given:
         part, colon, pairs = one.partition(":")
         if part != "label" or not colon or not pairs:
-            raise CaseFileError(f"--map {visible_line(one)!r}: must be label:WORD=VERDICT, more of them after commas")
+            hint = did_you_mean(part, ["label"]) if part != "label" and pairs else ""
+            raise CaseFileError(
+                f"--map {visible_line(one)!r}: must be label:WORD=VERDICT{hint}, more of them after commas"
+            )
         for pair in pairs.split(","):
             word, equals, verdict = pair.rpartition("=")
             if not equals or not word.strip():
@@ -121,7 +125,8 @@ def _verdict(word: str) -> Verdict | None:
         return Verdict(word)
     except ValueError as error:
         raise CaseFileError(
-            f"labels: {visible_line(word)!r} is not a verdict; write {', '.join(Verdict)} or {NO_LABEL}"
+            f"labels: {visible_line(word)!r} is not a verdict{did_you_mean(word, [*Verdict, NO_LABEL])}; "
+            f"write {', '.join(Verdict)} or {NO_LABEL}"
         ) from error
 
 

@@ -4,11 +4,11 @@ import fnmatch
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 
 from jury_events.case import Case
 from jury_events.conditions import Condition, admitted, fields_of, parse_condition
+from jury_events.nearest import did_you_mean
 from jury_judge.cases.columns import check_targets
 from jury_judge.cases.formats.registry import FORMATS
 from jury_judge.cases.labels import Labels, labels_of
@@ -55,10 +55,8 @@ class CaseOptions:
         check_targets(self.fields)
         _ = self.conditions, self.words
         if self.format is not None and self.format not in FORMATS:
-            near = get_close_matches(self.format, FORMATS, 1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
             raise CaseFileError(
-                f"--format {visible_line(self.format)!r}: there is no such format{hint}; "
+                f"--format {visible_line(self.format)!r}: there is no such format{did_you_mean(self.format, FORMATS)}; "
                 f"formats are {', '.join(FORMATS)}"
             )
         if self.limit is not None and self.limit < 0:

@@ -10,6 +10,7 @@ from keyword import iskeyword
 import click
 
 from jury_events.errors import JuryError
+from jury_events.nearest import did_you_mean
 from jury_judge.cli.exits import Exit, code_of
 from jury_judge.views.visible_text import visible_line
 
@@ -65,6 +66,14 @@ class Commands(click.Group):
         command = import_module(f"jury_judge.cli.{module}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; click itself does not know the names of commands that are not loaded."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"there is no command {args[0]!r}{did_you_mean(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; click must not see what the system refuses: it would end the process with its own code."""

@@ -94,11 +94,12 @@ def _check_reachable(parameter: click.Parameter, value: str | None) -> None:
 
 
 def _threshold(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise click.BadParameter(
-            f"{value:g} is not above 0; write 0.67 (a majority of three), 1.0 (all) or 2.0 (never)", param=parameter
-        )
-    return value
+    from jury_debate.thresholds import checked_threshold
+
+    try:
+        return None if value is None else checked_threshold(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=parameter) from None
 
 
 def _address(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from pydantic import ValidationError
 
-from jury_debate.panel_spec import DiscussionSpec, FinalSpec, PanelSpec, resolve
+from jury_debate.panel_spec import WRITTEN, DiscussionSpec, FinalSpec, PanelSpec, resolve
 from jury_debate.presets import ADK_SEQUENTIAL
 from jury_debate.rules_v1.consensus import check_consensus
 from jury_events.case import Case
@@ -114,7 +114,7 @@ class ConsensusChecker:
     def __init__(self, consensus_threshold: float = THRESHOLD) -> None:
         self.consensus_threshold = consensus_threshold
         try:
-            discussion = DiscussionSpec(threshold=consensus_threshold)
+            discussion = DiscussionSpec.model_validate({"threshold": consensus_threshold}, context=WRITTEN)
         except ValidationError as error:
             raise SettingError(f"consensus_{condensed(error)}") from error
         self._rules = resolve(PanelSpec(preset=ADK_SEQUENTIAL, discussion=discussion)).panel.discussion

@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+from jury_events.nearest import did_you_mean
+from jury_events.unknown_fields import first_complaint, hint
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
@@ -19,8 +21,6 @@ JURIES = ("documents", "current")
 
 _PRESETS = files("jury_judge.panels") / "presets"
 _SUFFIXES = {".yaml", ".yml", ".json"}
-
-T = TypeVar("T")
 
 
 class PanelDocument(NamedTuple):
@@ -36,18 +36,20 @@ class PanelDocument(NamedTuple):
         line = self.yaml.line(field)
         return PanelFileError(f"{self.name}:{line}: {message}" if line else f"{self.name}: {message}")
 
-    def validated(self, field: Sequence[str | int], validate: Callable[[Any], T], value: Any) -> T:
-        """What `validate` makes of the `value` that stands at `field`.
+    def validated(self, field: Sequence[str | int], form: Any, value: Any) -> Any:
+        """The `value` that stands at `field`, as one of the type `form`.
 
         Raises:
             PanelFileError: it is refused; the message names the first place that is wrong.
         """
         try:
-            return validate(value)
+            return TypeAdapter(form).validate_python(value)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
+            first = first_complaint(error.errors(include_url=False))
             place = [*field, *(part for part in first["loc"] if part != "[key]")]
-            raise self.refused(place, f"{'.'.join(map(str, place))}: {in_our_words(first['msg'])}") from error
+            raise self.refused(
+                place, f"{'.'.join(map(str, place))}: {in_our_words(first['msg'])}{hint(first, form)}"
+            ) from error
 
     def without(self, *fields: str) -> dict[str, Any]:
         """The data but for these fields."""
@@ -126,4 +128,4 @@ def _json(text: str, name: str) -> YamlDocument:
 def _not_found(path: str, name: str, known: Sequence[str]) -> str:
     if Path(path).suffix.lower() in _SUFFIXES or "/" in path:
         return f"{name}: there is no such panel file"
-    return f"{name}: neither a preset ({', '.join(known)}) nor a file"
+    return f"{name}: neither a preset ({', '.join(known)}) nor a file{did_you_mean(path, known)}"

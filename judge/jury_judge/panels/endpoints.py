@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from jury_actors.providers.endpoints import Endpoint, Endpoints, ProviderName
 from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, known_providers
 from jury_judge.panels.document import PanelDocument
@@ -13,7 +11,6 @@ from jury_judge.views.visible_text import visible_line
 
 FIELD = "providers"
 
-_TABLE: TypeAdapter[dict[str, Endpoint]] = TypeAdapter(dict[ProviderName, Endpoint])
 _SECRETS = frozenset(
     {"key", "api_key", "apikey", "token", "api_token", "access_token", "auth_token", "secret", "password", "headers"}
 )
@@ -30,7 +27,7 @@ def read_endpoints(document: PanelDocument) -> Endpoints:
         return NO_ENDPOINTS
     if isinstance(written, Mapping):
         _refuse_keys(document, written)
-    endpoints = document.validated([FIELD], _TABLE.validate_python, written)
+    endpoints: dict[str, Endpoint] = document.validated([FIELD], dict[ProviderName, Endpoint], written)
     for name, endpoint in endpoints.items():
         if name == SIMULATED:
             raise document.refused([FIELD, name], f"{FIELD}.{name}: simulated jurors are reached nowhere; remove it")

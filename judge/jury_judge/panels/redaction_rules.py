@@ -4,7 +4,7 @@ from importlib.metadata import entry_points
 from typing import Annotated
 
 import regex
-from pydantic import Field, StringConstraints, TypeAdapter
+from pydantic import Field, StringConstraints
 
 from jury_events.value import Label, Value
 from jury_judge.cases.redaction import NO_REDACTION, Pattern, Redaction, Redactor, Rule
@@ -25,7 +25,7 @@ class RuleSpec(Value):
     redactor: Label | None = None
 
 
-_RULES: TypeAdapter[list[RuleSpec]] = TypeAdapter(Annotated[list[RuleSpec], Field(max_length=100)])
+_Rules = Annotated[list[RuleSpec], Field(max_length=100)]
 
 
 def read_redaction(document: PanelDocument) -> Redaction:
@@ -37,7 +37,7 @@ def read_redaction(document: PanelDocument) -> Redaction:
     written = document.data.get(FIELD)
     if written is None:
         return NO_REDACTION
-    specs = document.validated([FIELD], _RULES.validate_python, written)
+    specs: list[RuleSpec] = document.validated([FIELD], _Rules, written)
     return Redaction(tuple(_rule(document, index, spec) for index, spec in enumerate(specs)))
 
 

@@ -1,6 +1,5 @@
 """What changes a panel from outside its file: the documents' environment variables, and explicit arguments."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,6 +8,8 @@ from pydantic import ValidationError
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, full_model_name
 from jury_debate.presets import INDEPENDENT, PARALLEL_ROUNDS
+from jury_debate.thresholds import MAY_BE, checked_threshold
+from jury_events.nearest import did_you_mean
 from jury_events.panel import FinalMethod, Language
 from jury_judge.errors import PanelFileError, condensed
 from jury_judge.views.visible_text import visible_line
@@ -77,6 +78,8 @@ def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
     Raises:
         PanelFileError: a value is refused; the message names the field.
     """
+    if overrides.threshold is not None:
+        _check_threshold(overrides.threshold)
     discussion = {"max_rounds": overrides.max_rounds, "threshold": overrides.threshold}
     changed = spec.model_dump(exclude_unset=True)
     _put(changed, "discussion", {key: value for key, value in discussion.items() if value is not None})
@@ -91,6 +94,13 @@ def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
         return PanelSpec.model_validate(changed)
     except ValidationError as error:
         raise PanelFileError(condensed(error)) from error
+
+
+def _check_threshold(threshold: float) -> None:
+    try:
+        checked_threshold(threshold)
+    except (ValueError, TypeError) as error:
+        raise PanelFileError(f"threshold: {error}") from error
 
 
 def _put(changed: dict[str, Any], table: str, values: dict[str, Any]) -> None:
@@ -131,12 +141,11 @@ def _threshold(environ: Mapping[str, str]) -> float | None:
     try:
         number = float(value)
     except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise _refused(
-            CONSENSUS_THRESHOLD, value, "a number above 0, as 0.67 (a majority of three), 1.0 (all) or 2.0 (never)"
-        )
-    return number
+        raise _refused(CONSENSUS_THRESHOLD, value, f"a number {MAY_BE}") from None
+    try:
+        return checked_threshold(number)
+    except ValueError as error:
+        raise PanelFileError(f"{CONSENSUS_THRESHOLD}: {error}") from None
 
 
 def _method(environ: Mapping[str, str]) -> FinalMethod | None:
@@ -146,7 +155,7 @@ def _method(environ: Mapping[str, str]) -> FinalMethod | None:
     for method in METHODS:
         if value.lower() == method:
             return method
-    raise _refused(FINAL_JUDGMENT_METHOD, value, f"one of {', '.join(METHODS)}")
+    raise _refused(FINAL_JUDGMENT_METHOD, value, f"one of {', '.join(METHODS)}{did_you_mean(value, METHODS)}")
 
 
 def _model(environ: Mapping[str, str]) -> str | None:

@@ -15,6 +15,7 @@ from jury_events.case import Case
 from jury_events.errors import JuryError
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
+from jury_events.nearest import did_you_mean
 from jury_judge.errors import CaseFileError, NotHeldHere, TooManySubmissions
 from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
@@ -154,7 +155,8 @@ class Submissions:
         if name is None:
             return self.panels[0]
         if name not in self._make:
-            raise NotHeldHere(f"there is no panel {visible_line(name, 80)!r} here; panels are {', '.join(self.panels)}")
+            shown = f"{visible_line(name, 80)!r} here{did_you_mean(name, self.panels)}"
+            raise NotHeldHere(f"there is no panel {shown}; panels are {', '.join(self.panels)}")
         return name
 
     def _under_way(self, asked: Claim) -> Submission | None:

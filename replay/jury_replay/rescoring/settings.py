@@ -5,8 +5,10 @@ from functools import cached_property
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from jury_debate.thresholds import checked_threshold
+from jury_events.nearest import did_you_mean
 from jury_events.panel import Bands, FinalMethod, History, Order, Panel, Weight
 from jury_events.rubric import Rubric
 from jury_events.value import JurorId, Value
@@ -39,7 +41,7 @@ class Setting(Value):
     whether evaluations that stand in for blocked answers are counted, as they were when the debate was held.
     """
 
-    threshold: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    threshold: Annotated[float, AfterValidator(checked_threshold)] | None = None
     max_rounds: Annotated[int, Field(ge=0, le=100)] | None = None
     always_discuss: bool | None = None
     unanimity_ends: bool | None = None
@@ -183,7 +185,9 @@ class Grid(NamedTuple):
         """
         for key, choices in values.items():
             if key not in KEYS:
-                raise SettingRefused(f"there is no setting {key!r}; settings are {', '.join(KEYS)}")
+                raise SettingRefused(
+                    f"there is no setting {key!r}{did_you_mean(key, KEYS)}; settings are {', '.join(KEYS)}"
+                )
             if not choices:
                 raise SettingRefused(f"{key}: no value is given")
         count = 1

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from jury_actors.errors import ActorError
+from jury_events.nearest import did_you_mean
 from jury_events.outcome import CallOutcome
 
 UNPARSEABLE = "unparseable"
@@ -181,8 +182,8 @@ def parse_script(pairs: Mapping[str, str], kind: type[Script] = Script) -> Scrip
     faults = [name for name in kind.faults if name != CallOutcome.ANSWERED.value]
     for name in pairs:
         if name not in _SETTINGS and name not in faults:
-            known = ", ".join((*_SETTINGS, *faults))
-            raise BadScript(f"{name}: simulated models have no such setting; the settings: {known}")
+            known, hint = ", ".join((*_SETTINGS, *faults)), did_you_mean(name, (*_SETTINGS, *faults))
+            raise BadScript(f"{name}: simulated models have no such setting{hint}; the settings: {known}")
     seed = pairs.get("seed", "0").strip()
     if not _SEED.fullmatch(seed):
         raise BadScript(f"seed: must be a whole number of at most 18 digits, not {seed[:40]!r}")

@@ -17,7 +17,7 @@ from jury_judge.live.channel import Reader
 from jury_judge.live.forms import FRAMES, SSE
 from jury_judge.live.points import START, Point, parse_point
 from jury_judge.live.schema import schema_text
-from jury_judge.web.api.problems import Problem, Refused, described, first_complaint, problem_of, status_of
+from jury_judge.web.api.problems import Problem, Refused, complaint, described, problem_of, status_of
 from jury_judge.web.api.serving import DebateName, Serving, no_debate
 from jury_judge.web.service import Service
 
@@ -154,7 +154,7 @@ def deny_sockets(app: FastAPI) -> None:
 
     async def malformed(socket: Any, error: Exception) -> None:
         assert isinstance(error, WebSocketRequestValidationError)
-        await _deny(socket, Refused(422, first_complaint(error.errors()), "send a debate's id, as it is listed"))
+        await _deny(socket, Refused(422, complaint(error.errors()), "send a debate's id, as it is listed"))
 
     app.router.routes.append(WebSocketRoute("/{path:path}", nowhere))
     app.add_exception_handler(WebSocketRequestValidationError, malformed)

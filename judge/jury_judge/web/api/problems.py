@@ -14,6 +14,7 @@ from starlette.routing import Match
 
 from jury_actors.errors import ActorError, HeldElsewhere
 from jury_events.errors import EventError, JuryError
+from jury_events.unknown_fields import first_complaint, hint
 from jury_judge.errors import (
     BranchTaken,
     DebateNotFound,
@@ -47,6 +48,7 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
 )
 """The first that fits. 422: what was asked for cannot be. 503: not now. 500: what is stored cannot be read."""
 
+_FORM = "the form is described in /openapi.json"
 _RETRY_AFTER = "10"
 _METHOD = 405
 _MESSAGE = 2000
@@ -107,11 +109,9 @@ def answer_problems(app: FastAPI) -> None:
         assert isinstance(error, JuryError)
         return _answer(status_of(error), problem_of(error))
 
-    async def malformed(_request: Request, error: Exception) -> JSONResponse:
+    async def malformed(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return _answer(
-            422, Problem(error=first_complaint(error.errors()), remedy="the form is described in /openapi.json")
-        )
+        return _answer(422, Problem(error=complaint(error.errors(), _form_of(request)), remedy=_FORM))
 
     async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
@@ -141,8 +141,15 @@ def _answer(status: int, problem: Problem, headers: Mapping[str, str] | None = N
     return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
 
 
-def first_complaint(errors: Any) -> str:
-    """The first complaint; what was sent is not said back."""
-    first = errors[0]
+def _form_of(request: Request) -> Any:
+    """The model that the body of this request must be one of; None where it has no body."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    return None if body is None else body.field_info.annotation
+
+
+def complaint(errors: Any, form: Any = None) -> str:
+    """The first complaint; what was sent is not said back, but for the field of `form` that it nearly is."""
+    first = first_complaint(errors)
     place = ".".join(str(part) for part in first["loc"])
-    return visible_line(f"{place}: {first['msg'].removeprefix('Value error, ')}", _MESSAGE)
+    near = hint({**first, "loc": first["loc"][1:]}, form)
+    return visible_line(f"{place}: {first['msg'].removeprefix('Value error, ')}{near}", _MESSAGE)
