@@ -38,6 +38,16 @@ def test_a_table_a_setting_and_the_flips_are_told(judged):
     assert "  as labelled: 0 of 1, were 1" in lines
 
 
+def test_a_recount_says_what_it_takes_for_granted(judged):
+    outcome = judged("rescore", "--all", "--recount", "--set", "without=sim-misuse")
+    rows = judged("rescore", "--all", "--recount", "--jsonl", "--set", "without=sim-misuse").lines
+
+    said = "the others and the final judge say the same without sim-misuse"
+    assert "  0 of 3 determined, 3 by assumption; " in outcome.out
+    assert f"  by assumption (3): {said}" in outcome.out
+    assert [("by_assumption", said)] * 3 == [(row["status"], row["assumes"]) for row in rows]
+
+
 def test_rows_are_json_lines(judged):
     outcome = judged("rescore", "--run", "r1", "--jsonl", "--set", "max_rounds=0", "--set", "method=median,final_judge")
 

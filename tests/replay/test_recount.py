@@ -147,7 +147,7 @@ def test_where_the_rules_would_go_on_the_record_ends_and_the_row_says_so():
     row = only(held(MOVES, **THREE_ROUNDS), max_rounds=5)
 
     assert (P, 75, 3, None) == new(row)
-    assert (RowStatus.DETERMINED, True) == (row.status, row.beyond_record)
+    assert (RowStatus.BY_ASSUMPTION, True) == (row.status, row.beyond_record)
     assert "goes on after round 3 (beyond the record), was round 3 (max_rounds)" == row.reason
 
 
@@ -286,6 +286,66 @@ def test_a_recorded_judge_stands_while_the_method_is_its_own():
     assert (F, 15, 1, "max_rounds") == new(shorter)
     assert (P, 75, "majority_vote") == (counted.new_verdict, counted.new_score, counted.new_decided_by)
     assert (90, P, 50) == (scaled.old_score, scaled.new_verdict, scaled.new_score)
+
+
+JUDGED: dict[str, Any] = {"discussion": {"max_rounds": 3}}
+COUNTED: dict[str, Any] = {**JUDGED, **MAJORITY}
+BLOCKED: dict[str, list[Answer]] = {**MOVES, "gemini": [CallOutcome.BLOCKED]}
+BOTH = "the others and the final judge"
+
+
+@pytest.mark.parametrize(
+    ("table", "spec", "setting", "assumes"),
+    [
+        (MOVES, JUDGED, {"without": ("gemini",)}, f"{BOTH} say the same without gemini"),
+        (MOVES, COUNTED, {"without": ("gemini",), "max_rounds": 0}, "the others say the same without gemini"),
+        (MOVES, JUDGED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
+        (MOVES, COUNTED, {"rubric": AISEV_RUBRIC}, "points under the rubric standard scale to those under aisev"),
+        (MOVES, JUDGED, {"max_rounds": 1}, "the final judge, who was shown 3 rounds, says the same after 1"),
+        (MOVES, JUDGED, {"threshold": 0.67}, "the final judge, who was shown 3 rounds, says the same after 0"),
+        (MOVES, JUDGED, {"max_rounds": 5}, "the discussion goes on after the record, and changes nothing"),
+        (MOVES, COUNTED, {"max_rounds": 5}, "the discussion goes on after the record, and changes nothing"),
+        (BLOCKED, JUDGED, {"synthetic": "leave_out"}, f"{BOTH} say the same without the evaluations that stand in"),
+        (BLOCKED, COUNTED, {"synthetic": "leave_out"}, "the others say the same without the evaluations that stand in"),
+        (
+            MOVES,
+            JUDGED,
+            {"without": ("gpt",), "max_rounds": 2},
+            f"{BOTH} say the same without gpt; the final judge, who was shown 3 rounds, says the same after 1",
+        ),
+    ],
+)
+def test_a_result_that_rests_on_more_than_the_record_is_by_assumption(table, spec, setting, assumes):
+    row = only(held(table, **spec), **setting)
+
+    assert (RowStatus.BY_ASSUMPTION, True) == (row.status, (row.assumes or "").startswith(assumes))
+    assert row.new_verdict is not None
+
+
+def test_a_judge_that_failed_over_more_rounds_is_assumed_to_fail_over_fewer():
+    row = only(held(MOVES, judge=CallOutcome.BAD_REQUEST, **JUDGED), max_rounds=1)
+
+    assert (RowStatus.BY_ASSUMPTION, True) == (row.status, "was shown 3 rounds" in (row.assumes or ""))
+
+
+@pytest.mark.parametrize(
+    ("table", "spec", "setting"),
+    [
+        (MOVES, COUNTED, {"max_rounds": 1}),
+        (MOVES, COUNTED, {"threshold": 0.67, "method": "median", "bands": Bands(safe_pass=75.0, needs_review=50.0)}),
+        (MOVES, JUDGED, {"method": "majority_vote", "max_rounds": 1}),
+        (MOVES, JUDGED, {"quorum": 3}),
+        (MOVES, JUDGED, {"max_rounds": 3}),
+        (MOVES, JUDGED, {"weights": (SeatWeight(juror_id="gemini", weight=8.0),)}),
+        (MOVES, JUDGED, {"rubric": STANDARD_RUBRIC}),
+        (MOVES, JUDGED, {"synthetic": "leave_out"}),
+        (BLOCKED, JUDGED, {"synthetic": "count"}),
+    ],
+)
+def test_what_follows_from_the_record_is_determined(table, spec, setting):
+    row = only(held(table, **spec), **setting)
+
+    assert (RowStatus.DETERMINED, None) == (row.status, row.assumes)
 
 
 def test_a_judge_that_failed_stays_failed():

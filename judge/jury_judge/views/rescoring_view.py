@@ -1,5 +1,6 @@
 """What a rescoring came to, for a terminal: a table a setting, then the verdicts that changed."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from jury_events.verdict import Verdict
@@ -29,18 +30,21 @@ def table_lines(mode: Mode, tables: Sequence[Table]) -> Iterator[str]:
         yield ""
         yield visible_line(table.setting, 300)
         yield f"  {_counts(table)}"
-        if table.determined:
+        if table.answered:
             yield from _matrix(table)
         if table.undetermined_steps:
             yield f"  {_undetermined(table)}"
-        yield from _inapplicable(table)
+        yield from _most_common("by assumption", table.assumptions)
+        yield from _most_common("not applicable", table.not_applicable_reasons)
         if table.labelled:
             yield f"  as labelled: {table.new_agrees:,} of {table.labelled:,}, were {table.old_agrees:,}"
 
 
 def _counts(table: Table) -> str:
     said = [f"{table.determined:,} of {table.statuses.total():,} determined"]
-    said += [f"{table.statuses[status]:,} {status.value}" for status in _OPEN if table.statuses[status]]
+    said += [
+        f"{table.statuses[status]:,} {status.value.replace('_', ' ')}" for status in _OPEN if table.statuses[status]
+    ]
     line = f"{', '.join(said)}; {table.flipped:,} flipped, {table.rescored:,} with another score"
     return f"{line}, {table.beyond_record:,} end with the record" if table.beyond_record else line
 
@@ -52,12 +56,12 @@ def _undetermined(table: Table) -> str:
     return f"undetermined at {said}" + (f" and {more:,} more steps" if more else "")
 
 
-def _inapplicable(table: Table) -> Iterator[str]:
-    for why, count in table.not_applicable_reasons.most_common(_REASONS_SHOWN):
-        yield f"  not applicable ({count:,}): {visible_line(why, 300)}"
-    more = len(table.not_applicable_reasons) - _REASONS_SHOWN
+def _most_common(what: str, reasons: Counter[str]) -> Iterator[str]:
+    for why, count in reasons.most_common(_REASONS_SHOWN):
+        yield f"  {what} ({count:,}): {visible_line(why, 300)}"
+    more = len(reasons) - _REASONS_SHOWN
     if more > 0:
-        yield f"  not applicable for {more:,} more reasons"
+        yield f"  {what} for {more:,} more reasons"
 
 
 def _matrix(table: Table) -> Iterator[str]:

@@ -16,6 +16,7 @@ from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.recorded import broken
+from jury_replay.rescoring.assumptions import assumed
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.positions import Positions, read_positions
 from jury_replay.rescoring.results import Result, RowStatus
@@ -57,7 +58,8 @@ class Recount:
         rows = []
         for setting, panel in self._panels.under(positions.opened.panel):
             if isinstance(panel, Panel):
-                rows.append(maker.determined(setting, recounted(positions, setting, panel)))
+                new = recounted(positions, setting, panel)
+                rows.append(maker.answered(setting, new, assumed(positions, setting, panel, new)))
             elif isinstance(panel, JudgeMissing):
                 rows.append(maker.open(setting, RowStatus.UNDETERMINED, str(panel), FINAL.id))
             else:

@@ -12,12 +12,14 @@ from jury_events.panel import Panel
 
 
 class RowStatus(StrEnum):
-    """determined: the new verdict is there. undetermined: a step would have been asked otherwise, or a judge that was
+    """determined: the new verdict follows from the record. by_assumption: it is there, and rests on what the record
+    cannot show; a recount only. undetermined: a step would have been asked otherwise, or a judge that was
     not asked decides. not_applicable: the panel cannot take the setting. unfinished, failed, cancelled: there is no old
     verdict. erased: texts that are needed were erased.
     """
 
     DETERMINED = "determined"
+    BY_ASSUMPTION = "by_assumption"
     UNDETERMINED = "undetermined"
     NOT_APPLICABLE = "not_applicable"
     UNFINISHED = "unfinished"

@@ -41,6 +41,7 @@ _TYPES: dict[str, Any] = {
     "old_decided_by": _WORD,
     "new_decided_by": _WORD,
     "beyond_record": pa.bool_(),
+    "assumes": _WORD,
     "cluster": _WORD,
     "tags": pa.list_(pa.string()),
     # As JSON text: names and types of values differ from case to case.

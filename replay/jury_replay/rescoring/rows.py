@@ -15,7 +15,8 @@ class Row(NamedTuple):
 
     `reason` tells what of the setting changed the result ("" where nothing did), or why there is no new one.
     `undetermined_step` is the first step that would have been asked otherwise. `new_end_reason` is None too where
-    `beyond_record`: the rules would go on, and the record ends. `label`, `cluster`, `tags` and `metadata` are those of
+    `beyond_record`: the rules would go on, and the record ends. `assumes` tells what a result by assumption rests on.
+    `label`, `cluster`, `tags` and `metadata` are those of
     the case; `not_shown` counts what of it no juror was shown.
     """
 
@@ -44,6 +45,7 @@ class Row(NamedTuple):
     old_decided_by: str | None = None
     new_decided_by: str | None = None
     beyond_record: bool | None = None
+    assumes: str | None = None
 
 
 class Problem(NamedTuple):
@@ -60,12 +62,12 @@ class RowMaker(NamedTuple):
     opened: DebateOpened
     old: Result | None
 
-    def determined(self, setting: Setting, new: Result) -> Row:
-        """The new result beside the old one."""
+    def answered(self, setting: Setting, new: Result, assumes: str = "") -> Row:
+        """The new result beside the old one, and what it rests on beyond the record."""
         assert self.old is not None
         return self._row(
             setting,
-            RowStatus.DETERMINED,
+            RowStatus.BY_ASSUMPTION if assumes else RowStatus.DETERMINED,
             reason(self.old, new),
             flipped=new.judgment.verdict is not self.old.judgment.verdict,
             new_verdict=new.judgment.verdict.value,
@@ -74,6 +76,7 @@ class RowMaker(NamedTuple):
             new_end_reason=new.end_reason,
             new_decided_by=new.judgment.decided_by.value,
             beyond_record=new.end_reason is None,
+            assumes=assumes or None,
         )
 
     def open(self, setting: Setting, status: RowStatus, why: str, step: str | None = None) -> Row:

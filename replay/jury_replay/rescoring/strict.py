@@ -73,7 +73,7 @@ class Strict:
                 step = retelling.missing.step.id
                 rows.append(maker.open(setting, RowStatus.UNDETERMINED, f"{step} was {why}", step))
                 continue
-            rows.append(maker.determined(setting, _held(retelling)))
+            rows.append(maker.answered(setting, _held(retelling)))
         return rows
 
 

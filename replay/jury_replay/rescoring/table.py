@@ -13,12 +13,13 @@ class Table:
 
     Attributes:
         statuses: rows by status.
-        verdicts: determined rows by old and new verdict.
-        rescored: determined rows whose score changed.
-        beyond_record: determined rows where the rules would go on and the record ends.
+        verdicts: rows with a new verdict by old and new verdict.
+        rescored: those whose score changed.
+        beyond_record: those where the rules would go on and the record ends.
         undetermined_steps: undetermined rows by the step that was not asked so.
         not_applicable_reasons: rows that are not applicable by the reason.
-        labelled: determined rows with a label; `old_agrees` and `new_agrees` are those whose verdict is the label.
+        assumptions: rows by assumption by what they assume.
+        labelled: those with a label; `old_agrees` and `new_agrees` are those whose verdict is the label.
     """
 
     def __init__(self, setting: str) -> None:
@@ -27,6 +28,7 @@ class Table:
         self.verdicts: Counter[tuple[str, str]] = Counter()
         self.undetermined_steps: Counter[str] = Counter()
         self.not_applicable_reasons: Counter[str] = Counter()
+        self.assumptions: Counter[str] = Counter()
         self.rescored = self.beyond_record = self.labelled = self.old_agrees = self.new_agrees = 0
 
     def take(self, row: Row) -> None:
@@ -36,6 +38,8 @@ class Table:
             self.undetermined_steps[row.undetermined_step] += 1
         if row.status is RowStatus.NOT_APPLICABLE:
             self.not_applicable_reasons[row.reason] += 1
+        if row.assumes is not None:
+            self.assumptions[row.assumes] += 1
         if row.old_verdict is None or row.new_verdict is None:
             return
         self.verdicts[row.old_verdict, row.new_verdict] += 1
@@ -48,8 +52,13 @@ class Table:
 
     @property
     def determined(self) -> int:
-        """Debates with a new verdict."""
+        """Debates whose new verdict follows from the record."""
         return self.statuses[RowStatus.DETERMINED]
+
+    @property
+    def answered(self) -> int:
+        """Debates with a new verdict."""
+        return self.determined + self.statuses[RowStatus.BY_ASSUMPTION]
 
     @property
     def flipped(self) -> int:
@@ -68,6 +77,7 @@ class Table:
             "verdicts": {old.value: {new.value: self.verdicts[old, new] for new in Verdict} for old in Verdict},
             "undetermined_steps": dict(self.undetermined_steps.most_common()),
             "not_applicable_reasons": dict(self.not_applicable_reasons.most_common()),
+            "assumptions": dict(self.assumptions.most_common()),
             "labelled": self.labelled,
             "old_agrees": self.old_agrees,
             "new_agrees": self.new_agrees,

@@ -1,0 +1,53 @@
+"""What a recount takes for granted: where somebody said something with more, or other things, before them."""
+
+from collections.abc import Iterator
+
+from jury_debate.rules_v1.state import View
+from jury_events.panel import Panel
+from jury_replay.rescoring.positions import Positions
+from jury_replay.rescoring.results import Result
+from jury_replay.rescoring.settings import Setting
+
+
+def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -> str:
+    """What the new result rests on that the record cannot show, in words; "" where it follows from the record.
+
+    Phase 1 and each round are recorded as they would have been under fewer rounds, another threshold or another
+    counting method. Nobody was asked under another rubric, nor without a seat or a vote; and a final judge was shown
+    every round that was held.
+
+    Args:
+        positions: of a debate with a result.
+        setting: what changes.
+        panel: the debate's, under the setting.
+        new: what the rules make of it.
+    """
+    return "; ".join(_assumptions(positions, setting, panel, new))
+
+
+def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Result) -> Iterator[str]:
+    judged = panel.final.judge is not None
+    heard = "the others and the final judge" if judged else "the others"
+    if new.end_reason is None:
+        yield "the discussion goes on after the record, and changes nothing"
+    if setting.without is not None:
+        yield f"{heard} say the same without {', '.join(setting.without)}"
+    if setting.synthetic == "leave_out" and any(map(_synthetic, _up_to(positions, new.total_rounds))):
+        yield f"{heard} say the same without the evaluations that stand in for blocked answers"
+    if panel.rubric != positions.opened.panel.rubric:
+        yield f"points under the rubric {positions.opened.panel.rubric.name} scale to those under {panel.rubric.name}"
+    old = positions.end.result
+    if judged and old is not None and new.total_rounds < old.total_rounds:
+        yield f"the final judge, who was shown {_rounds(old.total_rounds)}, says the same after {new.total_rounds}"
+
+
+def _up_to(positions: Positions, last: int) -> Iterator[View]:
+    return (view for views in positions.rounds[: last + 1] for view in views)
+
+
+def _synthetic(view: View) -> bool:
+    return view.evaluation.synthetic
+
+
+def _rounds(count: int) -> str:
+    return f"{count} round" if count == 1 else f"{count} rounds"
