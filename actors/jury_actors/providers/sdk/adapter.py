@@ -9,9 +9,18 @@ from typing import Any, ClassVar
 
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider, RequestedTool
-from jury_actors.providers.sdk.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
+from jury_actors.providers.sdk.failures import (
+    MOST_CHARACTERS,
+    Failure,
+    Prompt,
+    broken,
+    one_line,
+    refused,
+    reported,
+    shown,
+)
 from jury_actors.providers.sdk.places import Share
-from jury_actors.providers.sdk.reading import Reading
+from jury_actors.providers.sdk.reading import Reading, as_json
 from jury_actors.providers.sdk.scrubbing import Scrubber
 from jury_actors.providers.sdk.streams import EventReader, events_of, json_object
 from jury_actors.providers.sdk.wire import MOST_BYTES, Passage, Wire, borrow, give_back, passing
@@ -114,7 +123,8 @@ class SdkAdapter(Provider):
             self._tell(reader.end(), heard)
             # A server that does not stream answers at once, or tells of its error.
             document = self.assemble(reader.events) if reader.events else json_object(passage.body)
-        reply = self._scrubbed(self._reply(passage, failure, document, reader.events))
+        prompt = partial(_texts_of, request)
+        reply = self._scrubbed(self._reply(passage, failure, document, reader.events, prompt))
         if heard is not None and not reader.events and reply.answer is not None:
             heard(reply.answer.decode())
         return reply._replace(sent=self._sent(passage, body))
@@ -168,14 +178,20 @@ class SdkAdapter(Provider):
                 heard(self._scrubber.text(piece))
 
     def _reply(
-        self, passage: Passage, failure: Failure, document: dict[str, Any] | None, events: list[dict[str, Any]]
+        self,
+        passage: Passage,
+        failure: Failure,
+        document: dict[str, Any] | None,
+        events: list[dict[str, Any]],
+        prompt: Prompt,
     ) -> ModelReply:
         status, headers, body = passage.status, passage.headers, passage.body
         reading = None
         if status is not None and status not in _GOOD:
-            failure = refused(status, headers, body)
+            failure = refused(status, headers, body, prompt)
         elif passage.ended or document is not None:  # whole when its last words were said, whatever comes after
-            told = next((told for event in (*events, document or {}) if (told := reported(event, headers))), None)
+            reports = (reported(event, headers, prompt) for event in (*events, document or {}))
+            told = next(filter(None, reports), None)
             if told is not None:
                 failure = told
             elif document is None:
@@ -235,6 +251,12 @@ class SdkAdapter(Provider):
             }
         sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
         return self._scrubber.data(canonical_json(sent))
+
+
+def _texts_of(request: ModelRequest) -> str:
+    """Whatever a call says: its messages, tools and schema."""
+    tools = (f"{tool.name}\n{tool.description}\n{as_json(tool.parameters)}" for tool in request.tools)
+    return "\n".join((*(message.text for message in request.messages), *tools, as_json(request.schema)))
 
 
 def _sendable(document: dict[str, Any]) -> dict[str, Any]:
