@@ -175,8 +175,8 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
         yield "note", line
     for warning in warnings_of(panel.models, datetime.now(UTC).date()):
         yield "warning", warning
-    if (warning := judge_on_a_seat(panel)) is not None:
-        yield "warning", warning
+    if (on_a_seat := judge_on_a_seat(panel)) is not None:
+        yield "warning", on_a_seat
 
 
 def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
