@@ -9,8 +9,10 @@ from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import Heard, ModelMessage, ModelReply
 from jury_actors.providers.sdk.adapter import MOST_KEPT
 from jury_actors.providers.sdk.streams import EventReader
+from jury_debate.rules_v1.answers import AnswerSpec, parse_answer
 from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
+from jury_events.outcome import CallOutcome, RefusalReason
+from jury_events.rubric import STANDARD_RUBRIC
 from support.canned_server import Canned, canned_server, events
 from support.compression import gzipped
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, TOOL, Dialect, a_request
@@ -131,6 +133,40 @@ async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
     reply = await reply_to(dialect, body(document))
 
     assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+
+
+@every_dialect
+async def test_a_usage_of_nothing_for_a_prompt_and_an_answer_is_not_known(dialect: Dialect) -> None:
+    document = dialect.reply("x", dialect.finishes[0], ())
+    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 0)
+    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 0)
+    reply = await reply_to(dialect, body(document))
+
+    assert (None, None) == (reply.usage.input_tokens, reply.usage.output_tokens)
+
+
+HALF = "\ud83d"
+
+
+@every_dialect
+@both_ways
+async def test_half_a_character_is_recorded_as_it_was_said_and_refused(dialect: Dialect, streamed: bool) -> None:
+    text = f'{{"rationale": "{HALF}"}}'
+    reply = await reply_to(dialect, dialect.canned(text, streamed=streamed), _ignore if streamed else None)
+    assert reply.answer is not None
+    refusal = parse_answer(reply.answer, AnswerSpec("b", STANDARD_RUBRIC, statement=False, scenarios=()))
+
+    assert text == reply.answer.decode("utf-8", "surrogatepass")
+    assert RefusalReason.LONE_SURROGATE == refusal.reason  # type: ignore[union-attr]
+
+
+async def test_a_character_that_a_stream_cuts_in_halves_is_whole() -> None:
+    whole = CHAT.reply("x", "stop", ())
+    deltas = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("a", HALF, "\ude00")]
+    last = {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    reply = await reply_to(CHAT, Canned(pieces=[events(*deltas, last)]), _ignore)
+
+    assert "a😀" == (reply.answer or b"").decode()
 
 
 @every_dialect

@@ -25,6 +25,7 @@ from jury_actors.providers.sdk.scrubbing import Scrubber
 from jury_actors.providers.sdk.streams import EventReader, events_of, json_object
 from jury_actors.providers.sdk.wire import MOST_BYTES, Passage, Wire, borrow, give_back, passing
 from jury_events.canonical import canonical_json
+from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 
 MOST_KEPT = 1024 * 1024
@@ -126,7 +127,7 @@ class SdkAdapter(Provider):
         prompt = partial(_texts_of, request)
         reply = self._scrubbed(self._reply(passage, failure, document, reader.events, prompt))
         if heard is not None and not reader.events and reply.answer is not None:
-            heard(reply.answer.decode())
+            heard(reply.answer.decode("utf-8", "replace"))
         return reply._replace(sent=self._sent(passage, body))
 
     async def close(self) -> None:
@@ -272,17 +273,29 @@ def _failed(failure: Failure) -> ModelReply:
 
 def _made_of(reading: Reading) -> ModelReply:
     answered = reading.outcome is CallOutcome.ANSWERED
+    text = reading.text
+    if not text.isascii():  # a stream may cut a character in two halves, which belong together
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     usable = answered or reading.outcome is CallOutcome.TRUNCATED
     error = None if usable else reading.error or f"it ended with the reason {reading.finish_reason!r}"
     return ModelReply(
         reading.outcome,
-        answer=reading.text.encode("utf-8", "replace") if usable and reading.text else None,
+        # Half a character stays what it is: the parser refuses it, and nothing that was not said is recorded.
+        answer=text.encode("utf-8", "surrogatepass") if usable and text else None,
         error=None if error is None else one_line(error),
         tool_calls=reading.tool_calls if answered else (),
         model_version=reading.model_version,
         finish_reason=reading.finish_reason,
-        usage=reading.usage,
+        usage=_told(reading.usage, said=bool(text or reading.tool_calls)),
         request_id=reading.response_id,
+    )
+
+
+def _told(usage: Usage, *, said: bool) -> Usage:
+    """The usage without counts that cannot be: none for a prompt, or for an answer that was given."""
+    return usage.changed(
+        input_tokens=usage.input_tokens or None,
+        output_tokens=usage.output_tokens or (None if said else usage.output_tokens),
     )
 
 
