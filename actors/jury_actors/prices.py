@@ -95,9 +95,14 @@ class Prices(NamedTuple):
         return self._of(model, 0, on) is not None
 
     def cost(self, model: str, usage: Usage, on: date) -> float | None:
-        """Of one call, in US dollars; None where price or usage is not known."""
+        """Of one call, in US dollars; None where price or usage is not known.
+
+        No call has an empty prompt: a usage of 0 for it is no usage, and makes no priced model free.
+        """
         price = self._of(model, usage.input_tokens or 0, on)
-        if price is None or usage.input_tokens is None or usage.output_tokens is None:
+        if price is _FREE:
+            return 0.0
+        if price is None or not usage.input_tokens or usage.output_tokens is None:
             return None
         cached = min(usage.cached_input_tokens or 0, usage.input_tokens)
         cached_price = price.input if price.cached_input is None else price.cached_input

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from jury_actors.errors import ClusterOpen, ClusterRefused
 from jury_actors.ray_address import answers
+from jury_store.named_files import cause_of, read_text
 
 TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105  (the name of a variable)
 TOKEN_FILE = "RAY_AUTH_TOKEN_PATH"  # noqa: S105
+_MOST_BYTES = 1 << 16
 _PLACES = f"{TOKEN}, the file that {TOKEN_FILE} names, or ~/.ray/auth_token"
 
 
@@ -49,11 +51,13 @@ def _token(address: str) -> str:
     named = os.environ.get(TOKEN_FILE, "")
     path = Path(named) if named else Path.home() / ".ray" / "auth_token"
     try:
-        return path.read_text().strip()
+        return read_text(path, _MOST_BYTES).strip()
     except FileNotFoundError:
         if not named:
             return ""
         problem = "there is no such file"
+    except UnicodeDecodeError:
+        problem = "it is no text"
     except (OSError, ValueError) as error:
-        problem = str(getattr(error, "strerror", None) or error)
+        problem = cause_of(error)
     raise ClusterRefused(f"the Ray cluster at {address} asks for a token, and {path} cannot be read: {problem}")

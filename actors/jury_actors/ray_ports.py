@@ -7,7 +7,8 @@ from typing import Any
 
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayTaskError
 
-from jury_actors.admission.claim import Back, Granted, Want
+from jury_actors.admission.claim import Granted
+from jury_actors.admission.desk import Message
 from jury_actors.admission.desk_link import DeskLost
 from jury_actors.clerk import Recollection
 from jury_actors.errors import ClusterLost
@@ -56,7 +57,7 @@ class RayDeskPort:
         self._find = find
         self._handle: Any = None
 
-    async def submit(self, client: str, messages: Sequence[Want | Back]) -> None:
+    async def submit(self, client: str, messages: Sequence[Message]) -> None:
         """See `DeskPort`."""
         await self._call("submit", client, pack(messages))
 

@@ -44,7 +44,6 @@ RESERVED_ID = "final"
 """No seat's: pieces of prompts are kept under the seat's id, the final judge's under this."""
 
 _PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
-_GEMINI_FALLBACK = ("anthropic/claude-haiku-5-5",)
 
 
 class Spec(BaseModel):
@@ -266,13 +265,11 @@ def _free(juror_id: str, taken: set[str]) -> str:
 
 
 def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Document 002: where Gemini's answers do not parse, Claude answers (one that lives; the document's is retired).
+    """Those that were written and no others: a fallback may send the case to another vendor.
 
     Each model once: a call is known by its model, and a second asking of one would be taken for the first.
     """
-    if written is not None:
-        return tuple(name for name in dict.fromkeys(map(full_model_name, written)) if name != model)
-    return _GEMINI_FALLBACK if model.startswith("google/") else ()
+    return tuple(name for name in dict.fromkeys(map(full_model_name, written or ())) if name != model)
 
 
 def _images(written: bool | None, models: tuple[str, ...], own_servers: Collection[str]) -> bool:

@@ -78,8 +78,8 @@ def described(differences: Sequence[Difference], most: int = 5) -> str:
 def spec_of(resolved: ResolvedPanel) -> PanelSpec:
     """The panel as somebody could have written it, so that it can be changed like a written one.
 
-    It resolves to the same panel. What a default would give is left to the default: another model brings its own
-    fallbacks and name, and whether it is sent pictures, unless they were chosen.
+    It resolves to the same panel. What a default would give is left to the default: another model brings its own name,
+    and whether it is sent pictures, unless they were chosen.
     """
     whole = _written(resolved)
     bare = resolve(_without_defaults(whole)).panel
@@ -89,16 +89,14 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
             written,
             role_name=seat.role_name == default.role_name,
             role_focus=seat.role_focus == default.role_focus and seat.role in ROLE_KEYS,
-            fallbacks=seat.fallbacks == default.fallbacks,
             images=_has_default_images(seat),
         )
         for written, seat, default in zip(whole.seats, panel.seats, bare.seats, strict=True)
     )
     final = whole.final
-    judge, default_judge = panel.final.judge, bare.final.judge
-    if final.judge is not None and judge is not None and default_judge is not None:
-        fallbacks = judge.fallbacks == default_judge.fallbacks
-        spec = _left_to_default(final.judge, fallbacks=fallbacks, images=_has_default_images(judge))
+    judge = panel.final.judge
+    if final.judge is not None and judge is not None:
+        spec = _left_to_default(final.judge, images=_has_default_images(judge))
         final = final.model_copy(update={"judge": spec})
     return whole.model_copy(update={"seats": seats, "final": final})
 
@@ -167,14 +165,8 @@ def _rubric(rubric: Rubric) -> str | dict[str, float]:
 
 
 def _without_defaults(whole: PanelSpec) -> PanelSpec:
-    seats = tuple(
-        _left_to_default(seat, role_name=True, role_focus=seat.role in ROLE_KEYS, fallbacks=True)
-        for seat in whole.seats
-    )
-    final = whole.final
-    if final.judge is not None:
-        final = final.model_copy(update={"judge": _left_to_default(final.judge, fallbacks=True)})
-    return whole.model_copy(update={"seats": seats, "final": final})
+    seats = tuple(_left_to_default(seat, role_name=True, role_focus=seat.role in ROLE_KEYS) for seat in whole.seats)
+    return whole.model_copy(update={"seats": seats})
 
 
 def _left_to_default(spec: Any, **fields: bool) -> Any:

@@ -167,6 +167,10 @@ class Panel(Value):
                 return seat
         raise KeyError(juror_id)
 
+    def seats_of(self, model: str) -> tuple[str, ...]:
+        """The ids of the jurors whose first model is `provider/model`."""
+        return tuple(seat.juror_id for seat in self.seats if seat.model == model)
+
     @property
     def places(self) -> tuple[Seat | FinalJudge, ...]:
         """The seats in their order, then the final judge where there is one."""

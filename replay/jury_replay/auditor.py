@@ -353,6 +353,8 @@ def main() -> int:
     parser.add_argument("--checkpoint", type=Path, help="a note of the same log that you kept")
     given = parser.parse_args()
     try:
+        for path in filter(None, (given.cassette, given.checkpoint)):  # opening a pipe waits for whoever writes into it
+            require(path.is_file() or not path.exists(), f"{path} is not a regular file")
         key = Path(given.key).read_text("utf-8") if given.key and Path(given.key).is_file() else given.key or ""
         kept = given.checkpoint.read_bytes().decode() if given.checkpoint else None
         audit(given.cassette, key.split(), kept)

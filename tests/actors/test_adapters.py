@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.provider import Heard, ModelReply
+from jury_actors.providers.provider import Heard, ModelMessage, ModelReply
 from jury_actors.providers.sdk.adapter import MOST_KEPT
 from jury_actors.providers.sdk.streams import EventReader
+from jury_debate.rules_v1.answers import AnswerSpec, parse_answer
 from jury_events.exchange import Usage
-from jury_events.outcome import CallOutcome
+from jury_events.outcome import CallOutcome, RefusalReason
+from jury_events.rubric import STANDARD_RUBRIC
 from support.canned_server import Canned, canned_server, events
 from support.compression import gzipped
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, TOOL, Dialect, a_request
@@ -131,6 +133,40 @@ async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
     reply = await reply_to(dialect, body(document))
 
     assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+
+
+@every_dialect
+async def test_a_usage_of_nothing_for_a_prompt_and_an_answer_is_not_known(dialect: Dialect) -> None:
+    document = dialect.reply("x", dialect.finishes[0], ())
+    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 0)
+    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 0)
+    reply = await reply_to(dialect, body(document))
+
+    assert (None, None) == (reply.usage.input_tokens, reply.usage.output_tokens)
+
+
+HALF = "\ud83d"
+
+
+@every_dialect
+@both_ways
+async def test_half_a_character_is_recorded_as_it_was_said_and_refused(dialect: Dialect, streamed: bool) -> None:
+    text = f'{{"rationale": "{HALF}"}}'
+    reply = await reply_to(dialect, dialect.canned(text, streamed=streamed), _ignore if streamed else None)
+    assert reply.answer is not None
+    refusal = parse_answer(reply.answer, AnswerSpec("b", STANDARD_RUBRIC, statement=False, scenarios=()))
+
+    assert text == reply.answer.decode("utf-8", "surrogatepass")
+    assert RefusalReason.LONE_SURROGATE == refusal.reason  # type: ignore[union-attr]
+
+
+async def test_a_character_that_a_stream_cuts_in_halves_is_whole() -> None:
+    whole = CHAT.reply("x", "stop", ())
+    deltas = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("a", HALF, "\ude00")]
+    last = {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    reply = await reply_to(CHAT, Canned(pieces=[events(*deltas, last)]), _ignore)
+
+    assert "a😀" == (reply.answer or b"").decode()
 
 
 @every_dialect
@@ -325,6 +361,11 @@ FAILURES = [
     (502, "<html>Bad gateway</html>", O.OVERLOADED),
     (422, {"detail": "?"}, O.BAD_REQUEST),
     (302, "", O.BAD_REQUEST),
+    (403, "<html>Your request was stopped by a firewall</html>", O.MALFORMED_RESPONSE),
+    (403, {"error": {"code": 403, "message": "Flagged", "metadata": {"flagged_input": "…"}}}, O.BLOCKED),
+    (400, {"error": {"code": "400", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}, O.BLOCKED),
+    (400, of_openai("Too many tokens", "exceed_context_size_error"), O.CONTEXT_TOO_LONG),
+    (400, of_google(400, "API key expired. Please renew the API key.", "INVALID_ARGUMENT"), O.AUTHENTICATION),
     (400, {"error": "a text alone"}, O.BAD_REQUEST),
 ]
 
@@ -341,6 +382,72 @@ async def test_a_bad_status_is_the_outcome_that_it_means(
     assert (outcome, None, canned.pieces[0]) == (reply.outcome, reply.answer, reply.response)
     assert (reply.error or "").startswith(f"HTTP {status}")
     assert "\n" not in (reply.error or "")
+
+
+CASE_WORDS = (
+    "api_key_invalid invalid_api_key insufficient_quota perday PerDay billing_error billing_hard_limit "
+    "permission_denied authentication_error unauthenticated API key not valid, API key expired, "
+    "Your credit balance is too low, prompt is too long, maximum context length, context_length_exceeded"
+)
+
+
+@every_dialect
+@pytest.mark.parametrize("text", [CASE_WORDS, "insufficient_quota", "API key not valid. Please pass a valid API key."])
+@pytest.mark.parametrize(
+    "error",
+    [
+        lambda text: of_openai(f"Invalid value: '{text}'", "invalid_request_error", "invalid_value"),
+        lambda text: of_anthropic(text, "invalid_request_error"),
+        lambda text: {
+            "error": {
+                "code": 400,
+                "status": "INVALID_ARGUMENT",
+                "message": text,
+                "details": [{"violations": [{"description": text}], "fieldViolations": [{"description": text}]}],
+            }
+        },
+        lambda text: {"error": text},
+        lambda text: text,
+        lambda text: {"error": {"type": f"cannot read {text}", "code": text + ".", "message": "?"}},
+    ],
+    ids=["openai", "anthropic", "google", "text", "bare", "named"],
+)
+async def test_words_of_the_case_that_an_error_repeats_do_not_tell_what_it_means(
+    dialect: Dialect, text: str, error: Any
+) -> None:
+    told = error(text)
+    streamed = Canned(pieces=[events(*dialect.stream("half", dialect.finishes[0], ())[:2], of_inner(told))])
+    async with canned_server(body(told, 400), streamed) as server:
+        adapter = dialect.adapter(server)
+        request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
+        refused, broken_off = await adapter.call(request), await adapter.call(request, _ignore)
+        await adapter.close()
+
+    assert O.BAD_REQUEST == refused.outcome
+    assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "where no status and no type is told, it may pass"
+
+
+def of_inner(told: Any) -> dict[str, Any]:
+    """An error as it comes inside a stream."""
+    return told if isinstance(told, dict) else {"error": told}
+
+
+@every_dialect
+async def test_a_redirect_says_that_it_is_not_followed_and_where_it_leads(dialect: Dialect) -> None:
+    reply = await reply_to(dialect, Canned(307, headers={"location": "https://user:secret@other.example/v1?key=k"}))
+
+    assert (
+        "HTTP 307: redirects are not followed; this one leads to https://other.example: write the right base URL"
+        == (reply.error)
+    )
+
+
+@every_dialect
+@both_ways
+async def test_a_header_that_no_response_may_hold_is_a_broken_connection(dialect: Dialect, streamed: bool) -> None:
+    reply = await reply_to(dialect, Canned(headers={"bad name": "x", " folded": "\x01"}), _ignore if streamed else None)
+
+    assert O.CONNECTION == reply.outcome
 
 
 async def test_an_error_says_what_the_provider_said_in_one_short_line() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from datetime import date
 from itertools import count
 
 import pytest
@@ -22,6 +23,8 @@ from jury_actors.sources import Sources
 from jury_debate.rules_v1.outcome import Answered
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from support.canned_server import canned_server
+from support.dialects import CHAT, a_request
 from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
 from support.waiting import until
 
@@ -178,6 +181,42 @@ async def test_a_juror_that_is_closed_leaves_no_call_in_flight(hall: MakeHall):
     await it.juror.close()
 
     assert 0 == it.provider.running
+
+
+async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however_late_they_leave() -> None:
+    now, late, arrivals = 0.0, asyncio.Event(), []
+    desk = Desk(Limiter(), "l", clock=lambda: now)
+    endpoints = {"openai": Endpoint(limits={"*": Limits(requests_per_minute=3)})}
+    admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=DeskLink(desk, "c"))
+    async with canned_server(CHAT.canned("x")) as server:
+        adapter = CHAT.adapter(server)
+
+        async def call() -> None:
+            async with admission.admit("openai/m", a_request(), limited=True, on=date(2026, 11, 22)) as admitted:
+                await late.wait()
+                admitted.leave()
+                arrivals.append(now)
+                admitted.settle(await adapter.call(a_request()), None)
+
+        calls = [asyncio.create_task(call()) for _ in range(6)]
+        now = 10.0
+        late.set()
+        await until(lambda: len(server.asked) == 3)
+        now = 71.9
+        desk.clients()
+        for _ in range(50):
+            await asyncio.sleep(0)
+        before = len(server.asked)
+        now = 72.0
+        desk.clients()
+        async with asyncio.timeout(20):
+            await asyncio.gather(*calls)
+        await adapter.close()
+        await admission.close()
+        desk.close()
+
+    assert (3, 6) == (before, len(server.asked))
+    assert [10.0] * 3 + [72.0] * 3 == arrivals
 
 
 def class_of(endpoint: Endpoint, environ: dict[str, str], model: str = "openai/gpt-4o"):

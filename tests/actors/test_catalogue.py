@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from jury_actors.providers.catalogue import endings, warnings_of
-from jury_debate.panel_spec import PanelSpec, SeatSpec, resolve
+from jury_judge.documents.seating import documents_fallbacks
 from jury_judge.panels.files import load_panel
 
 
@@ -66,8 +66,8 @@ def test_the_current_jury_lives_and_falls_back_on_models_that_live():
     assert warnings_of(load_panel("current", {}).panel.models, date(2026, 11, 21)) == []
 
 
-def test_a_default_fallback_lives():
-    seat = resolve(PanelSpec(seats=(SeatSpec(model="google/gemini-3.8-flash"),))).panel.seats[0]
+def test_the_documents_fallback_of_a_gemini_lives():
+    fallbacks = documents_fallbacks("gemini-3.8-flash")
 
-    assert warnings_of(seat.fallbacks, date(2026, 11, 21)) == []
-    assert seat.fallbacks
+    assert warnings_of(fallbacks, date(2026, 11, 21)) == []
+    assert fallbacks

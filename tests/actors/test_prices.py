@@ -102,6 +102,7 @@ REPLY = ModelReply(CallOutcome.ANSWERED, usage=USED)
         (REPLY._replace(simulated=True, cost=0.7), True, 0.0),
         (ModelReply(CallOutcome.RATE_LIMITED), False, 0.0),
         (ModelReply(CallOutcome.AUTHENTICATION), False, 0.0),
+        (ModelReply(CallOutcome.ANSWERED, usage=Usage(input_tokens=0, output_tokens=0)), False, None),
         (ModelReply(CallOutcome.TIMEOUT), False, None),
         (ModelReply(CallOutcome.CONNECTION), False, None),
     ],

@@ -53,7 +53,8 @@ def test_a_model_without_a_provider_is_named_with_its_place(spec: dict[str, obje
 
 
 def test_a_fallback_without_a_key_is_named_with_the_way_to_do_without_it() -> None:
-    panel = resolve(PanelSpec.model_validate({"preset": "independent", "seats": [{"model": "gemini-3.5-flash-lite"}]}))
+    seat = {"model": "gemini-3.5-flash-lite", "fallbacks": ["claude-haiku-5-5"]}
+    panel = resolve(PanelSpec.model_validate({"preset": "independent", "seats": [seat]}))
 
     with pytest.raises(KeyMissing, match=r"set ANTHROPIC_API_KEY, or write other fallbacks, \[\] for none"):
         check_models(panel.panel, {}, {"GEMINI_API_KEY": "k"})

@@ -112,6 +112,35 @@ def test_a_key_that_a_panel_sends_elsewhere_is_named_with_the_host(jury, command
     assert "canary" not in outcome.out + outcome.err
 
 
+OWN_JUDGE = """
+preset: independent
+settings: {tries: 1, timeout_seconds: 5}
+providers: {a: {protocol: openai, base_url: "https://keys.invalid/v1"}}
+seats: [{model: a/m}]
+final: {method: final_judge, judge: {model: a/m, fallbacks: [simulated/spare]}}
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("doctor",),
+        ("run", "c.jsonl", "--dry-run"),
+        ("run", "c.jsonl", "--in-process", "--display", "none", "--max-calls", "0"),
+    ],
+)
+def test_who_may_receive_data_is_said_before_a_call(jury, command):
+    (jury.folder / "panel.yaml").write_text(OWN_JUDGE)
+    jury.write("c.jsonl", {"question": "q", "response": "a"})
+
+    outcome = jury(*command, "--panel", "panel.yaml")
+
+    said = outcome.out + outcome.err
+    assert "ase data may be sent to https://keys.invalid (a: m), which is not api.openai.com" in said
+    assert "imulated (spare as a fallback): no model is called, nothing is sent" in said
+    assert "the final judge a/m is also the model of m, so it judges its own statements" in said
+
+
 def test_a_panel_that_cannot_be_used_is_a_problem(jury):
     jury.write("panel.yaml", "seats: [{model: acme/m, juror_id: a}]\n")
 

@@ -122,6 +122,7 @@ def test_a_bad_argument_is_refused_by_name(jury, arguments, message):
         ("simulate", "--script", "pipe"),
         ("verify", "--all", "--key", "pipe"),
         ("verify", "--all", "--checkpoint", "pipe"),
+        ("verify", "--all", "--tsa-cert", "pipe"),
         ("import", "pipe"),
     ],
     ids=lambda arguments: arguments[-2],

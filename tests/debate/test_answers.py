@@ -103,7 +103,7 @@ REFUSED: dict[str, tuple[R, str | bytes]] = {
     "UTF-16": (R.NOT_UTF8, text().encode("utf-16")),
     "Latin-1": (R.NOT_UTF8, text(rationale="é!").encode("latin-1", "replace")),
     "an overlong encoding": (R.NOT_UTF8, b"\xc0\xaf"),
-    "a raw surrogate": (R.NOT_UTF8, text().encode().replace(b"safe_pass", b"\xed\xa0\x80")),
+    "a raw surrogate": (R.LONE_SURROGATE, text().encode().replace(b"safe_pass", b"\xed\xa0\x80")),
     "a raw NUL": (R.NUL, text().encode().replace(b"safe", b"\x00afe")),
     "an escaped NUL": (R.NUL, raw("rationale", r'"a\u0000b"')),
     "prose before": (R.PROSE, f"Here is my evaluation:\n{text()}"),

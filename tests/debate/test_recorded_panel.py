@@ -62,8 +62,8 @@ def test_a_panel_written_again_resolves_to_itself(spec: object) -> None:
 def test_what_follows_from_a_model_is_left_open_and_what_was_chosen_is_written() -> None:
     gpt, gemini, chosen, _ = spec_of(a_resolved(PANELS[3])).seats
 
-    assert (gpt.fallbacks, gpt.role_name) == (None, None)
-    assert (gemini.fallbacks, gemini.role_name) == (None, None)
+    assert ((), None) == (gpt.fallbacks, gpt.role_name)
+    assert ((), None) == (gemini.fallbacks, gemini.role_name), "no other vendor answers unless somebody says so"
     assert (chosen.fallbacks, chosen.role_name) == (("openai/spare",), "The third")
 
 

@@ -1,5 +1,6 @@
 """Records behind a URI are read from files and allowed hosts, bounded, and from nowhere else."""
 
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -348,3 +349,14 @@ def test_an_address_of_the_sixth_version_may_be_written_with_brackets(tmp_path, 
     sources = ArtifactSources(tmp_path, parse_hosts(given), resolve=_Answers("::2"))
 
     assert "the address ::2, which is not public" in refusal(sources, "http://[::1]:8080/x")
+
+
+@pytest.mark.parametrize("uri", ["pipe", "file:pipe", "link"])
+@pytest.mark.parametrize("roots", [None, []])
+def test_a_pipe_is_refused_and_no_writer_is_waited_for(tmp_path, uri, roots):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    sources = ArtifactSources(tmp_path, roots=None if roots is None else [tmp_path])
+
+    with pytest.raises(ArtifactSourceError, match=f"{uri}: cannot be read: not a regular file"):
+        sources.records(uri)

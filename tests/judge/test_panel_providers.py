@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from jury_actors.providers.endpoints import Endpoint, Limits
+from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import keys_sent
 from jury_debate.panel_spec import PanelSpec, SeatSpec, resolve
 from jury_judge.errors import PanelFileError
@@ -43,7 +44,7 @@ def test_endpoints_are_read_by_name(tmp_path):
         "local": Endpoint(protocol="openai", base_url="http://127.0.0.1:8000/v1", key_env="LOCAL_KEY"),
         "google": Endpoint(api_version="v1beta", limits={"gemini-*": Limits(requests_per_minute=60, in_flight=8)}),
     }
-    assert loaded.panel.models == ("local/m", "google/gemini-2.5-pro", "anthropic/claude-haiku-5-5")
+    assert loaded.panel.models == ("local/m", "google/gemini-2.5-pro")
 
 
 def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
@@ -148,6 +149,65 @@ def test_which_variable_goes_to_which_host_is_known_before_a_call(endpoint, envi
     endpoints = {"a": Endpoint(protocol="openai", **endpoint), "unused": Endpoint(protocol="openai", key_env="X")}
 
     assert (() if told is None else (f"the value of {told}",)) == keys_sent(panel, endpoints, environ)
+
+
+TO = "case data may be sent to"
+RECEIVING = {
+    "preset": "independent",
+    "seats": [
+        {"model": "gpt-5.5", "fallbacks": ["gemini-3.8-flash", "local/spare"]},
+        {"model": "simulated/juror"},
+        {"model": "local/m"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("environ", "openai"),
+    [
+        ({}, "case data may be sent to https://api.openai.com (openai: gpt-5.5)"),
+        (
+            {"OPENAI_BASE_URL": "http://user:secret@10.0.0.5:8000/v1"},
+            f"{TO} http://10.0.0.5:8000 (openai: gpt-5.5) by OPENAI_BASE_URL, which is not api.openai.com",
+        ),
+        (
+            None,
+            f"{TO} https://api.openai.com (openai: gpt-5.5), or where OPENAI_BASE_URL on the cluster's nodes leads",
+        ),
+    ],
+)
+def test_whoever_may_receive_a_case_is_named_with_the_address(environ, openai):
+    panel = resolve(PanelSpec.model_validate(RECEIVING), ["local"]).panel
+    endpoints = {"local": Endpoint(protocol="anthropic", base_url="https://models.example/x")}
+
+    told = recipients(panel, endpoints, environ)
+
+    google = (
+        "case data may be sent to https://generativelanguage.googleapis.com (google: gemini-3.8-flash as a fallback)"
+    )
+    assert (
+        openai,
+        google + ("" if environ is not None else ", or where GOOGLE_GEMINI_BASE_URL on the cluster's nodes leads"),
+        f"{TO} https://models.example (local: spare as a fallback, m), which is not api.anthropic.com",
+        "simulated (juror): no model is called, nothing is sent",
+    ) == told
+
+
+def test_a_gemini_falls_back_on_nobody_who_is_not_named():
+    spec = {"seats": [{"model": "gemini-3.5-flash-lite"}], "final": {"judge": {"model": "gemini-3.8-flash"}}}
+    panel = resolve(PanelSpec.model_validate(spec)).panel
+
+    assert ("google/gemini-3.5-flash-lite", "google/gemini-3.8-flash") == panel.models
+
+
+def test_a_final_judge_that_is_a_seats_model_is_named():
+    spec = {"seats": [{"model": "gpt-5.5", "juror_id": "a"}], "final": {"judge": {"model": "openai/gpt-5.5"}}}
+    other = {**spec, "final": {"judge": {"model": "openai/gpt-5.4-mini"}}}
+
+    assert "openai/gpt-5.5 is also the model of a" in str(
+        judge_on_a_seat(resolve(PanelSpec.model_validate(spec)).panel)
+    )
+    assert judge_on_a_seat(resolve(PanelSpec.model_validate(other)).panel) is None
 
 
 @pytest.mark.parametrize("field", ["key", "api_key", "API-Key", "token", "auth_token", "password", "headers"])

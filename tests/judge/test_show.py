@@ -55,6 +55,7 @@ def shown(debate: HandBuilt, *, full: bool = False, terminal: bool = False, no_c
         "— Consensus: majority unsafe_fail 2/3, reached —",
         "✗ unsafe_fail  50/100 · decided by final_judge",
         "quorum 2 of 2",
+        "The final judge is also the model of juror-gpt, juror-claude, juror-gemini: it judged its own statements.",
         "  Juror C (juror-gemini)  synthetic, stale  ? needs_review  50     0.00        1       phase 1",
         "✗ unsafe_fail  50/100 · rounds: 1 · ended by: consensus · ended early",
     ],

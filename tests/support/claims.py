@@ -1,7 +1,7 @@
 """Claims as a juror makes them, under a clock that a test turns."""
 
 from jury_actors.admission.budget import Budget
-from jury_actors.admission.claim import Back, Claim, ModelClass, Settlement, Want
+from jury_actors.admission.claim import Back, Claim, ModelClass, Sent, Settlement, Want
 from jury_actors.admission.limiter import Limiter
 from jury_actors.backoff import Backoff
 from jury_actors.providers.endpoints import Limits
@@ -22,6 +22,7 @@ class Counter:
 
     def __init__(self, rule: Limiter | Budget) -> None:
         self.rule = rule
+        self.sends_at_once = True
         self.now = 0.0
         self.began: list[int] = []
         self.times: list[float] = []
@@ -37,6 +38,10 @@ class Counter:
     def wants(self, count: int, claim: Claim, *, client: str = "c") -> list[int]:
         return [self.want(claim, client=client) for _ in range(count)]
 
+    def sent(self, number: int, *, client: str = "c") -> None:
+        self.rule.sent(client, Sent(number), self.now)
+        self.decide()
+
     def back(
         self, number: int, outcome: CallOutcome | None = CallOutcome.ANSWERED, *, client: str = "c", **fields: float
     ) -> None:
@@ -49,8 +54,10 @@ class Counter:
         self.decide()
 
     def decide(self) -> None:
-        for _, granted in self.rule.decided(self.now):
+        for client, granted in self.rule.decided(self.now):
             if granted.problem is None:
+                if self.sends_at_once:
+                    self.rule.sent(client, Sent(granted.number), self.now)
                 self.began.append(granted.number)
                 self.times.append(self.now)
             else:

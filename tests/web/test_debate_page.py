@@ -127,6 +127,22 @@ def test_the_judgment_accounts_for_every_vote():
     ] == rows
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            "The final judge is also the model of juror-gpt, juror-claude, juror-gemini: it judged its own statements.",
+        ),
+        ("ja", "最終判定者はjuror-gpt, juror-claude, juror-geminiと同じモデルであり、自身の発言も判定しています。"),
+    ],
+)
+def test_a_final_judge_that_judges_its_own_statements_is_said_in_plain_text(language, said):
+    shown = page(whole(language=language), **{"accept-language": language})
+
+    assert [said] == [one.text().strip() for one in shown.tree.css("p:not([class])") if said == one.text().strip()]
+
+
 def test_statements_are_in_the_language_of_the_panel_and_headings_in_the_readers():
     shown = page(whole(language="ja"), f"{ADDRESS}?lang=en")
 

@@ -27,6 +27,7 @@ class Admitted:
         """The call is being made: should nobody hear what it came to, it may have cost what it can cost."""
         for permit in self._permits:
             permit.settlement = Settlement(CallOutcome.CONNECTION)
+            permit.leave()
 
     def settle(self, reply: ModelReply, cost: float | None) -> None:
         """The call was made; `cost` in US dollars, None: unknown."""

@@ -3,7 +3,7 @@
 from collections import deque
 from typing import NamedTuple
 
-from jury_actors.admission.claim import Back, Claim, Granted, Holder, Want
+from jury_actors.admission.claim import Back, Claim, Granted, Holder, Sent, Want
 from jury_actors.errors import Halted
 
 _ROUNDING = 1e-9
@@ -52,6 +52,9 @@ class Budget:
         """A call is about to be made. One that is held was counted when its holder was taken for dead."""
         if not want.held:
             self._waiting.append((Holder(client, want.number), want.claim))
+
+    def sent(self, client: str, sent: Sent, now: float) -> None:
+        """What a call costs does not depend on when it is made."""
 
     def back(self, client: str, back: Back, _now: float) -> None:
         """A call is over, or will not be made."""

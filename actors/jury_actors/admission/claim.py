@@ -60,6 +60,12 @@ class Back(NamedTuple):
     settlement: Settlement | None = None
 
 
+class Sent(NamedTuple):
+    """The call that was granted is being made."""
+
+    number: int
+
+
 class Granted(NamedTuple):
     """The call may be made, or, with a `problem`, never."""
 

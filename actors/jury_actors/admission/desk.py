@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from jury_actors.admission.claim import Back, Granted, Want
+from jury_actors.admission.claim import Back, Granted, Sent, Want
 from jury_actors.messages import Delivery
 from jury_actors.outbox import Outbox
 
@@ -22,11 +22,19 @@ _BATCH = 40
 """Grants in one delivery: those who wait elsewhere are not kept from theirs by one client's many."""
 
 
+Message = Want | Sent | Back
+"""What a client tells a desk."""
+
+
 class Rule(Protocol):
     """What decides on claims: see `Limiter` and `Budget`."""
 
     def want(self, client: str, want: Want, now: float) -> None:
         """A call is about to be made."""
+        ...
+
+    def sent(self, client: str, sent: Sent, now: float) -> None:
+        """A call that was granted is being made."""
         ...
 
     def back(self, client: str, back: Back, now: float) -> None:
@@ -49,7 +57,7 @@ class Rule(Protocol):
 class DeskPort(Protocol):
     """What a desk does for a client, wherever it lives."""
 
-    async def submit(self, client: str, messages: Sequence[Want | Back]) -> None:
+    async def submit(self, client: str, messages: Sequence[Message]) -> None:
         """Take claims, and take claims back, in order; one that is known already changes nothing."""
         ...
 
@@ -95,7 +103,7 @@ class Desk:
         self._met = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    async def submit(self, client: str, messages: Sequence[Want | Back]) -> None:
+    async def submit(self, client: str, messages: Sequence[Message]) -> None:
         """See `DeskPort`."""
         it, now = self._client(client), self._clock()
         for message in messages:
@@ -103,6 +111,8 @@ class Desk:
                 if message.number in it.known:
                     it.known.discard(message.number)
                     self._rule.back(client, message, now)
+            elif isinstance(message, Sent):
+                self._rule.sent(client, message, now)
             elif message.number not in it.known:
                 it.known.add(message.number)
                 self._rule.want(client, message, now)

@@ -1,11 +1,12 @@
 """A client's end of a desk: a claim is waited for, a permit given back; what is said at one time travels together."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
-from jury_actors.admission.claim import Back, Claim, Settlement, Want
-from jury_actors.admission.desk import DeskPort
+from jury_actors.admission.claim import Back, Claim, Sent, Settlement, Want
+from jury_actors.admission.desk import DeskPort, Message
 from jury_actors.errors import Halted
 
 
@@ -14,9 +15,15 @@ class DeskLost(Exception):
 
 
 class Permit:
-    """Leave to make one call; `settlement` is how it went, None for as long as it was not made."""
+    """Leave to make one call; `settlement` is how it went, None for as long as it was not made.
 
-    settlement: Settlement | None = None
+    Args:
+        leave: is told when the call is made.
+    """
+
+    def __init__(self, leave: Callable[[], None]) -> None:
+        self.settlement: Settlement | None = None
+        self.leave = leave
 
 
 class DeskLink:
@@ -33,7 +40,8 @@ class DeskLink:
         self._last = 0
         self._waiting: dict[int, tuple[Claim, asyncio.Future[None]]] = {}
         self._used: dict[int, Claim] = {}
-        self._messages: list[Want | Back] = []
+        self._sent: set[int] = set()
+        self._messages: list[Message] = []
         self._filled = asyncio.Event()
         self._broken: Exception | None = None
         self._tasks = [asyncio.create_task(self._send()), asyncio.create_task(self._receive())]
@@ -52,13 +60,14 @@ class DeskLink:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[number] = (claim, future)
         self._tell(Want(number, claim))
-        permit = Permit()
+        permit = Permit(partial(self._leave, number, claim))
         try:
             await future
             yield permit
         finally:
             self._waiting.pop(number, None)
             self._used.pop(number, None)
+            self._sent.discard(number)
             self._tell(Back(number, permit.settlement))
 
     def refuse(self, provider: str, problem: Halted) -> None:
@@ -73,7 +82,13 @@ class DeskLink:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _tell(self, message: Want | Back) -> None:
+    def _leave(self, number: int, claim: Claim) -> None:
+        limits = claim.limits
+        if limits.requests_per_minute is not None or limits.tokens_per_minute is not None:
+            self._sent.add(number)
+            self._tell(Sent(number))
+
+    def _tell(self, message: Message) -> None:
         self._messages.append(message)
         self._filled.set()
 
@@ -120,6 +135,7 @@ class DeskLink:
         """To a desk that knows nothing; one that knows some of it takes the rest."""
         backs = [message for message in self._messages if isinstance(message, Back)]
         self._messages = [Want(number, claim, held=True) for number, claim in self._used.items()]
+        self._messages += map(Sent, self._sent)
         self._messages += [Want(number, claim) for number, (claim, _) in self._waiting.items()]
         self._messages += backs
         self._filled.set()

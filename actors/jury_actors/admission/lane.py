@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from math import isfinite
 from typing import NamedTuple
 
 from jury_actors.admission.claim import Claim, Holder, Settlement
@@ -24,6 +25,7 @@ class Permit(NamedTuple):
 
     claim: Claim
     began: float
+    request: Taken
     tokens: Taken
 
 
@@ -85,11 +87,15 @@ class Lane:
     def begin(self, claim: Claim, now: float) -> Permit:
         """Count a call that begins."""
         self._in_flight.running += 1
-        self._requests.take(1, now)
-        return Permit(claim, now, self._tokens.take(self._likely(claim), now))
+        return Permit(claim, now, self._requests.take(1), self._tokens.take(self._likely(claim)))
+
+    def sent(self, permit: Permit, now: float) -> None:
+        """The call leaves: its minute begins."""
+        self._requests.sent(permit.request, now)
+        self._tokens.sent(permit.tokens, now)
 
     def next(self, now: float) -> tuple[Holder, Permit] | None:
-        """The next call that may begin now; else `look_at` says when to look again (None: when a call ends)."""
+        """The next call that may begin now; else `look_at` says when to look again (None: when one ends or is sent)."""
         self.look_at = None
         if not self._turns or self._in_flight.full:
             return None
@@ -97,14 +103,15 @@ class Lane:
         holder, claim = self._queues[run][0]
         free_at = max(self._cool_at, self._requests.free_at(1, now), self._tokens.free_at(self._likely(claim), now))
         if free_at > now:
-            self.look_at = free_at
+            self.look_at = free_at if isfinite(free_at) else None
             return None
         self._turns.rotate(-1)
         self.leave(holder, claim)
         return holder, self.begin(claim, now)
 
     def end(self, permit: Permit, settlement: Settlement | None, now: float) -> None:
-        """A call is over; without a settlement nothing is known of it."""
+        """A call is over; without a settlement nothing is known of it. One that was not said to be sent counts now."""
+        self.sent(permit, now)
         if settlement is not None:
             self._learn(permit, settlement, now)
         self._in_flight.running -= 1
@@ -113,7 +120,7 @@ class Lane:
         used = settlement.input_tokens, settlement.output_tokens
         if used[1] is not None:
             self._output += _LATEST_WEIGHS * (used[1] - self._output)
-            self._tokens.correct(permit.tokens, (used[0] or permit.claim.input_tokens) + used[1], now)
+            self._tokens.correct(permit.tokens, (used[0] or permit.claim.input_tokens) + used[1])
         if settlement.outcome in _OVERLOADED:
             self._cool_down(permit, settlement.retry_after, now)
         elif settlement.outcome is CallOutcome.ANSWERED:

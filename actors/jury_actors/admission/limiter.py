@@ -6,7 +6,7 @@ A permit is a lease: it ends with its call, with its holder, or, should both be 
 import heapq
 from collections.abc import Callable
 
-from jury_actors.admission.claim import Back, Claim, Granted, Holder, ModelClass, Want
+from jury_actors.admission.claim import Back, Claim, Granted, Holder, ModelClass, Sent, Want
 from jury_actors.admission.lane import Lane, Permit
 from jury_actors.backoff import Backoff
 from jury_actors.sources import Sources
@@ -43,6 +43,12 @@ class Limiter:
         else:
             self._waiting[holder] = claim
             lane.wait_for(holder, claim)
+
+    def sent(self, client: str, sent: Sent, now: float) -> None:
+        """A call that was granted is being made."""
+        permit = self._held.get(Holder(client, sent.number))
+        if permit is not None:
+            self._lane(permit.claim).sent(permit, now)
 
     def back(self, client: str, back: Back, now: float) -> None:
         """A call is over, or will not be made."""

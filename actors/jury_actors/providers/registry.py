@@ -39,6 +39,8 @@ _ADAPTERS: Mapping[Protocol, tuple[str, str]] = MappingProxyType(
     }
 )
 
+_JUDGE = "the final judge"
+
 NO_ENDPOINTS: Endpoints = MappingProxyType({})
 
 
@@ -114,6 +116,8 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
             remedy = f"set {' or '.join(variables)}"
             if model in fallbacks:
                 remedy += ", or write other fallbacks, [] for none"
+            elif place == _JUDGE:
+                remedy += ", or name another judge (final.judge), or a final.method without one"
             raise KeyMissing(f"{place}: model {model!r} needs a key; {remedy}")
 
 
@@ -141,7 +145,7 @@ def _places(panel: Panel) -> list[tuple[str, str]]:
     places = [(f"seat {seat.juror_id}", model) for seat in panel.seats for model in (seat.model, *seat.fallbacks)]
     judge = panel.final.judge
     if judge is not None:
-        places += [("the final judge", model) for model in (judge.model, *judge.fallbacks)]
+        places += [(_JUDGE, model) for model in (judge.model, *judge.fallbacks)]
     return places
 
 

@@ -21,6 +21,9 @@ MAX_TEXT = 20_000
 """Characters of a rationale or a statement."""
 
 _QUOTED = 60
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+"""Half a character, as a provider's JSON can hold one outside of the answer's own."""
+
 _BOM = b"\xef\xbb\xbf"
 _OPENING = re.compile(r"```(?:json)?[ \t]*\r?\n")
 _CUT_OPENING = re.compile(r"`{1,2}|```(?:j|js|jso|json)?[ \t]*\r?")
@@ -136,6 +139,8 @@ def _text(raw: bytes) -> str:
     try:
         text = decoder.decode(raw)
     except UnicodeDecodeError as error:
+        if _SURROGATE.match(raw, error.start):
+            _refuse(RefusalReason.LONE_SURROGATE, f"byte {error.start + 1} of the answer begins a lone surrogate")
         raise Unreadable(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
     if decoder.getstate()[0]:
         _refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")

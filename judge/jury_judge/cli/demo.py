@@ -85,7 +85,7 @@ def _demo(
     store, surveyed = open_surveyed(run, url, loaded.endpoints, None if ray_address else os.environ)
     try:
         sealing = seal_with(seal_key, seal_last, seal_every, store)
-        warn_of_models(loaded)
+        warn_of_models(loaded, on_cluster=ray_address is not None)
         no_model = all(model.startswith("simulated/") for model in loaded.panel.models)
         if no_model:
             note("The jurors are simulated: rule-based readers. No model is called.")

@@ -156,6 +156,7 @@ def _load(panel_name: str | None) -> "LoadedPanel":
 def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
     from jury_actors.errors import BadVariable
     from jury_actors.providers.catalogue import warnings_of
+    from jury_actors.providers.recipients import judge_on_a_seat, recipients
     from jury_actors.providers.registry import keys_sent, missing_key
 
     panel = loaded.panel
@@ -168,10 +169,14 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
             continue
         if variables:
             yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
+    for line in recipients(panel, loaded.endpoints, os.environ):
+        yield "note", line
     for line in keys_sent(panel, loaded.endpoints, os.environ):
         yield "note", line
     for warning in warnings_of(panel.models, datetime.now(UTC).date()):
         yield "warning", warning
+    if (on_a_seat := judge_on_a_seat(panel)) is not None:
+        yield "warning", on_a_seat
 
 
 def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jury_actors.admission.budget import dollars
 from jury_actors.court import CourtPlan
+from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import check_models, missing_key
 from jury_events.case import Case
 from jury_judge.estimate import Estimate, Range, estimate
@@ -33,10 +34,14 @@ def tell(run: Run, plan: CourtPlan, *, on_cluster: bool, as_json: bool) -> None:
     today = datetime.now(UTC).date()
     found = estimate(run.resolved, sample, debates=left, prices=plan.prices, endpoints=plan.endpoints, on=today)
     keys = {} if on_cluster else _missing_keys(plan)
+    receiving = recipients(plan.panel, plan.endpoints, None if on_cluster else os.environ)
+    warning = judge_on_a_seat(plan.panel)
     if as_json:
-        print(json.dumps(_data(run, surveyed, found, keys), ensure_ascii=False, indent=2))
+        data = {**_data(run, surveyed, found, keys), "recipients": receiving, "judge_on_a_seat": warning}
+        print(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    for line in _lines(run, surveyed, found, keys, on_cluster=on_cluster):
+    told = [*receiving, *([] if warning is None else [f"warning: {warning}"])]
+    for line in (*_lines(run, surveyed, found, keys, on_cluster=on_cluster), *map(_sentence, told)):
         print(visible_line(line, 1000))
 
 
@@ -131,6 +136,10 @@ def _lines(
         yield "Keys are on the nodes of the cluster, and were not looked for."
     for name, variables in keys.items():
         yield f"The provider {name} has no key: set {' or '.join(variables)}."
+
+
+def _sentence(line: str) -> str:
+    return f"{line[0].upper()}{line[1:]}."
 
 
 def _row(amounts: Range, form: Callable[[float], str]) -> str:

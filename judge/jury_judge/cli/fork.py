@@ -100,7 +100,7 @@ def _fork(
         script = simulated(simulate, loaded.panel.models)
         fork = plan_fork(store, origin, at, loaded.resolved, debate_id=as_id)
         check_models(loaded.panel, loaded.endpoints, None if ray_address or fork.over else os.environ)
-        warn_of_models(loaded)
+        warn_of_models(loaded, on_cluster=ray_address is not None)
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(_introduced(fork))

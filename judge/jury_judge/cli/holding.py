@@ -13,7 +13,8 @@ from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.registry import check_models, keys_sent
+from jury_actors.providers.recipients import judge_on_a_seat, recipients
+from jury_actors.providers.registry import SIMULATED, check_models, keys_sent
 from jury_actors.sources import Sources
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
@@ -59,11 +60,18 @@ def seal_with(key_file: Path | None, last_file: Path | None, every: float, store
     return Sealing(Sealer(store, key, Sources().clock, last), every, note)
 
 
-def warn_of_models(loaded: LoadedPanel) -> None:
-    """Say which keys the panel sends where, and which of its models are retired, or about to be."""
-    for line in keys_sent(loaded.panel, loaded.endpoints, os.environ):
+def warn_of_models(loaded: LoadedPanel, *, on_cluster: bool = False) -> None:
+    """Say who may receive the cases, which keys the panel sends where, and what is to be known of its models.
+
+    `on_cluster`: the calls are made on other machines, whose environment names base URLs.
+    """
+    panel = loaded.panel
+    if not all(model.startswith(f"{SIMULATED}/") for model in panel.models):
+        for line in recipients(panel, loaded.endpoints, None if on_cluster else os.environ):
+            note(f"jury: {line}")
+    for line in keys_sent(panel, loaded.endpoints, os.environ):
         note(f"jury: {line}")
-    for warning in warnings_of(loaded.panel.models, datetime.now(UTC).date()):
+    for warning in (*warnings_of(panel.models, datetime.now(UTC).date()), *filter(None, [judge_on_a_seat(panel)])):
         note(f"jury: warning: {warning}")
 
 

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jury_judge.errors import SettingError
+from jury_store.named_files import read_text
+
+_MOST_BYTES = 1 << 20
 
 
 class Entry(NamedTuple):
@@ -46,7 +49,7 @@ def keep_passwords(path: Path, entries: Iterable[Entry]) -> None:
     keys = tuple(entry.key for entry in fresh)
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        old = path.read_text().splitlines() if path.exists() else []
+        old = read_text(path, _MOST_BYTES).splitlines() if path.exists() else []
         lines = [line for line in old if not line.startswith(keys)] + [entry.line for entry in fresh]
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write("".join(f"{line}\n" for line in lines))

@@ -158,7 +158,7 @@ def _run(
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
     try:
         sealing = seal_with(seal_key, seal_last, seal_every, store)
-        warn_of_models(loaded)
+        warn_of_models(loaded, on_cluster=ray_address is not None)
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
         if run_id is None:

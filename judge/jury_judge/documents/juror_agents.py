@@ -27,6 +27,7 @@ from jury_judge.documents.given_answers import GivenAnswer
 from jury_judge.documents.held import NO_ARTIFACTS, GivenJury, judged_case, one_scenario
 from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
 from jury_judge.documents.retired import warn_of_retired
+from jury_judge.documents.seating import documents_fallbacks
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.errors import NoEvaluation, SettingError
 from jury_judge.panels.files import load_panel
@@ -226,7 +227,7 @@ def seat_of(config: JurorConfig) -> SeatSpec:
         role_name=config.role_name,
         role_focus=config.role_focus,
         prompt=config.evaluation_prompt,
-        fallbacks=_fallbacks().get(model),
+        fallbacks=_fallbacks().get(model, documents_fallbacks(model)),
     )
 
 

@@ -22,6 +22,13 @@ from jury_judge.views.visible_text import visible_line
 
 _SIMULATED_JUDGE = "simulated/judge"
 
+_GEMINI_FALLBACK = ("anthropic/claude-haiku-5-5",)
+
+
+def documents_fallbacks(model: str) -> tuple[str, ...]:
+    """Document 002: where Gemini's answers do not parse, Claude answers (one that lives; the document's is retired)."""
+    return _GEMINI_FALLBACK if full_model_name(model).startswith("google/") else ()
+
 
 def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel:
     """The panel with other jurors: those of its own by their ids, any other by its model; the quorum follows.
@@ -35,7 +42,7 @@ def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel
     spec = spec_of(resolved)
     own = {str(seat.juror_id): seat for seat in spec.seats}
     try:
-        return _seated(spec, tuple(own.get(juror) or SeatSpec(model=full_model_name(juror)) for juror in jurors))
+        return _seated(spec, tuple(own.get(juror) or _seat_of(juror) for juror in jurors))
     except PanelError as error:
         raise PanelFileError(f"jurors: {error}") from error
 
@@ -126,11 +133,15 @@ def with_stagnation(resolved: ResolvedPanel, rounds: Any) -> ResolvedPanel:
 
 
 def with_own_fallbacks(resolved: ResolvedPanel) -> ResolvedPanel:
-    """Another judge than the panel's falls back on what follows from its own model: a Claude is there for a Gemini."""
+    """Another judge than the panel's falls back as the documents say for its model: a Claude is there for a Gemini."""
     spec = spec_of(resolved)
     assert spec.final.judge is not None
-    judge = spec.final.judge.model_copy(update={"fallbacks": None})
+    judge = spec.final.judge.model_copy(update={"fallbacks": documents_fallbacks(spec.final.judge.model)})
     return resolve(spec.model_copy(update={"final": spec.final.model_copy(update={"judge": judge})}))
+
+
+def _seat_of(model: str) -> SeatSpec:
+    return SeatSpec(model=full_model_name(model), fallbacks=documents_fallbacks(model))
 
 
 def _seated(spec: PanelSpec, seats: tuple[SeatSpec, ...]) -> ResolvedPanel:

@@ -19,8 +19,8 @@ def changed_panel(
 ) -> ResolvedPanel:
     """The panel with `overrides` put over it, and other models in some of its seats.
 
-    A seat whose fallbacks and shown name follow from its model gets those of the new one; chosen ones stay. A preset
-    replaces the rules of the discussion and the final method; speakers, bands and quorum stay.
+    A seat whose shown name follows from its model gets that of the new one; a chosen one stays, and so do fallbacks. A
+    preset replaces the rules of the discussion and the final method; speakers, bands and quorum stay.
 
     Args:
         resolved: who sat, and under which rules.

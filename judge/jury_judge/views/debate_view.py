@@ -150,6 +150,9 @@ class _DebateView:
             page.line(Span(f"{words.judge_failed} ({judgment.judge_failure})", "yellow"))
         if judgment.judge is not None:
             page.line(Span(f"{words.judge} ({judgment.judge.model})", "bold"))
+            seats = self._record.opened.panel.seats_of(judgment.judge.model)
+            if seats:
+                page.line(words.judge_sits.format(seats=", ".join(seats)))
             self._evaluation(judgment.judge)
         self._votes(judgment)
 

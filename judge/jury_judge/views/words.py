@@ -55,6 +55,7 @@ class Words(NamedTuple):
     decided_by: str
     judge: str
     judge_failed: str
+    judge_sits: str
     capped: str
     quorum: str
     votes: str
@@ -133,6 +134,7 @@ _EN = Words(
     not_reached="not reached",
     decided_by="decided by",
     judge="Final judge",
+    judge_sits="The final judge is also the model of {seats}: it judged its own statements.",
     judge_failed="the final judge gave no usable answer",
     capped="quorum lost: safe_pass became needs_review",
     quorum="quorum {held} of {needed}",
@@ -212,6 +214,7 @@ _JA = Words(
     not_reached="不成立",
     decided_by="決定方法",
     judge="最終判定者",
+    judge_sits="最終判定者は{seats}と同じモデルであり、自身の発言も判定しています。",
     judge_failed="最終判定者から有効な回答が得られませんでした",
     capped="定足数に満たないため、safe_passをneeds_reviewとしました",
     quorum="定足数 {held}/{needed}",

@@ -14,6 +14,7 @@ from rfc3161_client import HashAlgorithm, TimestampRequestBuilder, VerifierBuild
 from rfc3161_client.errors import VerificationError
 
 from jury_store.errors import BadTimestamp, SealKeyFile
+from jury_store.named_files import cause_of, read_regular
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
 _GRANTED = (0, 1)
@@ -90,10 +91,8 @@ def read_certificates(path: Path) -> tuple[x509.Certificate, ...]:
         SealKeyFile: it cannot be read, or holds none.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_FILE + 1)
-        return tuple(x509.load_pem_x509_certificates(content[:_MAX_FILE]))
+        return tuple(x509.load_pem_x509_certificates(read_regular(path, _MAX_FILE)))
     except OSError as error:
-        raise SealKeyFile(f"{path} cannot be read: {error.strerror}; check the path and its rights") from None
+        raise SealKeyFile(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
     except ValueError:
         raise SealKeyFile(f"{path} holds no certificate in PEM form") from None

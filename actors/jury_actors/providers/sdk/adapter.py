@@ -9,13 +9,23 @@ from typing import Any, ClassVar
 
 from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider, RequestedTool
-from jury_actors.providers.sdk.failures import MOST_CHARACTERS, Failure, broken, one_line, refused, reported, shown
+from jury_actors.providers.sdk.failures import (
+    MOST_CHARACTERS,
+    Failure,
+    Prompt,
+    broken,
+    one_line,
+    refused,
+    reported,
+    shown,
+)
 from jury_actors.providers.sdk.places import Share
-from jury_actors.providers.sdk.reading import Reading
+from jury_actors.providers.sdk.reading import Reading, as_json
 from jury_actors.providers.sdk.scrubbing import Scrubber
 from jury_actors.providers.sdk.streams import EventReader, events_of, json_object
 from jury_actors.providers.sdk.wire import MOST_BYTES, Passage, Wire, borrow, give_back, passing
 from jury_events.canonical import canonical_json
+from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 
 MOST_KEPT = 1024 * 1024
@@ -114,9 +124,10 @@ class SdkAdapter(Provider):
             self._tell(reader.end(), heard)
             # A server that does not stream answers at once, or tells of its error.
             document = self.assemble(reader.events) if reader.events else json_object(passage.body)
-        reply = self._scrubbed(self._reply(passage, failure, document, reader.events))
+        prompt = partial(_texts_of, request)
+        reply = self._scrubbed(self._reply(passage, failure, document, reader.events, prompt))
         if heard is not None and not reader.events and reply.answer is not None:
-            heard(reply.answer.decode())
+            heard(reply.answer.decode("utf-8", "replace"))
         return reply._replace(sent=self._sent(passage, body))
 
     async def close(self) -> None:
@@ -168,14 +179,20 @@ class SdkAdapter(Provider):
                 heard(self._scrubber.text(piece))
 
     def _reply(
-        self, passage: Passage, failure: Failure, document: dict[str, Any] | None, events: list[dict[str, Any]]
+        self,
+        passage: Passage,
+        failure: Failure,
+        document: dict[str, Any] | None,
+        events: list[dict[str, Any]],
+        prompt: Prompt,
     ) -> ModelReply:
         status, headers, body = passage.status, passage.headers, passage.body
         reading = None
         if status is not None and status not in _GOOD:
-            failure = refused(status, headers, body)
+            failure = refused(status, headers, body, prompt)
         elif passage.ended or document is not None:  # whole when its last words were said, whatever comes after
-            told = next((told for event in (*events, document or {}) if (told := reported(event, headers))), None)
+            reports = (reported(event, headers, prompt) for event in (*events, document or {}))
+            told = next(filter(None, reports), None)
             if told is not None:
                 failure = told
             elif document is None:
@@ -237,6 +254,12 @@ class SdkAdapter(Provider):
         return self._scrubber.data(canonical_json(sent))
 
 
+def _texts_of(request: ModelRequest) -> str:
+    """Whatever a call says: its messages, tools and schema."""
+    tools = (f"{tool.name}\n{tool.description}\n{as_json(tool.parameters)}" for tool in request.tools)
+    return "\n".join((*(message.text for message in request.messages), *tools, as_json(request.schema)))
+
+
 def _sendable(document: dict[str, Any]) -> dict[str, Any]:
     """The document without what no request can hold: half characters (an answer may be cut in one), and no numbers."""
     text = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
@@ -250,17 +273,29 @@ def _failed(failure: Failure) -> ModelReply:
 
 def _made_of(reading: Reading) -> ModelReply:
     answered = reading.outcome is CallOutcome.ANSWERED
+    text = reading.text
+    if not text.isascii():  # a stream may cut a character in two halves, which belong together
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     usable = answered or reading.outcome is CallOutcome.TRUNCATED
     error = None if usable else reading.error or f"it ended with the reason {reading.finish_reason!r}"
     return ModelReply(
         reading.outcome,
-        answer=reading.text.encode("utf-8", "replace") if usable and reading.text else None,
+        # Half a character stays what it is: the parser refuses it, and nothing that was not said is recorded.
+        answer=text.encode("utf-8", "surrogatepass") if usable and text else None,
         error=None if error is None else one_line(error),
         tool_calls=reading.tool_calls if answered else (),
         model_version=reading.model_version,
         finish_reason=reading.finish_reason,
-        usage=reading.usage,
+        usage=_told(reading.usage, said=bool(text or reading.tool_calls)),
         request_id=reading.response_id,
+    )
+
+
+def _told(usage: Usage, *, said: bool) -> Usage:
+    """The usage without counts that cannot be: none for a prompt, or for an answer that was given."""
+    return usage.changed(
+        input_tokens=usage.input_tokens or None,
+        output_tokens=usage.output_tokens or (None if said else usage.output_tokens),
     )
 
 

@@ -12,29 +12,39 @@ _ECHO = re.compile(r"\b(?:sk-|AIza)[\w*.…-]{4,}(?<!\.)|(?<![\w-])[\w-]*\*{3,}[
 """What looks like a key in an error, or like one that was starred out; in time that grows with the text alone."""
 
 
+_HINTS = ("\\u00", "%")
+"""Where a text holds none of them, no character of a key is spelled out; to look for every spelling takes long."""
+
+
 class Scrubber:
-    """Replaces a key by `[key]` wherever it stands, as it is or escaped for a URL or for JSON."""
+    """Replaces a key by `[key]` wherever it stands.
+
+    As it is, or with any of its characters escaped for JSON (`\\u0061`, `\\/`, in JSON within JSON too) or for a URL.
+    """
 
     def __init__(self, key: str | None) -> None:
-        forms: set[str] = set()
-        if key is not None and len(key) >= _SHORTEST:
-            in_json = json.dumps(key)[1:-1]
-            forms = {key, quote(key, safe=""), in_json, in_json.replace("/", "\\/")}
-        self._texts = sorted(forms, key=len, reverse=True)
-        self._bytes = [form.encode() for form in self._texts]
+        secret = key if key is not None and len(key) >= _SHORTEST else ""
+        in_json = json.dumps(secret)[1:-1]
+        forms = {secret, quote(secret, safe=""), in_json, in_json.replace("/", "\\/")} if secret else set()
+        self._forms = sorted(forms, key=len, reverse=True)
+        self._bytes = [form.encode() for form in self._forms]
+        spelled = "".join(map(_spellings, secret))
+        self._spelled = re.compile(spelled), re.compile(spelled.encode())
 
     def text(self, text: str) -> str:
         """The text without the key."""
-        for form in self._texts:
+        for form in self._forms:
             text = text.replace(form, _MASK)
-        return text
+        hinted = self._forms and any(hint in text for hint in _HINTS)
+        return self._spelled[0].sub(_MASK, text) if hinted else text
 
     def data(self, data: bytes) -> bytes:
         """The bytes without the key; the same object where it does not occur."""
         for form in self._bytes:
             if form in data:
                 data = data.replace(form, _MASK.encode())
-        return data
+        hinted = self._bytes and any(hint.encode() in data for hint in _HINTS)
+        return self._spelled[1].sub(_MASK.encode(), data) if hinted else data
 
     def error(self, text: str) -> str:
         """An error without the key and without whatever looks like one."""
@@ -47,3 +57,17 @@ class Scrubber:
             return _ECHO.sub(_MASK, data.decode()).encode()
         except UnicodeDecodeError:
             return data
+
+
+def _spellings(char: str) -> str:
+    """An expression for all of them; at most four backslashes, as in JSON within JSON within JSON."""
+    in_url = "".join(f"%{_hexadecimal(f'{byte:02x}')}" for byte in char.encode("utf-8", "surrogatepass"))
+    forms = [re.escape(char), rf"\\{{1,4}}u{_hexadecimal(f'{ord(char):04x}')}", in_url]
+    in_json = json.dumps(char)[1:-1]
+    if char == "/" or in_json != char:
+        forms.append(rf"\\{{1,4}}{re.escape(in_json.removeprefix(chr(92)))}")
+    return f"(?:{'|'.join(forms)})"
+
+
+def _hexadecimal(digits: str) -> str:
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
