@@ -24,8 +24,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from jury_events.conditions import parse_conditions
 from jury_migrations.upgrading import upgrade
 from jury_store.debate_rows import DebateFilter
+from jury_store.dialects import SQLITE
 from jury_store.event_store import Append, EventStore
-from jury_store.listing import latest_query
+from jury_store.list_order import NEWEST
+from jury_store.list_queries import debates_query
 from jury_store.opening import open_store
 from support.debates import DebateScript
 from support.served import served
@@ -89,7 +91,9 @@ def plans(path: Path) -> None:
     engine = create_engine(f"sqlite:///{path}")
     with engine.connect() as connection:
         for name, one in wanted.items():
-            compiled = latest_query(one, limit=200, before=None).compile(engine, compile_kwargs={"literal_binds": True})
+            compiled = debates_query(SQLITE, one, NEWEST, limit=200, after=None).compile(
+                engine, compile_kwargs={"literal_binds": True}
+            )
             rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}")
             print(f"{name:<30} {'; '.join(row[3] for row in rows)}")
     engine.dispose()

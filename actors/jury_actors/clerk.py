@@ -44,6 +44,10 @@ class ClerkPort(Protocol):
         """Store a seal over the log; False when there is one over as many events already."""
         ...
 
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """Note how many cases a run has; None: they are still being counted."""
+        ...
+
 
 class Clerk:
     """Writes in one thread with group commit; reads beside it.
@@ -71,6 +75,10 @@ class Clerk:
     async def keep_seal(self, seal: Seal) -> bool:
         """See `ClerkPort`."""
         return await asyncio.to_thread(self._store.keep_seal, seal)
+
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """See `ClerkPort`."""
+        await asyncio.to_thread(self._store.keep_run_size, run_id, cases)
 
     def _recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
         known = self._store.heads([debate_stream(debate) for debate in debate_ids])

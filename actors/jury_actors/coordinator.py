@@ -94,6 +94,10 @@ class Coordinator:
         """Hand a seal to the clerk, who is the only one to write."""
         return await self.clerk.keep_seal(seal)
 
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """Hand the size of a run to the clerk, who is the only one to write."""
+        await self.clerk.keep_run_size(run_id, cases)
+
     async def close(self) -> None:
         """Stop at once; what is not finished can be resumed, and nothing is taken any more."""
         self._closed = True

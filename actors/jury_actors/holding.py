@@ -34,6 +34,10 @@ class CoordinatorPort(Protocol):
         """Have the log's writer store a seal that the driver made; False when there is one of its size."""
         ...
 
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """Have the log's writer note how many cases a run has; None: they are still being counted."""
+        ...
+
 
 async def hold(
     port: CoordinatorPort,

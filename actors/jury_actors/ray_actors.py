@@ -94,6 +94,10 @@ class ClerkActor:
         """See `ClerkPort`."""
         return await (await self._ready()).keep_seal(seal)
 
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """See `ClerkPort`."""
+        await (await self._ready()).keep_run_size(run_id, cases)
+
     async def close(self) -> None:
         """Store what waits and let go of the database."""
         if self._clerk is not None:
@@ -227,6 +231,10 @@ class CoordinatorActor:
     async def keep_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
         return await self._ready().keep_seal(seal)
+
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """See `CoordinatorPort`."""
+        await self._ready().keep_run_size(run_id, cases)
 
 
 def shared_limiter() -> Any:

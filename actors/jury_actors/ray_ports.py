@@ -107,6 +107,10 @@ class RayClerkPort:
         kept: bool = await self._call("keep_seal", seal)
         return kept
 
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """See `ClerkPort`."""
+        await self._call("keep_run_size", run_id, cases)
+
     async def open(self) -> None:
         """Open the store; raises what `open_store` raises."""
         await self._call("open")
@@ -180,3 +184,10 @@ class RayCoordinatorPort:
         except ActorUnavailableError as error:
             raise CoordinatorLost from error
         return kept
+
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """See `CoordinatorPort`."""
+        try:
+            await _remotely(self._handle.keep_run_size, run_id, cases)
+        except ActorUnavailableError as error:
+            raise CoordinatorLost from error

@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any, Protocol
 
 from jury_actors.errors import Halted
-from jury_actors.holding import CoordinatorPort, hold
+from jury_actors.holding import CoordinatorLost, CoordinatorPort, hold
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
@@ -34,6 +34,7 @@ SURVEY_SECONDS = 3.0
 """How long cases are read before the first of them is judged."""
 
 _LINES_AT_ONCE = 200
+
 _ENDED = ("completed", "failed", "cancelled")
 
 Line = dict[str, Any]
@@ -108,6 +109,7 @@ class Survey:
         stored: what the store has of them, by debate id; of all debates of the run where `total` is None.
         losses: what of the cases that were read no juror is shown.
         adopted: imported debates that count as held here.
+        elsewhere: how many debates the run has over cases that are none of these.
     """
 
     read: int
@@ -115,11 +117,17 @@ class Survey:
     stored: dict[str, CaseRow]
     losses: LossReport
     adopted: frozenset[str] = frozenset()
+    elsewhere: int = 0
 
     @property
     def ended(self) -> int:
         """How many of the debates are over."""
         return sum(row.status in _ENDED for row in self.stored.values())
+
+    @property
+    def cases(self) -> int | None:
+        """How many cases the run has: those of now, and those that it judged at another call; None as for `total`."""
+        return None if self.total is None else self.total + self.elsewhere
 
     @property
     def left(self) -> bool:
@@ -161,7 +169,10 @@ def survey(run: Run, store: EventStore, *, seconds: float | None = SURVEY_SECOND
             _check_case(run, case, row, store)
         if end is not None and time.monotonic() > end:
             return Survey(read=losses.cases, total=None, stored=recorded, losses=losses, adopted=taken_over)
-    return Survey(read=losses.cases, total=losses.cases, stored=ours, losses=losses, adopted=taken_over)
+    elsewhere = sum(row.quarantined is None for row in recorded.values()) - len(ours)
+    return Survey(
+        read=losses.cases, total=losses.cases, stored=ours, losses=losses, adopted=taken_over, elsewhere=elsewhere
+    )
 
 
 def sees_images(panel: Panel) -> bool:
@@ -235,12 +246,16 @@ def _same_case(case: Case, debate: str, row: CaseRow, salt: bytes, store: EventS
 
 @dataclass(kw_only=True)
 class Docketed:
-    """How far a run has come; `failed` are the debates that could not go on, `unreadable` why no more cases came."""
+    """How far a run has come; `failed` are the debates that could not go on, `unreadable` why no more cases came.
+
+    `cases` is how many the run has, once that is known and the store has not been told.
+    """
 
     order: deque[str] = field(default_factory=deque)
     over: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     unreadable: CaseFileError | RunRefused | None = None
+    cases: int | None = None
 
 
 async def carry_out(
@@ -286,6 +301,7 @@ async def carry_out(
     )
     if surveyed.left:
         async with court() as port:
+            await _note_size(port, run, surveyed.cases)
             async for finished in hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody):
                 progress.ended(finished)
                 docketed.over.add(finished.debate_id)
@@ -296,11 +312,30 @@ async def carry_out(
                         stopping.set()
                 async for line in _lines(docketed, store):
                     yield line
+                await _note_counted(port, run, docketed)
+            await _note_counted(port, run, docketed)
     await asyncio.to_thread(deque, jobs, 0)  # what was judged before and stands after the last job still gets its line
     async for line in _lines(docketed, store):
         yield line
     if docketed.unreadable is not None:
         raise docketed.unreadable
+
+
+async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None:
+    """Tell the store how many cases the run has, however many coordinators die in a row."""
+    while True:
+        try:
+            await port.keep_run_size(run.run_id, cases)
+        except CoordinatorLost:
+            continue
+        return
+
+
+async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed) -> None:
+    """The same once all cases were read, where that took longer than the survey."""
+    if docketed.cases is not None:
+        await _note_size(port, run, docketed.cases)
+        docketed.cases = None
 
 
 def _stops_the_run(problem: BaseException) -> bool:
@@ -336,10 +371,11 @@ class _Jobs:
     def _readable(self) -> Iterator[Job]:
         run, surveyed, docketed = self.run, self.surveyed, self.docketed
         ended = surveyed.ended
-        number = 0
+        number = there = 0
         for number, case in enumerate(run.cases(self._is_wanted), start=1):
             debate = run.debate_id(case)
             row = surveyed.stored.get(debate)
+            there += row is not None
             if row is not None and number > surveyed.read:
                 _check_case(run, case, row, self.store)
             if surveyed.is_over(debate):
@@ -354,6 +390,8 @@ class _Jobs:
                 return  # every line that can be given is; the rest of a long file is for the next time
         if surveyed.total is None:
             self.progress.counted(number)
+            others = sum(row.quarantined is None for row in surveyed.stored.values()) - there
+            docketed.cases = number + others
 
     def _is_wanted(self, case: Case) -> bool:
         """Whether the records that its URIs lead to are needed."""

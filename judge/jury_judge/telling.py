@@ -124,3 +124,7 @@ class ToldPort:
     async def keep_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
         return await self._port.keep_seal(seal)
+
+    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """See `CoordinatorPort`."""
+        await self._port.keep_run_size(run_id, cases)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect
 from jury_migrations.role_rights import differing_rights
 from jury_migrations.upgrading import connected
 from jury_store.guards import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
-from jury_store.schema import REVISION, metadata
+from jury_store.schema import REVISION, SEARCH_INDEX, SEARCH_SHADOWS, metadata
 
 _TRIGGERS = """
 SELECT t.tgname, c.relname, p.proname, t.tgtype, t.tgenabled
@@ -23,6 +23,21 @@ SELECT proname, prosrc, coalesce(array_to_string(proconfig, '; '), ''),
        'search_path=' || quote_ident(current_schema()) || ', pg_temp'
   FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
 """
+
+# As PostgreSQL writes the definition, without what it adds to the declared one: its schema and types.
+_SEARCH_INDEX = """
+SELECT replace(replace(pg_get_indexdef(c.oid), quote_ident(current_schema()) || '.', ''), '::text', '')
+  FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+ WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = 'search_index' AND i.indisvalid
+"""
+
+
+def _is_compared(_object: object, name: str | None, _kind: str, _reflected: object, _other: object) -> bool:
+    """Alembic has no words for the index of searches, which is compared below."""
+    return name not in SEARCH_SHADOWS
+
+
+_COMPARED = {"compare_type": True, "compare_server_default": True, "include_object": _is_compared}
 
 # pg_trigger.tgtype, bit by bit.
 _ROW, _BEFORE, _INSERT, _DELETE, _UPDATE, _TRUNCATE = 1, 2, 4, 8, 16, 32
@@ -37,7 +52,7 @@ def check(url: str) -> list[str]:
         StoreMissing, StoreUnreachable, UnsupportedStore: there is nothing to compare.
     """
     with connected(url) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        context = MigrationContext.configure(connection, opts=_COMPARED)
         found = context.get_current_revision()
         differences = [] if found == REVISION else [f"the revision is {found or 'none'}, not {REVISION}"]
         differences += [_described(one) for one in compare_metadata(context, metadata)]
@@ -69,6 +84,9 @@ def _primary_keys(connection: Connection) -> Iterator[str]:
 
 
 def _sqlite(connection: Connection) -> Iterator[str]:
+    yield from _search_index(
+        "sqlite", connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE name = 'search_index'").scalar()
+    )
     rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
     found = {name: _one_space(sql) for name, sql in rows}
     yield from _compared("trigger", {name: _one_space(sql) for name, sql in SQLITE_TRIGGERS.items()}, found)
@@ -90,7 +108,15 @@ def _postgres(connection: Connection) -> Iterator[str]:
         for name, one in POSTGRES_TRIGGERS.items()
     }
     yield from _compared("trigger", declared, found)
+    yield from _search_index("postgresql", connection.exec_driver_sql(_SEARCH_INDEX).scalar())
     yield from differing_rights(connection)
+
+
+def _search_index(database: str, found: str | None) -> Iterator[str]:
+    if found is None:
+        yield "the index search_index is missing"
+    elif _one_space(found) != SEARCH_INDEX[database]:
+        yield f"the index search_index is another: {_one_space(found)}"
 
 
 def _when(kind: int) -> str:

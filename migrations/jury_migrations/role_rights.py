@@ -25,6 +25,8 @@ _WRITER: dict[str, tuple[str, ...]] = {
     "debates": (*_ADD, "UPDATE", "DELETE"),
     "debate_fields": (*_ADD, "DELETE"),
     "runs": (*_ADD, "UPDATE", "DELETE"),
+    "run_sizes": (*_ADD, "UPDATE (cases)"),
+    "search_texts": (*_ADD, "DELETE"),
     _VERSION_TABLE: ("SELECT",),
 }
 RIGHTS: dict[str, dict[str, tuple[str, ...]]] = {

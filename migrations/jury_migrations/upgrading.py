@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy.exc import DBAPIError
 
 from jury_migrations.role_rights import set_rights
-from jury_store import listing
+from jury_store import listing, searching
 from jury_store.dialects import DIALECTS
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.opening import cause_of, database_path, shown, sqlite_engine, store_url
@@ -157,3 +157,4 @@ def _carry_lists(connection: Connection) -> None:
     while carried:
         with connection.begin():
             carried = listing.advance(connection, dialect, _AT_ONCE)
+            carried += searching.advance(connection, dialect, _AT_ONCE)

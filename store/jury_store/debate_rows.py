@@ -1,6 +1,6 @@
 """The lists made from the log: one line a debate, one line a run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
@@ -40,7 +40,8 @@ class DebateRow:
     `position` is that of its opening event, `rounds` counts rounds begun, `calls` recorded exchanges, `asked_again`
     steps that may have been asked twice. `method` is what the panel asks for, `decided_by` what decided. `case_part` is
     the digest of the case. The verdict is there once the judgment is. `label`, `cluster`, `tags`, `metadata` and
-    `agent_cost` are those of the case; `not_shown` counts what of it no juror is shown.
+    `agent_cost` are those of the case; `not_shown` counts what of it no juror is shown. `models` are those that the
+    panel asks first, seats before the final judge.
 
     `imported`: events of it came in a cassette (None: all were recorded here), `imported_from` the log that the seal of
     the first of them names. `quarantined` is why whoever reads many debates leaves it out, `problem` why it cannot be
@@ -76,6 +77,7 @@ class DebateRow:
     tags: tuple[_Text, ...] = ()
     metadata: Mapping[_Text, MetadataValue] = field(default_factory=dict)
     agent_cost: _Dollars | None = None
+    models: tuple[_Text, ...] = ()
     not_shown: _Small = 0
     imported: Imported | None = None
     imported_from: _Text | None = None
@@ -102,7 +104,11 @@ def row_fault(row: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run at a glance: how many debates, how they ended, their verdicts; first opening and last event in µs."""
+    """One run at a glance: how many debates, how they ended, their verdicts; first opening and last event in µs.
+
+    `debates` counts those that were opened. `cases` is how many the run has, as whoever holds it noted; None: that is
+    not known, because the cases are still being counted, or debates were held one by one.
+    """
 
     run_id: str
     position: int
@@ -115,6 +121,17 @@ class RunRow:
     unsafe_fail: int
     first_at: int
     last_at: int
+    cases: int | None = None
+
+    @property
+    def ended(self) -> int:
+        """Debates that are over."""
+        return self.completed + self.failed + self.cancelled
+
+    @property
+    def total(self) -> int | None:
+        """How many debates there are when the run is over; None where that is not known."""
+        return None if self.cases is None else max(self.cases, self.debates)
 
 
 class CaseRow(NamedTuple):
@@ -131,8 +148,10 @@ class CaseRow(NamedTuple):
 class DebateFilter(NamedTuple):
     """Which debates of a list are wanted: those to which all that is not None applies.
 
-    `search` is looked for in debate ids and case ids, ASCII letters of either case alike. `where` are conditions on the
-    fields of the cases, all of which must hold. Debates in quarantine are wanted alone, or not at all.
+    `search` is looked for in debate ids and case ids, ASCII letters of either case alike, and in what jurors wrote
+    (`search_terms`). `where` are conditions on the fields of the cases, all of which must hold. Debates in quarantine
+    are wanted alone, or not at all. `model` is one that the panel asks first, `quorum` whether it was met; a cost that
+    is not known is neither at least `min_cost` nor at most `max_cost`. `unfinished`: only what is not over.
     """
 
     run_id: str | None = None
@@ -142,23 +161,73 @@ class DebateFilter(NamedTuple):
     search: str | None = None
     where: tuple[Condition, ...] = ()
     quarantined: bool = False
+    model: str | None = None
+    quorum: bool | None = None
+    min_cost: float | None = None
+    max_cost: float | None = None
+    unfinished: bool = False
 
-    def admits(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row, by the names of its columns, is wanted."""
+    def admits(self, row: Mapping[str, Any], says: Callable[[int], bool]) -> bool:
+        """Whether a row, by the names of its columns, is wanted.
+
+        Args:
+            row: of the list.
+            says: whether somebody says what is searched for in the debate that opened at this position.
+        """
+        cost = row["cost"]
         return (
             self.quarantined == (row["quarantined"] is not None)
             and self.run_id in {None, row["run_id"]}
             and self.status in {None, row["status"]}
             and self.verdict in {None, row["final_verdict"]}
             and self.simulated in {None, row["simulated"]}
-            and (self.search is None or any(contains(row[name], self.search) for name in ("debate_id", "case_id")))
+            and self.model in {None, *(row["models"] or ())}
+            and self.quorum in {None, row["quorum_met"]}
+            and (self.min_cost is None or (cost is not None and cost >= self.min_cost))
+            and (self.max_cost is None or (cost is not None and cost <= self.max_cost))
+            and not (self.unfinished and row["ended_at"] is not None)
+            and (self.search is None or self._named(row) or says(row["position"]))
             and (not self.where or admitted(self.where, row_values(row)))
         )
+
+    def _named(self, row: Mapping[str, Any]) -> bool:
+        return any(contains(row[name], self.search or "") for name in ("debate_id", "case_id"))
 
 
 def row_values(row: Mapping[str, Any]) -> Values:
     """What conditions on a row, by the names of its columns, are asked of."""
     return field_values(**{name: row[name] for name in ("case_id", "label", "cluster", "tags", "metadata")})
+
+
+def indexed_values(row: Mapping[str, Any]) -> Values:
+    """What the list can be chosen by without a look at every debate."""
+    return {**row_values(row), **({MODEL: tuple(dict.fromkeys(row["models"]))} if row["models"] else {})}
+
+
+MODEL = "model"
+"""Under which name `debate_fields` has a debate's models; no field of a case is called so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What a list comes to. Cost in US dollars over the debates of which it is known, `unknown_cost` counts the others.
+
+    `mean_score` is that of the completed ones, None where there are none.
+    """
+
+    debates: int
+    completed: int
+    failed: int
+    cancelled: int
+    safe_pass: int
+    needs_review: int
+    unsafe_fail: int
+    mean_score: float | None
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unknown_cost: int
 
 
 EVERY_DEBATE = DebateFilter()

@@ -3,12 +3,17 @@
 # ruff: noqa: S608  (the statements are put together from constants)
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 
 class Dialect(NamedTuple):
-    """Statements with positional parameters; `texts` packs a list of ids into the one parameter of `..._in`."""
+    """Statements with positional parameters; `texts` packs a list of ids into the one parameter of `..._in`.
+
+    `texts_named(n)` reads the texts of n pairs of debate and digest. `search` gives the debates of whose texts one has
+    all terms that `sought` packs into its parameter; the index that it uses is kept by `index_terms` and `forget_…`
+    where the database does not do that itself.
+    """
 
     name: str
     one_writer: bool
@@ -40,6 +45,15 @@ class Dialect(NamedTuple):
     insert_attestation: str
     origins: str
     insert_origin: str
+    keep_run_size: str
+    texts_named: Callable[[int], str]
+    search: str
+    sought: Callable[[Sequence[str]], str]
+    insert_search_text: str
+    delete_search_text: str
+    index_terms: str | None
+    forget_terms: str | None
+    forget_all_terms: str | None
     retry_states: frozenset[str]
 
 
@@ -49,7 +63,16 @@ _ATTESTATION = "tree_size, kind, content, kept_at"
 
 
 def _dialect(
-    *, name: str, mark: str, is_in: str, texts: Callable[[Collection[str]], Any], lock: str, skip: str
+    *,
+    name: str,
+    mark: str,
+    is_in: str,
+    texts: Callable[[Collection[str]], Any],
+    lock: str,
+    skip: str,
+    search: str,
+    sought: Callable[[Sequence[str]], str],
+    keeps_index: bool,
 ) -> Dialect:
     def written(statement: str) -> str:
         return statement.replace("?", mark)
@@ -102,6 +125,26 @@ def _dialect(
             "INSERT INTO origins (debate_id, seal) SELECT ?, ? "
             f"WHERE NOT EXISTS (SELECT 1 FROM origins WHERE debate_id = ?){skip}"
         ),
+        # The largest number stays; one that is not known yet takes its place, and gives it to the next that is.
+        keep_run_size=written(
+            "INSERT INTO run_sizes (run_id, cases) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET cases = "
+            "CASE WHEN run_sizes.cases > excluded.cases THEN run_sizes.cases ELSE excluded.cases END"
+        ),
+        texts_named=lambda pairs: written(
+            "SELECT p.debate_id, p.digest, p.salt, p.content FROM (VALUES "
+            + ", ".join(["(?, ?)"] * pairs)
+            + ") AS named JOIN parts p ON p.debate_id = named.column1 AND p.digest = named.column2"
+        ),
+        search=f"SELECT debate FROM search_texts WHERE {search}",
+        sought=sought,
+        insert_search_text=written("INSERT INTO search_texts (position, debate, terms) VALUES (?, ?, ?)"),
+        delete_search_text=written("DELETE FROM search_texts WHERE position = ?"),
+        index_terms=None if keeps_index else "INSERT INTO search_index (rowid, terms) VALUES (?, ?)",
+        forget_terms=None
+        if keeps_index
+        else "INSERT INTO search_index (search_index, rowid, terms) "
+        "SELECT 'delete', position, terms FROM search_texts WHERE position = ?",
+        forget_all_terms=None if keeps_index else "INSERT INTO search_index (search_index) VALUES ('delete-all')",
         # Two writers met: serialization failure, deadlock.
         retry_states=frozenset({"40001", "40P01"}),
     )
@@ -116,9 +159,21 @@ SQLITE = _dialect(
     texts=lambda ids: json.dumps(list(ids), ensure_ascii=False),
     lock="",
     skip="",
+    search="position IN (SELECT rowid FROM search_index WHERE search_index MATCH :sought)",
+    # Terms hold letters, numbers and low lines alone: none of them ends a quotation.
+    sought=lambda terms: " ".join(f'"{term}"*' for term in terms),
+    keeps_index=False,
 )
 POSTGRESQL = _dialect(
-    name="postgresql", mark="%s", is_in="= ANY(%s)", texts=list, lock=" FOR UPDATE", skip=" ON CONFLICT DO NOTHING"
+    name="postgresql",
+    mark="%s",
+    is_in="= ANY(%s)",
+    texts=list,
+    lock=" FOR UPDATE",
+    skip=" ON CONFLICT DO NOTHING",
+    search="array_to_tsvector(string_to_array(terms, ' ')) @@ CAST(:sought AS tsquery)",
+    sought=lambda terms: " & ".join(f"'{term}':*" for term in terms),
+    keeps_index=True,
 )
 
 DIALECTS = {dialect.name: dialect for dialect in (SQLITE, POSTGRESQL)}

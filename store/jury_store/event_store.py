@@ -12,9 +12,10 @@ from typing import NamedTuple
 from jury_events.conditions import Condition
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.parts import Digest, Part
-from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import StoreError
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
+from jury_store.list_order import NEWEST, Order, Place
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 
@@ -167,6 +168,18 @@ class EventStore(ABC):
         """
 
     @abstractmethod
+    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        """Note how many cases a run has, for those who look how far it is; the largest number that was noted stays.
+
+        Args:
+            run_id: of the run.
+            cases: None where they are still being counted.
+
+        Raises:
+            ReadOnlyStore: the store was opened for reading.
+        """
+
+    @abstractmethod
     def attestations(self) -> list[Attestation]:
         """What others state of the seals over this log, by size, kind and digest."""
 
@@ -246,16 +259,30 @@ class EventStore(ABC):
         """
 
     @abstractmethod
-    def latest(
-        self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None
+    def listed(
+        self,
+        wanted: DebateFilter = EVERY_DEBATE,
+        order: Order = NEWEST,
+        *,
+        limit: int = 200,
+        after: Place | None = None,
     ) -> list[DebateRow]:
-        """The debates that were opened last, the newest first, up to date.
+        """Debates, the newest first or in another order, up to date.
 
         Args:
             wanted: which of them.
+            order: by what they are sorted.
             limit: how many at most.
-            before: only those opened before this position (`DebateRow.position` of the last one seen).
+            after: only those that come after this place in that order (`Order.place` of the last one seen).
         """
+
+    @abstractmethod
+    def totals(self, wanted: DebateFilter = EVERY_DEBATE) -> Totals:
+        """What the debates of a list come to, up to date; looks at every one of them."""
+
+    @abstractmethod
+    def unsearched(self) -> int:
+        """How many events a search does not look through yet, because the index is so far behind; usually 0."""
 
     @abstractmethod
     def runs(self) -> list[RunRow]:
@@ -274,8 +301,12 @@ class EventStore(ABC):
         """
 
     @abstractmethod
+    def index_texts(self, limit: int = 500) -> int:
+        """Bring what is searched forward over up to `limit` events, as `project` does for the lists."""
+
+    @abstractmethod
     def rebuild(self) -> int:
-        """Make the lists anew from the whole log; gives the number of events."""
+        """Make the lists, and what is searched, anew from the whole log; gives the number of events."""
 
     @abstractmethod
     def close(self) -> None:

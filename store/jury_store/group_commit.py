@@ -21,6 +21,13 @@ Answers = list[Appended | StoreError]
 _PROJECT_EVERY_SECONDS = 0.5
 _PROJECT_BATCH = 2000
 _PROJECT_SECONDS = 0.1
+_INDEX_EVERY_SECONDS = 1.0
+_INDEX_BATCH = 300
+_INDEX_REST = 4.0
+"""So many times as long as a batch took the next one waits, so that who appends has most of the thread."""
+
+_INDEX_AT_END_SECONDS = 3.0
+"""What is not done by then is left to the next writer, or to `jury db rebuild`."""
 _OVERHEAD_BYTES = 500
 
 
@@ -52,6 +59,8 @@ class GroupCommitter:
         self._closing = False
         # When the lists are to be carried forward; at once first, for what another process left behind.
         self._due: float | None = time.monotonic()
+        # When the next texts are to be made searchable; that costs more, and is done while nobody waits.
+        self._index_due: float | None = self._due
         self._thread = threading.Thread(target=self._work, name="jury-group-commit", daemon=True)
         self._thread.start()
 
@@ -115,18 +124,24 @@ class GroupCommitter:
         while True:
             with self._changed:
                 if not self._waiting and not self._closing:
-                    patience = None if self._due is None else max(0.0, self._due - time.monotonic())
+                    due = min(filter(None, (self._due, self._index_due)), default=None)
+                    patience = None if due is None else max(0.0, due - time.monotonic())
                     self._changed.wait_for(lambda: bool(self._waiting) or self._closing, patience)
                 group = self._take()
+                idle = not group and not self._waiting
                 closing = self._closing
             if group:
                 self._commit(group)
-                if self._due is None:
-                    self._due = time.monotonic() + _PROJECT_EVERY_SECONDS
+                now = time.monotonic()
+                self._due = now + _PROJECT_EVERY_SECONDS if self._due is None else self._due
+                self._index_due = now + _INDEX_EVERY_SECONDS if self._index_due is None else self._index_due
             if self._due is not None and ((closing and not group) or time.monotonic() >= self._due):
                 self._project()
             if closing and not group and self._due is None:
+                self._index_at_end()
                 return
+            if idle and self._index_due is not None and time.monotonic() >= self._index_due:
+                self._index()
 
     def _take(self) -> list[_Waiting]:
         group: list[_Waiting] = []
@@ -163,6 +178,22 @@ class GroupCommitter:
             behind = False
             _log.warning("the lists of debates and runs were not brought forward: %s", error)
         self._due = time.monotonic() if behind else None
+
+    def _index(self) -> None:
+        """One batch of texts; as with the lists, no append fails with it."""
+        begun = time.monotonic()
+        try:
+            behind = self._store.index_texts(_INDEX_BATCH) >= _INDEX_BATCH
+        except Exception as error:  # noqa: BLE001  (tried again after the next append)
+            behind = False
+            _log.warning("what jurors wrote was not made searchable: %s", error)
+        now = time.monotonic()
+        self._index_due = now + _INDEX_REST * (now - begun) if behind else None
+
+    def _index_at_end(self) -> None:
+        until = time.monotonic() + _INDEX_AT_END_SECONDS
+        while self._index_due is not None and time.monotonic() < until:
+            self._index()
 
 
 def _size(request: Append) -> int:

@@ -14,13 +14,18 @@ from sqlalchemy import Connection, func, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
-from jury_events.ids import streams_of
-from jury_store.debate_rows import row_values
+from jury_events.ids import debate_stream, streams_of
+from jury_store import survey
+from jury_store.checkpoints import LISTS, SEARCH, carried_to
+from jury_store.debate_rows import indexed_values
 from jury_store.dialects import Dialect
-from jury_store.inventory import DebateRecord, ListFault
-from jury_store.listing import FIELDS_IN_COLUMNS, lag, position, rows_of
+from jury_store.inventory import DebateRecord, ListFault, erased_in
+from jury_store.list_queries import FIELDS_IN_COLUMNS
+from jury_store.listing import lag, rows_of
 from jury_store.projection import Row, counts_of, row_of
 from jury_store.schema import debate_fields, debates, metadata, runs
+from jury_store.search_terms import texts_named
+from jury_store.searching import rows_of_debates
 
 _SHOWN = 20
 _CHUNK = 500
@@ -34,12 +39,20 @@ _UNKNOWN_FIELDS = (
     "SELECT name, position FROM debate_fields WHERE NOT EXISTS "
     f"(SELECT 1 FROM debates WHERE debates.position = debate_fields.position) LIMIT {_SHOWN}"
 )
+_UNKNOWN_TEXTS = (
+    "SELECT position, debate FROM search_texts WHERE NOT EXISTS "
+    "(SELECT 1 FROM events WHERE events.position = search_texts.debate AND events.type = 'debate_opened') "
+    f"LIMIT {_SHOWN}"
+)
+_SEARCH_DIFFERS = (
+    "what is searched of it are not the texts that its events name and the store holds; jury db rebuild makes it anew"
+)
 
 
 def of_debates(connection: Connection, dialect: Dialect, records: Sequence[DebateRecord]) -> list[ListFault]:
     """What the lists say otherwise of these debates."""
     faults = []
-    up_to = position(connection)
+    up_to, searched = carried_to(connection, LISTS), carried_to(connection, SEARCH)
     for start in range(0, len(records), _CHUNK):
         chunk = records[start : start + _CHUNK]
         try:
@@ -47,6 +60,7 @@ def of_debates(connection: Connection, dialect: Dialect, records: Sequence[Debat
         except (JuryError, ValueError, TypeError):
             listed = _one_by_one(connection, chunk)
         fields = _fields(connection, listed.values())
+        search = rows_of_debates(connection, filter(None, map(_opening, chunk)))
         for record in chunk:
             found = listed.get(record.debate_id)
             what = _difference(row_of(_up_to(record, up_to)), found, fields)
@@ -55,6 +69,12 @@ def of_debates(connection: Connection, dialect: Dialect, records: Sequence[Debat
                 what = _difference(row_of(_read_again(connection, dialect, record.debate_id, up_to)), found, fields)
             if what is not None:
                 faults.append(ListFault(record.debate_id, f"the list of debates {what}"))
+            rows = Counter(search.get(_opening(record) or 0, []))
+            # Where events came, or texts went, after the record was read, it is read again.
+            if rows != Counter(_searched(record, searched)):
+                (again,) = survey.records(connection, dialect, [record.debate_id])
+                if rows != Counter(_searched(again, searched)):
+                    faults.append(ListFault(record.debate_id, _SEARCH_DIFFERS))
     return faults
 
 
@@ -68,9 +88,14 @@ def of_the_whole(connection: Connection, dialect: Dialect) -> list[ListFault]:
         ListFault(None, f"the list of fields has {row[0]!r} for position {row[1]}, where no debate opened")
         for row in connection.exec_driver_sql(_UNKNOWN_FIELDS)
     ]
-    ahead = lag(connection, dialect)
-    if ahead < 0:
-        faults.append(ListFault(None, f"the lists were carried over {-ahead} events more than the log has"))
+    faults += [
+        ListFault(None, f"what is searched has a text of event {row[0]}, for position {row[1]}, where no debate opened")
+        for row in connection.exec_driver_sql(_UNKNOWN_TEXTS)
+    ]
+    for name, what in ((LISTS, "the lists were"), (SEARCH, "what is searched was")):
+        ahead = lag(connection, dialect, name)
+        if ahead < 0:
+            faults.append(ListFault(None, f"{what} carried over {-ahead} events more than the log has"))
     try:
         faults += [ListFault(None, f"the list of runs {what}") for what in _run_differences(connection)]
     except TypeError as error:
@@ -100,6 +125,29 @@ def _up_to(record: DebateRecord, last: int) -> list[StoredEvent]:
     ]
 
 
+def _opening(record: DebateRecord) -> int | None:
+    """Where the debate opened."""
+    events = record.events.get(debate_stream(record.debate_id))
+    return events[0].position if events and events[0].type == "debate_opened" else None
+
+
+def _searched(record: DebateRecord, last: int) -> list[int]:
+    """The positions of the events that what is searched holds, where it was carried so far."""
+    events = record.events.get(debate_stream(record.debate_id), [])
+    gone = erased_in(event.body for event in events if event.type == "texts_erased")
+    return [
+        event.position
+        for event in events
+        if type(event.position) is int
+        and event.position <= last
+        # Where nothing was erased, who evaluates or speaks writes something.
+        and (
+            (not gone and event.type in {"juror_evaluated", "statement_made"})
+            or any(one in record.parts and one not in gone for one in texts_named(event))
+        )
+    ]
+
+
 def _last(record: DebateRecord) -> int:
     return max((event.position for event in _up_to(record, 2**63)), default=0)
 
@@ -119,10 +167,13 @@ def _difference(made: Row | None, listed: Row | None, fields: dict[int, list[tup
         if listed.get(name) != value:
             return f"says {name} {listed.get(name)!r}, its events {value!r}"
     wanted = Counter(
-        (name, value) for name, values in row_values(made).items() if name not in FIELDS_IN_COLUMNS for value in values
+        (name, value)
+        for name, values in indexed_values(made).items()
+        if name not in FIELDS_IN_COLUMNS
+        for value in values
     )
     if Counter(fields.get(made["position"], [])) != wanted:
-        return "finds it by other fields (metadata, tags, cluster) than it has"
+        return "finds it by other fields (metadata, tags, cluster, models) than it has"
     return None
 
 

@@ -6,35 +6,34 @@ All functions work in the transaction that the connection is in.
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, Table, bindparam, delete, not_, or_, select
+from sqlalchemy import Connection, RowMapping, Select, Table, bindparam, delete, func, select
 
-from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
-from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, row_values
+from jury_store import searching
+from jury_store.checkpoints import LISTS, carried_to, carry_to, locked, made_sure
+from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, Totals, indexed_values
 from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
+from jury_store.list_order import Order, Place
+from jury_store.list_queries import FIELDS_IN_COLUMNS, conditions, debates_query
+from jury_store.list_totals import added_up, one_line
 from jury_store.projection import Row, View, opened_run, touched
 from jury_store.schema import debates as debates_table
 from jury_store.schema import metadata
 from jury_store.schema import runs as runs_table
+from jury_store.search_terms import sought_terms
 
-_NAME = "lists"
 _CHUNK = 500
-_projections = metadata.tables["projections"]
 _parts = metadata.tables["parts"]
 _fields = metadata.tables["debate_fields"]
-FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
-"""Fields that are columns of the debates and nowhere else."""
+_sizes = metadata.tables["run_sizes"]
 _UNLIMITED = 2**62
-_checkpoint = select(_projections.c.position).where(_projections.c.name == _NAME)
 
 
 def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
     """Carry the lists over the next `limit` events; gives how many there were."""
-    # Locked, so that two PostgreSQL writers do not carry the same events.
-    connection.execute(_checkpoint.with_for_update())
-    events = _events(connection, dialect, position(connection), limit)
+    events = _events(connection, dialect, locked(connection, LISTS), limit)
     if not events:
         return 0
     view = _view(connection, events)
@@ -43,29 +42,27 @@ def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
     _save(connection, debates_table, "debate_id", view.debates, known_debates)
     _save_fields(connection, (row for name, row in view.debates.items() if name not in known_debates))
     _save(connection, runs_table, "run_id", view.runs, known_runs)
-    connection.execute(_projections.update().where(_projections.c.name == _NAME).values(position=events[-1].position))
+    carry_to(connection, LISTS, events[-1].position)
     return len(events)
 
 
 def clear(connection: Connection) -> None:
     """Forget the lists; `advance` makes them anew."""
     # Locked first, so that nobody carries events into rows that are about to go.
-    if len(connection.execute(_checkpoint.with_for_update()).all()) != 1:
-        connection.execute(_projections.delete().where(_projections.c.name == _NAME))
-        connection.execute(_projections.insert().values(name=_NAME, position=0))
+    made_sure(connection, LISTS)
     connection.execute(delete(debates_table))
     connection.execute(delete(_fields))
     connection.execute(delete(runs_table))
-    connection.execute(_projections.update().where(_projections.c.name == _NAME).values(position=0))
+    carry_to(connection, LISTS, 0)
 
 
-def lag(connection: Connection, dialect: Dialect) -> int:
-    """How many events are not carried yet.
+def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
+    """How many events the lists, or what is searched, were not carried over yet.
 
     Raises:
         StoreDamaged: nothing says so.
     """
-    return last_position(connection, dialect) - position(connection)
+    return last_position(connection, dialect) - carried_to(connection, name)
 
 
 def last_position(connection: Connection, dialect: Dialect) -> int:
@@ -91,92 +88,63 @@ def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRo
 
 
 def debates(
-    connection: Connection, dialect: Dialect, wanted: DebateFilter, *, unfinished: bool, limit: int, after: int
+    connection: Connection, dialect: Dialect, wanted: DebateFilter, order: Order, *, limit: int, after: Place | None
 ) -> list[DebateRow]:
-    """Lines of those that are wanted, in the order of opening, up to date."""
+    """Lines of those that are wanted, up to date."""
     view = _tail(connection, dialect)
-    # A debate of the tail may have ended since: with that many more lines, enough are left.
-    query = debates_query(wanted, unfinished=unfinished, limit=limit + len(view.debates), after=after)
+    saying = _saying(connection, dialect, wanted, view)
+    # A debate of the tail may not be wanted any more, or elsewhere: with that many more lines, enough are left.
+    query = debates_query(dialect, wanted, order, limit=limit + len(view.debates), after=after, saying=saying)
     found = _found(connection, query)
     for debate_id, row in view.debates.items():
         found.pop(debate_id, None)
-        if row["position"] > after and not (unfinished and row["ended_at"] is not None) and wanted.admits(row):
+        if order.is_beyond(row, after) and wanted.admits(row, saying.__contains__):
             found[debate_id] = row
-    return [DebateRow(**row) for row in sorted(found.values(), key=_by_position)[:limit]]
+    return [DebateRow(**row) for row in sorted(found.values(), key=order.key, reverse=order.descending)[:limit]]
 
 
-def debates_query(wanted: DebateFilter, *, unfinished: bool, limit: int, after: int) -> Select[Any]:
-    """The rows of the lists that `debates` begins with."""
-    columns = debates_table.c
-    query = select(debates_table).where(columns.position > after, *_conditions(wanted))
-    if unfinished:
-        query = query.where(columns.ended_at.is_(None))
-    return query.order_by(columns.position).limit(limit)
-
-
-def latest(
-    connection: Connection, dialect: Dialect, wanted: DebateFilter, *, limit: int, before: int | None
-) -> list[DebateRow]:
-    """Lines of those that are wanted, the newest first, up to date."""
+def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> Totals:
+    """What the debates that are wanted come to, up to date."""
     view = _tail(connection, dialect)
-    # A debate of the tail may not be wanted any more: with that many more lines, enough are left.
-    found = _found(connection, latest_query(wanted, limit=limit + len(view.debates), before=before))
-    for debate_id, row in view.debates.items():
-        found.pop(debate_id, None)
-        if (before is None or row["position"] < before) and wanted.admits(row):
-            found[debate_id] = row
-    return [DebateRow(**row) for row in sorted(found.values(), key=_by_position, reverse=True)[:limit]]
-
-
-def latest_query(wanted: DebateFilter, *, limit: int, before: int | None) -> Select[Any]:
-    """The rows of the lists that `latest` begins with."""
-    query = select(debates_table).where(*_conditions(wanted)).order_by(debates_table.c.position.desc()).limit(limit)
-    return query if before is None else query.where(debates_table.c.position < before)
-
-
-def _conditions(wanted: DebateFilter) -> list[ColumnElement[bool]]:
-    """What `DebateFilter.admits` says, in SQL."""
+    saying = _saying(connection, dialect, wanted, view)
     columns = debates_table.c
-    exactly = (
-        (columns.run_id, wanted.run_id),
-        (columns.status, wanted.status),
-        (columns.final_verdict, wanted.verdict),
-        (columns.simulated, wanted.simulated),
-    )
-    conditions = [column == value for column, value in exactly if value is not None]
-    conditions.append(columns.quarantined.is_not(None) if wanted.quarantined else columns.quarantined.is_(None))
-    if wanted.search is not None:
-        named = (column.icontains(wanted.search, autoescape=True) for column in (columns.debate_id, columns.case_id))
-        conditions.append(or_(*named))
-    return conditions + [_condition(one) for one in wanted.where]
+    kinds = (columns.status, columns.final_verdict)
+    counted = {
+        "debates": func.count(),
+        "scores": func.sum(columns.final_score),
+        "calls": func.sum(columns.calls),
+        "input_tokens": func.sum(columns.input_tokens),
+        "output_tokens": func.sum(columns.output_tokens),
+        "cost": func.sum(columns.cost),
+        "known_cost": func.count(columns.cost),
+    }
+    query = select(*kinds, *(value.label(name) for name, value in counted.items()))
+    query = query.where(*conditions(dialect, wanted, saying)).group_by(*kinds)
+    if view.debates:
+        query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(view.debates), expanding=True)))
+    groups: list[Row] = [dict(row) for row in connection.execute(query).mappings()]
+    groups += [one_line(row) for row in view.debates.values() if wanted.admits(row, saying.__contains__)]
+    return added_up(groups)
 
 
-def _condition(condition: Condition) -> ColumnElement[bool]:
-    """What `Condition.admits` says, in SQL."""
-    if condition.field in FIELDS_IN_COLUMNS:
-        column = debates_table.c[condition.field]
-        holds = _holds(column, condition)
-        return or_(column.is_(None), not_(holds)) if condition.negative else holds
-    fields = _fields.c
-    matching = select(fields.position).where(fields.name == condition.field, _holds(fields.value, condition))
-    if condition.negative:
-        # By debate: PostgreSQL looks at the whole list again and again for a long NOT IN.
-        return not_(matching.where(fields.position == debates_table.c.position).exists())
-    return debates_table.c.position.in_(matching)
-
-
-def _holds(column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
-    """Whether this value is, or contains, that of the condition."""
-    if condition.operator in {"=", "!="}:
-        return column == condition.value
-    return column.icontains(condition.value, autoescape=True)
+def _saying(connection: Connection, dialect: Dialect, wanted: DebateFilter, view: View) -> frozenset[int]:
+    """Debates that say what is searched for: of the view all, of others those that the index does not have yet."""
+    sought = sought_terms(wanted.search) if wanted.search is not None else ()
+    if not sought:
+        return frozenset()
+    found = searching.tail(connection, dialect, sought)
+    positions = {row["position"] for row in view.debates.values()}
+    if positions:
+        found |= frozenset(connection.scalars(searching.debates_that_say(dialect, sought, positions)))
+    return found
 
 
 def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
     """Lines in the order of the first debate, up to date."""
     view = _tail(connection, dialect)
     found = {row["run_id"]: dict(row) for row in connection.execute(select(runs_table)).mappings()} | view.runs
-    return [RunRow(**row) for row in sorted(found.values(), key=_by_position)]
+    sizes = {row[0]: row[1] for row in connection.execute(select(_sizes.c.run_id, _sizes.c.cases))}
+    return [RunRow(**row, cases=sizes.get(row["run_id"])) for row in sorted(found.values(), key=_by_position)]
 
 
 def cases_of_run(connection: Connection, dialect: Dialect, run_id: str) -> dict[str, CaseRow]:
@@ -203,8 +171,9 @@ def _found(connection: Connection, query: Select[Any]) -> dict[str, Row]:
 
 def _row(stored: RowMapping) -> Row:
     row = dict(stored)
-    if "tags" in row:
-        row["tags"] = tuple(row["tags"])
+    for name in ("tags", "models"):
+        if row.get(name) is not None:
+            row[name] = tuple(row[name])
     return row
 
 
@@ -215,25 +184,10 @@ def _by_position(row: Row) -> int:
 
 def _tail(connection: Connection, dialect: Dialect) -> View:
     """The rows that events beyond the checkpoint touch, as they are after them."""
-    events = _events(connection, dialect, position(connection), _UNLIMITED)
+    events = _events(connection, dialect, carried_to(connection, LISTS), _UNLIMITED)
     view = _view(connection, events)
     view.advance(events)
     return view
-
-
-def position(connection: Connection) -> int:
-    """The position up to which the lists were carried.
-
-    Raises:
-        StoreDamaged: nothing says so.
-    """
-    found = connection.execute(_checkpoint).scalars().all()
-    if len(found) != 1 or not isinstance(found[0], int):
-        raise StoreDamaged(
-            "the row that says how far the lists were carried is missing, or there are two: the database was altered. "
-            "See jury verify --all; jury db rebuild makes the lists anew"
-        )
-    return found[0]
 
 
 def _events(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[StoredEvent]:
@@ -272,7 +226,7 @@ def _save_fields(connection: Connection, rows: Iterable[Row]) -> None:
     values = [
         {"position": row["position"], "name": name, "value": value}
         for row in rows
-        for name, values in row_values(row).items()
+        for name, values in indexed_values(row).items()
         if name not in FIELDS_IN_COLUMNS
         for value in values
     ]

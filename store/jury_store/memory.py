@@ -7,14 +7,17 @@ from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, stream_debate, streams_of
 from jury_events.parts import Digest, Part, whole
-from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
 from jury_store.ledger import Ledger, first_refusal
-from jury_store.projection import View
+from jury_store.list_order import NEWEST, OLDEST, Order, Place
+from jury_store.list_totals import added_up, one_line
+from jury_store.projection import Row, View
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
+from jury_store.search_terms import found_in, sought_terms, terms_by_event
 
 
 class MemoryEventStore(EventStore):
@@ -30,6 +33,7 @@ class MemoryEventStore(EventStore):
         self._seals: dict[int, Seal] = {}
         self._attestations: dict[bytes, Attestation] = {}
         self._origins: dict[str, bytes] = {}
+        self._run_sizes: dict[str, int | None] = {}
         self._epoch = 0
         self._view = View({}, {})
         self._projected = 0
@@ -154,6 +158,11 @@ class MemoryEventStore(EventStore):
             self._seals[seal.tree_size] = seal
             return True
 
+    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        with self._lock:
+            before = self._run_sizes.get(run_id)
+            self._run_sizes[run_id] = cases if cases is None or before is None else max(cases, before)
+
     def attestations(self) -> list[Attestation]:
         with self._lock:
             return sorted(self._attestations.values(), key=lambda one: (one.tree_size, one.kind, one.digest))
@@ -205,38 +214,46 @@ class MemoryEventStore(EventStore):
         limit: int = 1000,
         after: int = 0,
     ) -> list[DebateRow]:
-        wanted = DebateFilter(run_id, where=where, quarantined=quarantined)
-        with self._lock:
-            self.project()
-            rows = sorted(
-                (
-                    row
-                    for row in self._view.debates.values()
-                    if row["position"] > after
-                    and not (unfinished and row["ended_at"] is not None)
-                    and wanted.admits(row)
-                ),
-                key=lambda row: row["position"],
-            )
-            return [DebateRow(**row) for row in rows[:limit]]
+        wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished)
+        return self.listed(wanted, OLDEST, limit=limit, after=Place(after))
 
-    def latest(
-        self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None
+    def listed(
+        self,
+        wanted: DebateFilter = EVERY_DEBATE,
+        order: Order = NEWEST,
+        *,
+        limit: int = 200,
+        after: Place | None = None,
     ) -> list[DebateRow]:
         with self._lock:
-            self.project()
-            rows = [
-                row
-                for row in self._view.debates.values()
-                if (before is None or row["position"] < before) and wanted.admits(row)
-            ]
-            rows.sort(key=lambda row: row["position"], reverse=True)
+            rows = [row for row in self._wanted(wanted) if order.is_beyond(row, after)]
+            rows.sort(key=order.key, reverse=order.descending)
             return [DebateRow(**row) for row in rows[:limit]]
+
+    def totals(self, wanted: DebateFilter = EVERY_DEBATE) -> Totals:
+        with self._lock:
+            return added_up(one_line(row) for row in self._wanted(wanted))
+
+    def unsearched(self) -> int:
+        return 0
+
+    def _wanted(self, wanted: DebateFilter) -> list[Row]:
+        self.project()
+        sought = () if wanted.search is None else sought_terms(wanted.search)
+
+        def says(position: int) -> bool:
+            debate_id = stream_debate(self._log[position - 1].stream)
+            texts = {(debate_id, digest): part for digest, part in self.parts(debate_id).items()}
+            found = terms_by_event(self._streams[debate_stream(debate_id)], texts)
+            return any(found_in(sought, terms) for terms in found.values())
+
+        return [row for row in self._view.debates.values() if wanted.admits(row, says)]
 
     def runs(self) -> list[RunRow]:
         with self._lock:
             self.project()
-            return [RunRow(**row) for row in sorted(self._view.runs.values(), key=lambda row: row["position"])]
+            rows = sorted(self._view.runs.values(), key=lambda row: row["position"])
+            return [RunRow(**row, cases=self._run_sizes.get(row["run_id"])) for row in rows]
 
     def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
         with self._lock:
@@ -256,6 +273,10 @@ class MemoryEventStore(EventStore):
             self._view.advance(self._log[self._projected :])
             self._projected = len(self._log)
             return min(done, limit) if limit else done
+
+    def index_texts(self, limit: int = 500) -> int:  # noqa: ARG002
+        """Nothing: texts are searched as they are."""
+        return 0
 
     def rebuild(self) -> int:
         with self._lock:

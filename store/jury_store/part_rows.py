@@ -6,6 +6,7 @@ from sqlalchemy import Connection
 
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest
+from jury_store import searching
 from jury_store.dialects import Dialect
 from jury_store.errors import ErasureNotRecorded
 
@@ -13,7 +14,9 @@ from jury_store.errors import ErasureNotRecorded
 def delete(
     connection: Connection, dialect: Dialect, debate_id: str, digests: Collection[Digest], role: str | None
 ) -> int:
-    """Delete texts of a debate, salts with them, under a database role where there is one; gives how many there were.
+    """Delete texts of a debate, salts with them, and what is searched of them; gives how many there were.
+
+    Under a database role, where there is one.
 
     Raises:
         ErasureNotRecorded: the debate has no `texts_erased` event.
@@ -25,5 +28,6 @@ def delete(
         )
     if role is not None:
         execute(f"SET LOCAL ROLE {role}")
+    searching.forget(connection, dialect, debate_id, digests)
     rows = [(debate_id, digest) for digest in set(digests)]
     return execute(dialect.delete_part, rows).rowcount if rows else 0

@@ -107,6 +107,11 @@ def counts_of(row: Row) -> tuple[str, ...]:
     """Under which of its run's counts a debate falls, by `status`, `final_verdict` and `quarantined`."""
     if row["quarantined"] is not None:
         return ()
+    return ended_as(row)
+
+
+def ended_as(row: Row) -> tuple[str, ...]:
+    """The same, whether or not the debate is in quarantine."""
     names = ["debates"]
     if row["status"] in ENDED:
         names.append(row["status"])
@@ -159,6 +164,7 @@ _NOTHING: Row = {
     "tags": (),
     "metadata": {},
     "agent_cost": None,
+    "models": (),
     "not_shown": 0,
     "case_part": b"",
     "opened_at": 0,
@@ -199,9 +205,15 @@ def _opened(event: StoredEvent) -> Row:
         "tags": tuple(body.get("tags", ())),
         "metadata": body.get("metadata", {}),
         "agent_cost": body.get("agent_cost"),
+        "models": _models(body["panel"]),
         "not_shown": sum(loss["count"] for loss in body.get("losses", ())),
         "case_part": decode_digest(body["case"]["part"]),
     }
+
+
+def _models(panel: Any) -> tuple[str, ...]:
+    places = [*panel["seats"], *filter(None, (panel["final"]["judge"],))]
+    return tuple(dict.fromkeys(place["model"] for place in places))
 
 
 def _fold(row: Row, event: StoredEvent) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISION = "0006"
+REVISION = "0007"
 """The Alembic revision that this version of Jury Judge reads and writes."""
 
 POSITION = "position"
@@ -155,6 +155,7 @@ debates = Table(
     Column("tags", JsonText, nullable=False),
     Column("metadata", JsonText, nullable=False),
     Column("agent_cost", Float),
+    Column("models", JsonText),
     Column("not_shown", Integer, nullable=False),
     Column("case_part", LargeBinary, nullable=False),
     Column("opened_at", BigInteger, nullable=False),
@@ -182,8 +183,8 @@ debates = Table(
     Index("debates_unfinished", "position", sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED),
 )
 
-# Made of the columns tags, metadata and cluster when a debate opens, so that conditions on them need no look at every
-# debate. By position, which is shorter than an id and in the order of the lists.
+# Made of the columns tags, metadata, cluster and models when a debate opens, so that conditions on them need no look at
+# every debate. By position, which is shorter than an id and in the order of the lists.
 debate_fields = Table(
     "debate_fields",
     metadata,
@@ -210,3 +211,43 @@ runs = Table(
     Column("last_at", BigInteger, nullable=False),
     PrimaryKeyConstraint("run_id", name="runs_pkey"),
 )
+
+# How many cases a run is to judge, as whoever holds it says. Bookkeeping, and no part of the log: it is written over
+# when the run is called with more cases, and nothing that was judged follows from it.
+run_sizes = Table(
+    "run_sizes",
+    metadata,
+    Column("run_id", NAME, nullable=False),
+    Column("cases", Integer),
+    PrimaryKeyConstraint("run_id", name="run_sizes_pkey"),
+)
+
+# What a search looks through: the terms of the texts that an event names (`search_terms`), in one line. `position` is
+# that of the event, `debate` that of the opening of its debate.
+search_texts = Table(
+    "search_texts",
+    metadata,
+    Column("position", BigInteger().with_variant(Integer(), "sqlite"), autoincrement=False, nullable=False),
+    Column("debate", BigInteger, nullable=False),
+    Column("terms", Text, nullable=False),
+    PrimaryKeyConstraint("position", name="search_texts_pkey"),
+    Index("search_texts_debate", "debate"),
+)
+
+SEARCH_INDEX = {
+    "sqlite": (
+        "CREATE VIRTUAL TABLE search_index USING fts5(terms, content='search_texts', content_rowid='position', "
+        "tokenize=\"ascii tokenchars '_'\", detail=none, columnsize=0)"
+    ),
+    "postgresql": (
+        "CREATE INDEX search_index ON search_texts USING gin (array_to_tsvector(string_to_array(terms, ' ')))"
+    ),
+}
+"""The index of `search_texts.terms`, which SQLAlchemy has no words for.
+
+Terms are cut and folded before they are stored, so neither database may take them apart: of the two, the tokenizer
+`ascii` of FTS5 parts them at blanks alone.
+"""
+
+SEARCH_SHADOWS = frozenset({"search_index", "search_index_data", "search_index_idx", "search_index_config"})
+"""Tables in which SQLite keeps that index."""

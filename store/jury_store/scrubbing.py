@@ -12,6 +12,9 @@ from jury_store.errors import ScrubRefused, StoreFailed, TextsRemain
 
 _POLL_SECONDS = 0.1
 
+_WITH_TEXTS = ("parts", "search_texts")
+"""Tables that hold texts, or their terms."""
+
 _AGAIN = "end the reader, then call the same command again"
 
 
@@ -28,8 +31,12 @@ def scrub(connection: Connection, name: str, wait: float) -> None:
 
 
 def _scrub_sqlite(connection: Connection, name: str, wait: float) -> None:
-    """Deleted bytes were overwritten in their pages (`secure_delete`): only the write-ahead log holds them yet."""
+    """Deleted bytes were overwritten in their pages (`secure_delete`): only the write-ahead log holds them yet.
+
+    But for the index of searches, which marks what is gone: merged into one, it holds what is there and nothing else.
+    """
     driver: Any = connection.connection.driver_connection
+    driver.execute("INSERT INTO search_index (search_index) VALUES ('optimize')")
     (before,) = driver.execute("PRAGMA busy_timeout").fetchone()
     driver.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}").fetchone()
     try:
@@ -75,7 +82,8 @@ def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
         # The writer's role owns nothing; whoever logged in may.
         driver.execute("RESET ROLE")
         driver.execute("SELECT set_config('lock_timeout', %s, false)", (str(int(wait * 1000) + 1),))
-        driver.execute("VACUUM (FULL) parts")
+        for table in _WITH_TEXTS:
+            driver.execute(f"VACUUM (FULL) {table}")
     except psycopg.errors.LockNotAvailable:
         raise TextsRemain(
             f"{name}: the texts are deleted, but another session uses the table that holds their bytes; {_AGAIN}"
@@ -87,8 +95,9 @@ def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
         driver.autocommit = False
     if said:
         raise ScrubRefused(
-            f"{name}: the texts are deleted, but their bytes stay in free space of the table parts until its owner "
-            f"runs: VACUUM (FULL) parts (the database said: {said[0]})"
+            f"{name}: the texts are deleted, but their bytes stay in free space of the tables "
+            f"{' and '.join(_WITH_TEXTS)} until their owner runs: VACUUM (FULL) {', '.join(_WITH_TEXTS)} "
+            f"(the database said: {said[0]})"
         )
 
 

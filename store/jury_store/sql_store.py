@@ -13,9 +13,10 @@ from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part, whole
-from jury_store import list_checks, listing, part_rows, seal_rows, survey
+from jury_store import list_checks, listing, part_rows, seal_rows, searching, survey
 from jury_store.append_writer import Extras, counted, write
-from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
+from jury_store.checkpoints import SEARCH
+from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
 from jury_store.errors import (
     InvalidAppend,
@@ -28,6 +29,7 @@ from jury_store.errors import (
 )
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
+from jury_store.list_order import NEWEST, OLDEST, Order, Place
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
@@ -180,6 +182,10 @@ class SqlEventStore(EventStore):
         with self._writing() as connection, connection.begin():
             return seal_rows.keep_seal(connection, self._dialect, seal)
 
+    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        with self._writing() as connection, connection.begin():
+            connection.exec_driver_sql(self._dialect.keep_run_size, (run_id, cases))
+
     def attestations(self) -> list[Attestation]:
         with self._reading() as connection:
             return seal_rows.attestations(connection, self._dialect)
@@ -224,15 +230,29 @@ class SqlEventStore(EventStore):
     ) -> list[DebateRow]:
         self._catch_up()
         with self._reading() as connection:
-            wanted = DebateFilter(run_id, where=where, quarantined=quarantined)
-            return listing.debates(connection, self._dialect, wanted, unfinished=unfinished, limit=limit, after=after)
+            wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished)
+            return listing.debates(connection, self._dialect, wanted, OLDEST, limit=limit, after=Place(after))
 
-    def latest(
-        self, wanted: DebateFilter = EVERY_DEBATE, *, limit: int = 200, before: int | None = None
+    def listed(
+        self,
+        wanted: DebateFilter = EVERY_DEBATE,
+        order: Order = NEWEST,
+        *,
+        limit: int = 200,
+        after: Place | None = None,
     ) -> list[DebateRow]:
-        self._catch_up()
+        self._catch_up(search=wanted.search is not None)
         with self._reading() as connection:
-            return listing.latest(connection, self._dialect, wanted, limit=limit, before=before)
+            return listing.debates(connection, self._dialect, wanted, order, limit=limit, after=after)
+
+    def totals(self, wanted: DebateFilter = EVERY_DEBATE) -> Totals:
+        self._catch_up(search=wanted.search is not None)
+        with self._reading() as connection:
+            return listing.totals(connection, self._dialect, wanted)
+
+    def unsearched(self) -> int:
+        with self._reading() as connection:
+            return max(0, listing.lag(connection, self._dialect, SEARCH) - searching.TAIL)
 
     def runs(self) -> list[RunRow]:
         self._catch_up()
@@ -248,15 +268,21 @@ class SqlEventStore(EventStore):
         with self._writing() as connection, connection.begin():
             return listing.advance(connection, self._dialect, limit)
 
+    def index_texts(self, limit: int = 500) -> int:
+        with self._writing() as connection, connection.begin():
+            return searching.advance(connection, self._dialect, limit)
+
     def rebuild(self) -> int:
         with self._writing() as connection:
             with connection.begin():
                 listing.clear(connection)
+                searching.clear(connection, self._dialect)
             total = 0
             while True:
                 with connection.begin():
                     done = listing.advance(connection, self._dialect, _CATCH_UP)
-                if not done:
+                    searched = searching.advance(connection, self._dialect, _CATCH_UP)
+                if not done and not searched:
                     return total
                 total += done
 
@@ -274,15 +300,17 @@ class SqlEventStore(EventStore):
                 self._writer.dispose()
             self._on_close()
 
-    def _catch_up(self) -> None:
+    def _catch_up(self, *, search: bool = False) -> None:
         """A reader folds what is not projected yet in memory, which a writer need not do again and again."""
         if self._writer is None:
             return
         while True:
             with self._reading() as connection:
                 if listing.lag(connection, self._dialect) <= _CATCH_UP:
-                    return
+                    break
             self.project()
+        while search and self.unsearched():
+            self.index_texts()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:

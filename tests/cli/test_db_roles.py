@@ -74,7 +74,7 @@ def test_everything_works_under_the_login_that_it_is_for(logins: Logins, cases: 
 
     assert {name: (outcome.code, outcome.err) for name, outcome in results.items() if outcome.code} == {}
     assert len(results["reader lists"].json) == 3
-    assert "until its owner runs: VACUUM (FULL) parts" in results["eraser erases"].err
+    assert "until their owner runs: VACUUM (FULL) parts, search_texts" in results["eraser erases"].err
     assert results["owner scrubs"].json["scrubbed"]
     assert "texts erased on record" in results["reader verifies again"].out
 

@@ -48,6 +48,17 @@ NO_RECORD = {
     ("counters", "value"): "the counter of epochs only fences; it may be ahead, not behind",
     ("seals", "sealed_at"): "the clock of whoever sealed; what is signed is size and root",
     ("attestations", "kept_at"): "the clock of whoever asked; a cosignature has a time of its own",
+    (
+        "run_sizes",
+        "run_id",
+    ): "how many cases a run was to judge is bookkeeping; nothing that was judged follows from it",
+    ("run_sizes", "cases"): "likewise",
+    ("run_sizes", "a row deleted"): "likewise",
+    ("projections", "position"): "behind, what is searched is carried again; ahead, and of the lists, it is found",
+    (
+        "search_texts",
+        "terms",
+    ): "a search may find too little or too much; what it shows is read from the texts themselves",
     ("attestations", "a row deleted"): "a proof that is gone harms no record, and another one is as good",
 }
 """What may be changed and is not found, each with the reason; docs/verification.md says the same."""

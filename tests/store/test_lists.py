@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from jury_events.canonical import canonical_json
 from jury_events.case import Loss
 from jury_events.conditions import parse_conditions
 from jury_events.envelope import NewEvent
-from jury_store.debate_rows import DebateFilter, RunRow
+from jury_events.verdict import Verdict
+from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ReadOnlyStore
 from jury_store.event_store import Append, EventStore
+from jury_store.list_order import SORTS, BadPlace, Order, Place
 from jury_store.opening import open_store
-from support.debates import DebateScript
+from support.debates import MODEL, DebateScript
 
 
 def _hold(store: EventStore, script: DebateScript, *events: NewEvent) -> None:
@@ -299,11 +302,11 @@ def test_the_debates_opened_last_are_listed_first_page_by_page(store: EventStore
     if carried:
         store.project()
 
-    page = store.latest(limit=2)
-    rest = store.latest(before=page[-1].position)
+    page = store.listed(limit=2)
+    rest = store.listed(after=Place(page[-1].position))
 
     assert ["d4", "d3", "d2", "d1", "d0"] == [row.debate_id for row in page + rest]
-    assert [] == store.latest(before=rest[-1].position)
+    assert [] == store.listed(after=Place(rest[-1].position))
 
 
 WANTED = [
@@ -337,7 +340,7 @@ def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bo
         store.project()
 
     for wanted, expected in WANTED:
-        found = {row.case_id.removeprefix("case-") for row in store.latest(wanted)}
+        found = {row.case_id.removeprefix("case-") for row in store.listed(wanted)}
 
         assert expected == found, wanted
 
@@ -350,8 +353,8 @@ def test_a_page_of_wanted_debates_is_full_though_some_ended_since_the_lists_were
     for script in scripts[-2:]:
         _hold(store, script, script.cancelled())
 
-    assert ["d3", "d2", "d1"] == [row.debate_id for row in store.latest(DebateFilter(status="evaluating"), limit=3)]
-    assert ["d5", "d4"] == [row.debate_id for row in store.latest(DebateFilter(status="cancelled"))]
+    assert ["d3", "d2", "d1"] == [row.debate_id for row in store.listed(DebateFilter(status="evaluating"), limit=3)]
+    assert ["d5", "d4"] == [row.debate_id for row in store.listed(DebateFilter(status="cancelled"))]
 
 
 OPENED_WITH: dict[str, dict[str, Any]] = {
@@ -417,7 +420,7 @@ def test_debates_are_chosen_by_conditions_on_their_cases(store: EventStore, carr
 
     for texts, expected in CHOSEN:
         where = parse_conditions(texts)
-        newest_first = [row.debate_id for row in store.latest(DebateFilter(where=where))]
+        newest_first = [row.debate_id for row in store.listed(DebateFilter(where=where))]
         as_opened = [row.debate_id for row in store.debates(where=where)]
 
         assert expected == set(as_opened), texts
@@ -435,7 +438,7 @@ def test_conditions_and_filters_hold_together(store: EventStore) -> None:
 
     page = store.debates(run_id="run-1", unfinished=True, where=where, limit=2)
     rest = store.debates(run_id="run-1", unfinished=True, where=where, after=page[-1].position)
-    newest = store.latest(DebateFilter(run_id="run-1", status="cancelled", where=where))
+    newest = store.listed(DebateFilter(run_id="run-1", status="cancelled", where=where))
 
     assert (["d1", "d5"], ["d7"]) == ([row.debate_id for row in page], [row.debate_id for row in rest])
     assert ["d11"] == [row.debate_id for row in newest]
@@ -479,3 +482,118 @@ def test_a_debate_of_the_first_schema_has_no_fields_but_label_and_case_id(store:
     assert row is not None
     assert ((), None, {}, None, 0) == (row.tags, row.cluster, row.metadata, row.agent_cost, row.not_shown)
     assert [row] == store.debates(where=parse_conditions(["tags!~", "cluster!~", "label=safe_pass", "case_id=case-d"]))
+
+
+def test_a_run_knows_how_many_cases_it_has(store: EventStore) -> None:
+    script = DebateScript("d")
+    _hold(store, script, script.opened())
+    said = []
+    for cases in (None, 12, 123, 12, None, 5):
+        store.keep_run_size("run", cases)
+        said.append((store.runs()[0].cases, store.runs()[0].total))
+    store.rebuild()
+
+    assert [(None, None), (12, 12), (123, 123), (123, 123), (None, None), (5, 5)] == said
+    assert 5 == store.runs()[0].cases
+
+
+def test_a_run_has_no_fewer_cases_than_debates(store: EventStore) -> None:
+    for n in range(3):
+        script = DebateScript(f"d{n}", seed=n)
+        _hold(store, script, script.opened())
+    store.keep_run_size("run", 2)
+
+    assert 3 == store.runs()[0].total
+
+
+def test_the_size_of_a_run_is_no_part_of_the_log(store: EventStore) -> None:
+    store.keep_run_size("run", 2)
+
+    assert [] == store.runs()
+    assert 0 == store.last_position()
+
+
+def _varied(store: EventStore) -> None:
+    """Debates that differ in what lists are sorted by, some of them not carried into the lists yet."""
+    for n in range(12):
+        script = DebateScript(f"d{(n * 5) % 12:02}", run_id=f"run-{n % 3}", seed=n)
+        label = [Verdict.SAFE_PASS, None, Verdict.UNSAFE_FAIL][n % 3]
+        opened = script.opened(label=label, cluster=["b", "B", None][n % 3])
+        events = (opened, *script.whole()[1:]) if n % 2 else (opened,)
+        _hold(store, script, *events)
+        calls = tuple(script.exchange(i, cost=None if n % 4 == 3 else 0.25) for i in range(1, n % 5 + 1))
+        if calls:
+            store.append([Append(script.calls, calls)])
+        if n == 6:
+            store.project()
+
+
+@pytest.mark.parametrize("descending", [True, False])
+@pytest.mark.parametrize("by", SORTS)
+def test_pages_of_every_order_hold_every_debate_once(store: EventStore, by: str, *, descending: bool) -> None:
+    _varied(store)
+    order = Order(by, descending)
+    pages: list[DebateRow] = []
+    place: Place | None = None
+    while found := store.listed(order=order, limit=5, after=place):
+        pages += found
+        place = order.read(order.written(order.place(asdict(found[-1]))))
+
+    keys = [order.key(asdict(row)) for row in pages]
+    assert 12 == len(pages) == len({row.debate_id for row in pages})
+    assert keys == sorted(keys, reverse=descending)
+    assert pages == store.listed(order=order)
+
+
+@pytest.mark.parametrize(
+    ("by", "text"),
+    [
+        ("opened", ""), ("opened", "x"), ("opened", "1:2"), ("opened", "9" * 16), ("opened", "²"), ("score", "1"),
+        ("score", '1:"a"'), ("score", "1:[]"), ("score", "1:true"), ("score", "1:1e999"), ("score", "1:" + "[" * 9999),
+        ("case", "1:3"), ("case", '1:"\\u0000"'), ("case", '1:"\\ud800"'), ("quorum", "1:1"), ("score", "1:NaN"),
+    ],
+)  # fmt: skip
+def test_what_is_no_place_in_a_list_is_refused(by: str, text: str) -> None:
+    with pytest.raises(BadPlace):
+        Order(by).read(text)
+
+
+def test_lists_are_chosen_by_model_quorum_and_cost(store: EventStore) -> None:
+    _varied(store)
+    rows = store.listed()
+    known = [row.cost for row in rows if row.cost is not None]
+
+    def found(**wanted: Any) -> list[DebateRow]:
+        return store.listed(DebateFilter(**wanted))
+
+    assert rows == found(model=MODEL)
+    assert [] == found(model="simulated")
+    assert [row for row in rows if row.quorum_met] == found(quorum=True) != []
+    assert [] == found(quorum=False)
+    assert [row for row in rows if row.cost is not None and row.cost >= 0.5] == found(min_cost=0.5) != []
+    assert [row for row in rows if row.cost is not None and row.cost <= 0.25] == found(max_cost=0.25) != []
+    assert len(known) == len(found(min_cost=0.0)) < len(rows)
+    assert [row for row in rows if row.ended_at is None] == found(unfinished=True) != []
+
+
+def test_totals_are_those_of_the_debates_that_are_wanted(store: EventStore) -> None:
+    _varied(store)
+    for wanted in (DebateFilter(), DebateFilter(run_id="run-1"), DebateFilter(verdict="safe_pass", min_cost=0.5)):
+        rows = store.listed(wanted)
+        done = [row.final_score or 0 for row in rows if row.status == "completed"]
+
+        assert store.totals(wanted) == Totals(
+            debates=len(rows),
+            completed=len(done),
+            failed=0,
+            cancelled=0,
+            safe_pass=sum(row.final_verdict == "safe_pass" for row in rows),
+            needs_review=0,
+            unsafe_fail=0,
+            mean_score=sum(done) / len(done) if done else None,
+            calls=sum(row.calls for row in rows),
+            input_tokens=sum(row.input_tokens for row in rows),
+            output_tokens=sum(row.output_tokens for row in rows),
+            cost=sum(row.cost or 0.0 for row in rows),
+            unknown_cost=sum(row.cost is None for row in rows),
+        )

@@ -258,7 +258,7 @@ def test_who_may_erase_records_and_deletes(logins: dict[str, Login], kind: str) 
         if kind == "owner":
             store.scrub()
         else:
-            with pytest.raises(ScrubRefused, match="until its owner runs"):
+            with pytest.raises(ScrubRefused, match="until their owner runs"):
                 store.scrub()
 
 

@@ -165,7 +165,7 @@ def test_a_user_who_does_not_own_the_table_is_told_what_the_owner_must_do(
     _keep(store, "d", CANARY)
     _delete(store, "d")
 
-    with pytest.raises(ScrubRefused, match=r"until its owner runs: VACUUM \(FULL\) parts"):
+    with pytest.raises(ScrubRefused, match=r"until their owner runs: VACUUM \(FULL\) parts, search_texts"):
         store.scrub()
 
     store.close()

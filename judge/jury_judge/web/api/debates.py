@@ -37,6 +37,7 @@ from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem as RowProblem
 from jury_replay.selection import Selection
 from jury_store.debate_rows import DebateFilter, DebateStatus
+from jury_store.list_order import Place
 
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)
 
@@ -65,7 +66,7 @@ def listed(
     """Debates, the newest first, page by page."""
     conditions = parse_conditions(where)
     wanted = DebateFilter(run, status, verdict, simulated, search, conditions)
-    rows = service.store.latest(wanted, limit=limit, before=before)
+    rows = service.store.listed(wanted, limit=limit, after=None if before is None else Place(before))
     following = None
     if len(rows) == limit:
         asked: dict[str, Any] = {"search": search, "verdict": verdict, "status": status, "run": run}

@@ -24,6 +24,7 @@ from jury_judge.web.pages.single_file import single_file
 from jury_judge.web.pages.texts import TextShelf
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
+from jury_store.list_order import Place
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _CHUNK = 64 * 1024
@@ -40,7 +41,9 @@ class Pages:
     def debates(self, asked: Asked) -> Response:
         """`/`: the list."""
         query = list_query(asked.query, asked.every("where"))
-        found = self._store.latest(query.wanted, limit=PAGE + 1, before=query.before)
+        found = self._store.listed(
+            query.wanted, limit=PAGE + 1, after=None if query.before is None else Place(query.before)
+        )
         page = list_page(self._store, found, check=query.check)
         return asked.html("list.html", "debates", page=page, query=query, statuses=STATUSES)
 
@@ -65,7 +68,7 @@ class Pages:
             found = next((run for run in self._store.runs() if run.run_id == run_id), None)
         if found is None:
             raise NoSuchPage("there is no run of that id in this store; the page of runs shows those that there are")
-        latest = self._store.latest(DebateFilter(run_id=run_id), limit=LATEST)
+        latest = self._store.listed(DebateFilter(run_id=run_id), limit=LATEST)
         by = asked.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []

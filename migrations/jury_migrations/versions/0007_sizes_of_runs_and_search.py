@@ -1,0 +1,68 @@
+"""Runs have a size, what jurors wrote can be searched, and lists know models; the lists are made anew from the log."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+branch_labels = None
+depends_on = None
+
+_NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
+
+def upgrade() -> None:
+    """Make the lists as if nothing were carried; events and texts are not touched."""
+    op.create_table(
+        "run_sizes",
+        sa.Column("run_id", _NAME, nullable=False),
+        sa.Column("cases", sa.Integer()),
+        sa.PrimaryKeyConstraint("run_id", name="run_sizes_pkey"),
+    )
+    op.create_table(
+        "search_texts",
+        sa.Column(
+            "position", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=False, nullable=False
+        ),
+        sa.Column("debate", sa.BigInteger(), nullable=False),
+        sa.Column("terms", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("position", name="search_texts_pkey"),
+    )
+    op.create_index("search_texts_debate", "search_texts", ["debate"])
+    sqlite = op.get_bind().dialect.name == "sqlite"
+    op.execute(_SQLITE_INDEX if sqlite else _POSTGRESQL_INDEX)
+    op.execute("INSERT INTO projections (name, position) VALUES ('search', 0)")
+    op.add_column("debates", sa.Column("models", sa.Text()))
+    for table in ("debates", "debate_fields", "runs"):
+        op.execute(sa.delete(sa.table(table)))
+    op.execute("UPDATE projections SET position = 0 WHERE name = 'lists'")
+    if not sqlite:
+        op.execute(_GRANT)
+
+
+def downgrade() -> None:
+    """Nothing goes back: a log is append-only."""
+    raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
+
+
+_SQLITE_INDEX = (
+    "CREATE VIRTUAL TABLE search_index USING fts5(terms, content='search_texts', content_rowid='position', "
+    "tokenize=\"ascii tokenchars '_'\", detail=none, columnsize=0)"
+)
+_POSTGRESQL_INDEX = (
+    "CREATE INDEX search_index ON search_texts USING gin (array_to_tsvector(string_to_array(terms, ' ')))"
+)
+
+# Only roles that have their rights on the rest of the log: none is given by halves.
+_GRANT = """
+DO $$
+DECLARE role text;
+BEGIN
+    FOR role IN SELECT rolname FROM pg_roles WHERE rolname IN ('jury_writer', 'jury_eraser')
+                   AND has_table_privilege(oid, 'events', 'INSERT')
+    LOOP
+        EXECUTE 'GRANT SELECT, INSERT, UPDATE (cases) ON run_sizes TO ' || quote_ident(role);
+        EXECUTE 'GRANT SELECT, INSERT, DELETE ON search_texts TO ' || quote_ident(role);
+    END LOOP;
+END $$
+"""

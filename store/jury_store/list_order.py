@@ -1,0 +1,119 @@
+"""In which order a list of debates is read, page by page, and where the page before ended.
+
+The order is total: debates with the same value come in the order in which they opened. What is not known is less than
+anything that is, on every database.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+SORTS: Mapping[str, str] = {
+    "opened": "position",
+    "updated": "updated_at",
+    "ended": "ended_at",
+    "case": "case_id",
+    "debate": "debate_id",
+    "run": "run_id",
+    "status": "status",
+    "verdict": "final_verdict",
+    "score": "final_score",
+    "label": "label",
+    "cluster": "cluster",
+    "method": "method",
+    "rounds": "rounds",
+    "quorum": "quorum_met",
+    "calls": "calls",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cost": "cost",
+    "agent_cost": "agent_cost",
+    "not_shown": "not_shown",
+}
+"""By what debates can be sorted, and the column that holds it."""
+
+_TEXTS = frozenset({"case", "debate", "run", "status", "verdict", "label", "cluster", "method"})
+_FLAGS = frozenset({"quorum"})
+
+
+class BadPlace(ValueError):
+    """This is no place in the list."""
+
+
+class Place(NamedTuple):
+    """Where a page of a list ended: the last debate's position, and the value by which the list is sorted."""
+
+    position: int
+    value: str | float | bool | None = None
+
+
+class Order(NamedTuple):
+    """`by`: a name of `SORTS`."""
+
+    by: str = "opened"
+    descending: bool = True
+
+    @property
+    def column(self) -> str:
+        """The column that holds it."""
+        return SORTS[self.by]
+
+    def place(self, row: Mapping[str, Any]) -> Place:
+        """Where a row is, by the names of its columns."""
+        return Place(row["position"], None if self.by == "opened" else row[self.column])
+
+    def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        """By what rows are sorted in memory, ascending."""
+        return _key(self.place(row))
+
+    def is_beyond(self, row: Mapping[str, Any], after: Place | None) -> bool:
+        """Whether a row comes after a place."""
+        if after is None:
+            return True
+        mine, theirs = self.key(row), _key(after)
+        return mine < theirs if self.descending else mine > theirs
+
+    def written(self, place: Place) -> str:
+        """A place as an address has it: `17`, or `17:"needs_review"`, the value as JSON."""
+        return str(place.position) if self.by == "opened" else f"{place.position}:{json.dumps(place.value)}"
+
+    def read(self, text: str) -> Place:
+        """The place that `text` writes.
+
+        Raises:
+            BadPlace: it writes none.
+        """
+        number, colon, value = text.partition(":")
+        if not (
+            number.isascii() and number.isdigit() and len(number) <= _DIGITS and (self.by != "opened") == bool(colon)
+        ):
+            raise BadPlace("this is no place in this list; take the addresses that its pages give")
+        try:
+            found = json.loads(value) if colon else None
+        except (ValueError, RecursionError):
+            raise BadPlace("this is no place in this list; take the addresses that its pages give") from None
+        if found is not None and not self._fits(found):
+            raise BadPlace(f"this is no place in a list sorted by {self.by}; take the addresses that its pages give")
+        return Place(int(number), found)
+
+    def _fits(self, value: object) -> bool:
+        """Whether the column can hold it."""
+        if self.by in _FLAGS:
+            return isinstance(value, bool)
+        if self.by not in _TEXTS:
+            return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+        return isinstance(value, str) and "\0" not in value and not any("\ud800" <= one <= "\udfff" for one in value)
+
+
+NEWEST = Order()
+OLDEST = Order(descending=False)
+
+_DIGITS = 15
+_MOST = 2**53
+
+
+def _key(place: Place) -> tuple[Any, ...]:
+    value = place.value
+    if value is None:
+        return (0, place.position)
+    return (1, value.encode() if isinstance(value, str) else value, place.position)

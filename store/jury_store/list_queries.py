@@ -1,0 +1,109 @@
+"""What is wanted of a list of debates, and in which order, in SQL."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, literal, not_, or_, select
+
+from jury_events.conditions import Condition
+from jury_store import searching
+from jury_store.debate_rows import MODEL, DebateFilter
+from jury_store.dialects import Dialect
+from jury_store.list_order import Order, Place
+from jury_store.schema import debate_fields as _fields
+from jury_store.schema import debates
+from jury_store.search_terms import sought_terms
+
+FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
+"""Fields that are columns of the debates and nowhere else."""
+
+
+def debates_query(
+    dialect: Dialect,
+    wanted: DebateFilter,
+    order: Order,
+    *,
+    limit: int,
+    after: Place | None,
+    saying: Collection[int] = (),
+) -> Select[Any]:
+    """The rows of the lists that `debates` begins with; `saying`: debates that are known to say what is searched."""
+    query = select(debates).where(*conditions(dialect, wanted, saying))
+    position, column = debates.c.position, debates.c[order.column]
+    if after is not None:
+        query = query.where(_beyond(order, after))
+    ordering = [_directed(one, order) for one in dict.fromkeys((column, position))]
+    return query.order_by(*ordering).limit(limit)
+
+
+def conditions(dialect: Dialect, wanted: DebateFilter, saying: Collection[int]) -> list[ColumnElement[bool]]:
+    """What `DebateFilter.admits` says, in SQL."""
+    columns = debates.c
+    exactly = (
+        (columns.run_id, wanted.run_id),
+        (columns.status, wanted.status),
+        (columns.final_verdict, wanted.verdict),
+        (columns.simulated, wanted.simulated),
+        (columns.quorum_met, wanted.quorum),
+    )
+    found: list[ColumnElement[bool]] = [column == value for column, value in exactly if value is not None]
+    found.append(columns.quarantined.is_not(None) if wanted.quarantined else columns.quarantined.is_(None))
+    if wanted.min_cost is not None:
+        found.append(columns.cost >= wanted.min_cost)
+    if wanted.max_cost is not None:
+        found.append(columns.cost <= wanted.max_cost)
+    if wanted.unfinished:
+        found.append(columns.ended_at.is_(None))
+    if wanted.model is not None:
+        found.append(_condition(Condition(MODEL, "=", wanted.model)))
+    if wanted.search is not None:
+        ways = [column.icontains(wanted.search, autoescape=True) for column in (columns.debate_id, columns.case_id)]
+        if sought := sought_terms(wanted.search):
+            ways.append(columns.position.in_(searching.debates_that_say(dialect, sought)))
+        if saying:
+            ways.append(columns.position.in_(bindparam("saying", sorted(saying), expanding=True)))
+        found.append(or_(*ways))
+    return found + [_condition(one) for one in wanted.where]
+
+
+def _condition(condition: Condition) -> ColumnElement[bool]:
+    """What `Condition.admits` says, in SQL."""
+    if condition.field in FIELDS_IN_COLUMNS:
+        column = debates.c[condition.field]
+        holds = _holds(column, condition)
+        return or_(column.is_(None), not_(holds)) if condition.negative else holds
+    fields = _fields.c
+    matching = select(fields.position).where(fields.name == condition.field, _holds(fields.value, condition))
+    if condition.negative:
+        # By debate: PostgreSQL looks at the whole list again and again for a long NOT IN.
+        return not_(matching.where(fields.position == debates.c.position).exists())
+    return debates.c.position.in_(matching)
+
+
+def _holds(column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
+    """Whether this value is, or contains, that of the condition."""
+    if condition.operator in {"=", "!="}:
+        return column == condition.value
+    return column.icontains(condition.value, autoescape=True)
+
+
+def _directed(column: Any, order: Order) -> Any:
+    """What is not known is less than anything that is: neither database says so by itself in both directions."""
+    directed = column.desc() if order.descending else column.asc()
+    if not column.nullable:
+        return directed
+    return directed.nulls_last() if order.descending else directed.nulls_first()
+
+
+def _beyond(order: Order, after: Place) -> ColumnElement[bool]:
+    """What `Order.is_beyond` says, in SQL."""
+    position, column = debates.c.position, debates.c[order.column]
+    later: ColumnElement[bool] = position < after.position if order.descending else position > after.position
+    if order.by == "opened":
+        return later
+    if after.value is None:
+        same = and_(column.is_(None), later)
+        return same if order.descending else or_(column.is_not(None), same)
+    value = literal(after.value, column.type)
+    same = and_(column == value, later)
+    return or_(column < value, same, column.is_(None)) if order.descending else or_(column > value, same)

@@ -1,0 +1,229 @@
+"""What jurors wrote is found, by the same words on every database, and what was erased is in no index."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from jury_events.parts import decode_digest, refs_in
+from jury_replay.erasure import Order, erase
+from jury_store.debate_rows import DebateFilter
+from jury_store.event_store import Append, EventStore
+from jury_store.opening import open_store
+from jury_store.search_terms import MOST_CHARACTERS, sought_terms, terms_of
+from support.debates import DebateScript
+from support.postgres import PostgresServer
+
+TEXTS = {
+    "refund": "The agent refunded the order without asking for the PIN_code.",
+    "leak": "It LEAKED a password; that is unsafe.",
+    "ja": "エージェントは返金の前に本人確認をしていない。",
+    "wide": "ＡＢＣ　ﾊﾟｽﾜｰﾄﾞ　を漏らした",
+    "long": "filler " * (MOST_CHARACTERS // 7 + 1) + "needle",
+    "thai": "คืนเงินให้ลูกค้า",
+}
+FOUND = [
+    ("refund", {"refund"}),
+    ("REFUNDED order", {"refund"}),
+    ("refunded password", set()),
+    ("leak", {"leak"}),
+    ("eak", {"leak"}),  # a piece of a debate's id
+    ("eaked", set()),
+    ("pin_", {"refund"}),
+    ("返金", {"ja"}),
+    ("返", {"ja"}),
+    ("い", {"ja"}),
+    ("本人確認", {"ja"}),
+    ("確認本人", set()),
+    ("パスワード", {"wide"}),
+    ("abc", {"wide"}),
+    ("needle", set()),
+    ("filler", {"long"}),
+    ("คืนเงิน", {"thai"}),
+    ('"', set()),
+    ("'", set()),
+    ("refund OR leak", set()),
+    ("refund* NEAR(", set()),
+    ("terms: -refund", set()),
+    ("a & !b | (c)", set()),
+    ("\\", set()),
+    ("refund " * 60, {"refund"}),
+    ("%", set()),
+]
+
+
+def _keep(store: EventStore, name: str, text: str, **opened: object) -> DebateScript:
+    script = DebateScript(name)
+    events = (script.opened(case_id=f"c-{name[0]}", **opened), script.evaluated(text), *script.whole()[2:])
+    store.append([Append(script.stream, events, 0, store.next_epoch())])
+    return script
+
+
+def _found(store: EventStore, search: str) -> set[str]:
+    return {row.debate_id for row in store.listed(DebateFilter(search=search))}
+
+
+def _carried(store: EventStore) -> None:
+    while store.project() or store.index_texts():
+        pass
+
+
+@pytest.mark.parametrize("carried", [False, True])
+def test_what_jurors_wrote_is_found_by_its_words(store: EventStore, *, carried: bool) -> None:
+    for name, text in TEXTS.items():
+        _keep(store, name, text)
+    if carried:
+        _carried(store)
+
+    assert FOUND == [(search, _found(store, search)) for search, _ in FOUND]
+
+
+def test_what_is_said_while_the_index_is_behind_is_found_with_the_rest(store: EventStore) -> None:
+    _keep(store, "old", "the password")
+    _carried(store)
+    _keep(store, "new", "another password")
+    lists_ahead = {row.debate_id for row in store.listed(DebateFilter(search="password"))}
+    store.project()
+
+    assert {"old", "new"} == lists_ahead == _found(store, "password")
+    assert 0 == store.unsearched()
+
+
+def test_searches_go_with_filters_and_totals(store: EventStore) -> None:
+    for name in ("a", "b", "c"):
+        _keep(store, name, "the password", tags=(name,))
+    _carried(store)
+    wanted = DebateFilter(search="password", verdict="safe_pass", run_id="run")
+
+    assert ["c", "b", "a"] == [row.debate_id for row in store.listed(wanted)]
+    assert 3 == store.totals(wanted).debates
+    assert 0 == store.totals(wanted._replace(search="passwords")).debates
+
+
+def test_an_index_made_anew_finds_the_same(store: EventStore) -> None:
+    for name, text in TEXTS.items():
+        _keep(store, name, text)
+    _carried(store)
+
+    store.rebuild()
+
+    assert FOUND == [(search, _found(store, search)) for search, _ in FOUND]
+
+
+def test_an_erased_text_is_found_no_more_and_the_rest_still_is(store: EventStore) -> None:
+    _keep(store, "gone", "the password")
+    _keep(store, "stays", "the password too")
+    _carried(store)
+
+    erase(store, "gone", Order("dpo", "asked"), now=1)
+
+    assert {"stays"} == _found(store, "password")
+    _carried(store)
+    assert {"stays"} == _found(store, "password")
+    store.rebuild()
+    assert {"stays"} == _found(store, "password")
+    assert [] == store.list_faults() + store.list_faults(store.records(["gone", "stays"]))
+
+
+def test_an_erasure_before_the_index_came_so_far_leaves_nothing_to_find(store: EventStore) -> None:
+    _keep(store, "gone", "the password")
+    erase(store, "gone", Order("dpo", "asked"), now=1)
+
+    _carried(store)
+
+    assert set() == _found(store, "password")
+
+
+def test_one_text_of_several_goes(store: EventStore) -> None:
+    script = DebateScript("d")
+    first, second = script.evaluated("alpha", exchanges=("x",)), script.checked()
+    store.append([Append(script.stream, (script.opened(), first, second), 0, store.next_epoch())])
+    _carried(store)
+    (digest,) = (decode_digest(ref) for ref in refs_in(json.loads(first.body)["evaluation"]["rationale"]))
+    erased = script.erased("alpha")
+    store.append([Append(script.stream, (erased,), 3, store.next_epoch())], together=True, erase=[digest])
+
+    assert set() == _found(store, "alpha")
+
+
+@pytest.fixture
+def canaried(url: str) -> str:
+    """A store with texts that were indexed in many steps, one of which was erased and scrubbed."""
+    store = open_store(url, write=True)
+    for number in range(40):
+        _keep(store, f"d{number}", f"zcanary{number}z and common words of number {number}")
+        _carried(store)
+    erase(store, "d7", Order("dpo", "asked"), now=1)
+    store.scrub()
+    store.close()
+    return url
+
+
+def test_nothing_of_an_erased_text_is_left_in_the_index(
+    canaried: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if canaried.startswith("sqlite"):
+        folder = tmp_path
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        server.execute("CHECKPOINT")
+        folder = Path(server.folder) / "data" / "base"
+    left = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+
+    # SQLite's index keeps terms without what they share with the one before.
+    assert b"anary7z" not in left
+    assert b"anary8z" in left
+    if canaried.startswith("sqlite"):
+        with closing(sqlite3.connect(tmp_path / "jury.db")) as connection:
+            connection.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'search_index', 'row')")
+            terms = {
+                row[0] for row in connection.execute("SELECT term FROM temp.vocabulary WHERE term LIKE 'zcanary%'")
+            }
+            connection.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
+        assert {f"zcanary{number}z" for number in range(40) if number != 7} == terms
+
+
+def test_a_reader_finds_what_no_writer_carried(url: str, open_writer: Callable[[str], EventStore]) -> None:
+    _keep(open_writer(url), "d", "the password")
+    with closing(open_store(url, write=False)) as reader:
+        assert {"d"} == _found(reader, "password")
+
+
+def test_events_that_are_not_looked_through_are_counted(url: str, open_writer: Callable[[str], EventStore]) -> None:
+    writer = open_writer(url)
+    script = DebateScript("d")
+    _keep(writer, "early", "the password")
+    exchanges = tuple(script.exchange(number) for number in range(1, 2300))
+    writer.append([Append(script.calls, exchanges)])
+    _keep(writer, "late", "the password")
+    with closing(open_store(url, write=False)) as reader:
+        assert 309 == reader.unsearched()
+        assert {"early"} == _found(reader, "password")
+
+    assert {"early", "late"} == _found(writer, "password")
+
+
+def test_what_is_searched_is_compared_with_the_log(
+    url: str, open_writer: Callable[[str], EventStore], sql: Callable[[str, str], None]
+) -> None:
+    store = open_writer(url)
+    _keep(store, "d", "the password")
+    _carried(store)
+    sql(url, "INSERT INTO search_texts VALUES (4, 1, 'forged')")
+
+    (fault,) = store.list_faults(store.records(["d"]))
+
+    assert "d" == fault.debate_id
+    assert "what is searched of it" in fault.what
+    store.rebuild()
+    assert [] == store.list_faults(store.records(["d"]))
+
+
+def test_terms_are_those_of_the_text_whatever_its_width_and_case() -> None:
+    assert {"it", "is", "ﬁne".replace("ﬁ", "fi"), "123"} == terms_of("It is ﬁne: 123!")
+    assert {"返金", "金額", "額", "ok"} == terms_of("返金額OK")
+    assert ("返金", "金額") == sought_terms("返金額")
+    assert () == sought_terms("… ?!")
