@@ -23,12 +23,10 @@ def asked_in_process(*, in_process: bool, ray: bool, ray_address: str | None, re
 
 def in_process_for(surveyed: "Survey") -> tuple[bool, str]:
     """Whether the debates that are left are held in this process, and a line that says so, and why."""
-    from jury_judge.views.counted import counted
-
     if surveyed.total is None:
         return False, "too many debates to count at once: on a local Ray cluster (--in-process does without)"
     left = surveyed.total - surveyed.ended
-    debates = counted(left, "debate")
+    debates = f"{left:,} debate" + ("" if left == 1 else "s")
     if left < RAY_FROM:
         return True, f"{debates} to hold: in this process (from {RAY_FROM:,} on, or with --ray, on a local Ray cluster)"
     return False, f"{debates} to hold: on a local Ray cluster, as from {RAY_FROM:,} on (--in-process does without)"
