@@ -46,8 +46,12 @@ class ClusterUnreachable(ActorError):
     """There is no Ray cluster at the address given."""
 
 
+class ClusterNotStarted(ActorError):
+    """A local Ray cluster could not be started; nothing of it is left."""
+
+
 class ClusterOpen(ActorError):
-    """The Ray cluster at the address given asks nobody for a token, and that was not accepted."""
+    """The Ray cluster at the address given answers calls without a token, and that was not accepted."""
 
 
 class ClusterRefused(ActorError):
@@ -59,7 +63,7 @@ class ClusterNotPrivate(ActorError):
 
 
 class FolderNotPrivate(ActorError):
-    """The folder for what Ray writes belongs to somebody else, or others may enter it."""
+    """The folder for Ray's files has another owner, or other users have permissions on it."""
 
 
 class TextMissing(ActorError):
@@ -71,7 +75,21 @@ class Broken(ActorError):
 
 
 class ClusterLost(ActorError):
-    """Ray, or an actor of the court, is gone for good; what was recorded stays, and the same run goes on from there."""
+    """Ray, or an actor of the court, is gone for good; what was recorded stays, and the same run goes on from there.
+
+    `reason` is what was seen of it, `remedy` how to go on.
+    """
+
+    def __init__(self, reason: str, remedy: str = "call the same run again") -> None:
+        super().__init__(reason, remedy)
+
+    def __str__(self) -> str:
+        return f"the Ray cluster was lost ({self.reason}); {self.args[1]}"
+
+    @property
+    def reason(self) -> str:
+        """What was seen of it."""
+        return str(self.args[0])
 
 
 class HeldElsewhere(ActorError):

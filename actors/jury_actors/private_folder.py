@@ -17,10 +17,10 @@ def private_folder() -> Path:
     """The folder of this user, made where there is none, in `RAY_TMPDIR`, else where temporary files go.
 
     Raises:
-        FolderNotPrivate: somebody else made it, or may enter it.
+        FolderNotPrivate: it has another owner, or other users have permissions on it.
     """
-    # The sockets' paths may have 107 bytes, and macOS has a long one for temporary files.
-    usual = tempfile.gettempdir() if sys.platform == "linux" else "/tmp"  # noqa: S108
+    # The paths of sockets may have 107 bytes, and the folder for temporary files of macOS alone takes half of them.
+    usual = tempfile.gettempdir() if sys.platform == "linux" else "/tmp"  # noqa: S108  (the folder in it is private)
     path = Path(os.environ.get("RAY_TMPDIR") or usual).resolve() / f"jury-{os.getuid()}"
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -29,7 +29,7 @@ def private_folder() -> Path:
         found = path.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
             raise FolderNotPrivate(
-                f"{path} must be a folder that you own and nobody else may enter; "
+                f"{path} must be a folder of your own without permissions for other users (chmod 700); "
                 "move it away, or name another place for it in RAY_TMPDIR"
             ) from None
     return path

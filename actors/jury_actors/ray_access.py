@@ -7,10 +7,10 @@ from jury_actors.errors import ClusterOpen, ClusterRefused
 from jury_actors.ray_address import answers
 from jury_store.named_files import cause_of, read_text
 
-TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105  (the name of a variable)
-TOKEN_FILE = "RAY_AUTH_TOKEN_PATH"  # noqa: S105
 _MOST_BYTES = 1 << 16
-_PLACES = f"{TOKEN}, the file that {TOKEN_FILE} names, or ~/.ray/auth_token"
+AUTH_VARIABLE = "RAY_AUTH_TOKEN"
+AUTH_FILE_VARIABLE = "RAY_AUTH_TOKEN_PATH"
+_PLACES = f"{AUTH_VARIABLE}, the file that {AUTH_FILE_VARIABLE} names, or ~/.ray/auth_token"
 
 
 def token_for(address: str, *, open_cluster: bool = False) -> str | None:
@@ -18,18 +18,18 @@ def token_for(address: str, *, open_cluster: bool = False) -> str | None:
 
     Args:
         address: of the cluster.
-        open_cluster: one that asks nobody for a token is accepted.
+        open_cluster: a cluster that requires no token is accepted.
 
     Raises:
         ClusterUnreachable: nobody, or something else than Ray, listens at `address`.
-        ClusterOpen: the cluster asks nobody for a token.
+        ClusterOpen: the cluster requires no token.
         ClusterRefused: it asks for one, and none is set here, or another.
     """
     if answers(address):
         if open_cluster:
             return None
         raise ClusterOpen(
-            f"the Ray cluster at {address} asks nobody for a token: whoever reaches its ports can run code in the "
+            f"the Ray cluster at {address} requires no token: whoever reaches its ports can run code in the "
             "jurors' processes, and read keys and cases there; start it with RAY_AUTH_MODE=token (docs/ray.md), or "
             "accept that with --ray-open-cluster, in Python with ray_open_cluster=True"
         )
@@ -46,9 +46,9 @@ def token_for(address: str, *, open_cluster: bool = False) -> str | None:
 
 def _token(address: str) -> str:
     """Of the places where Ray looks for it, in its order."""
-    if token := os.environ.get(TOKEN, "").strip():
+    if token := os.environ.get(AUTH_VARIABLE, "").strip():
         return token
-    named = os.environ.get(TOKEN_FILE, "")
+    named = os.environ.get(AUTH_FILE_VARIABLE, "")
     path = Path(named) if named else Path.home() / ".ray" / "auth_token"
     try:
         return read_text(path, _MOST_BYTES).strip()

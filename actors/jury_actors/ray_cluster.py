@@ -4,56 +4,60 @@ A local cluster listens on the loopback address alone and answers nobody without
 and travels to its processes in their environment: it is in no file, no command line and no log, and ends with them.
 """
 
+from jury_actors.ray_environment import MODE, ONE_MACHINE, WORKER_NICENESS
+
+# Above all others, since it sets what Ray reads when it is imported.
+# isort: split
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_address
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from jury_actors.errors import ClusterNotPrivate
+import ray
+from ray._private import ray_constants, worker
+from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # not in Ray's own stub
+
+from jury_actors.errors import ClusterNotPrivate, ClusterNotStarted, ClusterUnreachable
 from jury_actors.private_folder import private_folder
-from jury_actors.ray_access import TOKEN, TOKEN_FILE, token_for
+from jury_actors.ray_access import AUTH_FILE_VARIABLE, AUTH_VARIABLE, token_for
+from jury_actors.ray_processes import end_own_processes, own
 
-# Before `import ray`: without the first, `uv run` zips the working directory (with .env and the database) into the
-# cluster.
-for _name, _value in {
-    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_DEDUP_LOGS": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}.items():
-    os.environ.setdefault(_name, _value)
-
-import ray  # noqa: E402
-from ray._private import ray_constants  # noqa: E402
-from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # noqa: E402
+_log = logging.getLogger(__name__)
 
 _OBJECT_STORE_BYTES = 128 * 1024 * 1024
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": True}
 
-_MODE = "RAY_AUTH_MODE"
-_ONE_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Off, on any system: the node's own address is the loopback one, and to that every server of Ray binds."""
+_STARTS = 2
+"""A busy machine is often slower than the 30 s that Ray gives a node; the second start finds its files in memory."""
 
 
 def start_ray(address: str | None = None, *, open_cluster: bool = False) -> bool:
     """Start a local cluster, or join the one at `address` (host:port). Gives False when Ray runs already.
 
+    The processes of a local cluster are killed when the thread that calls this ends, by Linux: call it in one that
+    lasts.
+
     Args:
         address: of the cluster to join.
-        open_cluster: join it even where it asks nobody for a token.
+        open_cluster: join it even where it requires no token.
 
     Raises:
-        ClusterUnreachable: nobody, or something else than Ray, listens at `address`.
-        ClusterOpen: the cluster there asks for no token, and `open_cluster` is not set.
+        ClusterUnreachable: nobody, or something else than Ray, listens at `address`; or Ray cannot join what does.
+        ClusterOpen: the cluster there requires no token, and `open_cluster` is not set.
         ClusterRefused: it asks for a token, and there is none here, or another.
+        ClusterNotStarted: Ray could not start a local cluster.
         FolderNotPrivate, ClusterNotPrivate: a local cluster cannot be kept from others.
     """
     if ray.is_initialized():
         return False
+    # Ray prints what its nodes tell (a process died) to stdout, which is for results.
+    worker.print_to_stdstream = _logged
     if address is None:
-        _start()
+        _start(private_folder() / "ray")
     else:
         _join(address, token_for(address, open_cluster=open_cluster))
     return True
@@ -63,11 +67,32 @@ def stop_ray() -> None:
     """Leave the cluster; a local one ends, and its token with it."""
     ray.shutdown()
     _read_authentication()
+    end_own_processes()
 
 
-def _start() -> None:
-    folder = private_folder() / "ray"
-    with _starting({_MODE: "token", TOKEN: token_hex(32), TOKEN_FILE: None, _ONE_MACHINE: "0"}):
+def _start(folder: Path) -> None:
+    for left in reversed(range(_STARTS)):
+        try:
+            _start_once(folder)
+        except ClusterNotPrivate:
+            raise
+        except Exception as error:  # Ray has no type of error for a start that failed
+            _log.info("a local Ray cluster could not be started", exc_info=True)
+            if not left:
+                raise ClusterNotStarted(
+                    f"a local Ray cluster could not be started, in {_STARTS} tries ({_first_line(error)}); the machine "
+                    "may be too busy: --in-process (in Python in_process=True) does without Ray"
+                ) from error
+        else:
+            return
+
+
+def _start_once(folder: Path) -> None:
+    token = token_hex(32)
+    niceness = os.environ.get(WORKER_NICENESS, "0")
+    secret = {MODE: "token", AUTH_VARIABLE: token, AUTH_FILE_VARIABLE: None}
+    own(token)
+    with _starting({**secret, ONE_MACHINE: "0", WORKER_NICENESS: niceness}):
         ray.init(
             address="local",
             include_dashboard=False,
@@ -76,8 +101,8 @@ def _start() -> None:
             _temp_dir=str(folder),
             **_QUIET,
         )
-        listens = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
-        if not ip_address(listens).is_loopback:
+        listens = head_address().rpartition(":")[0]
+        if not ip_address(listens.strip("[]")).is_loopback:
             raise ClusterNotPrivate(
                 f"this release of Ray ({ray.__version__}) listens on {listens}, where other machines reach it; "
                 "install the release that jury-judge was made for, or use --in-process"
@@ -86,8 +111,31 @@ def _start() -> None:
 
 def _join(address: str, token: str | None) -> None:
     mode = "disabled" if token is None else "token"
-    with _starting({_MODE: mode, TOKEN: token, TOKEN_FILE: None, _ONE_MACHINE: "0"}):
-        ray.init(address=address, **_QUIET)
+    with _starting({MODE: mode, AUTH_VARIABLE: token, AUTH_FILE_VARIABLE: None, ONE_MACHINE: "0"}):
+        try:
+            ray.init(address=address, **_QUIET)
+        except Exception as error:
+            raise ClusterUnreachable(
+                f"the head of the Ray cluster at {address} answers, but the cluster cannot be joined "
+                f"({_first_line(error)}); look at `ray status` there: is a node alive, and of the same release of Ray "
+                "and Python as here?"
+            ) from error
+
+
+def head_address() -> str:
+    """Where the head of the cluster listens, as `host:port`; Ray must be started."""
+    address: str = ray.get_runtime_context().gcs_address
+    return address
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _logged(data: Mapping[str, Any], *_args: object, **_options: object) -> None:
+    """In the place of Ray's own function, which prints."""
+    for line in data.get("lines", ()):
+        _log.info("Ray: %s", line)
 
 
 @contextmanager
@@ -96,7 +144,7 @@ def _starting(variables: Mapping[str, str | None]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in variables}
     clusters = ray_constants.ENABLE_RAY_CLUSTER
     _put(variables)
-    # Ray read `_ONE_MACHINE` when it was imported, which may have been before this module was.
+    # Ray read `ONE_MACHINE` when it was imported, which may have been before this module was.
     ray_constants.ENABLE_RAY_CLUSTER = False
     _read_authentication()
     started = False
@@ -107,6 +155,8 @@ def _starting(variables: Mapping[str, str | None]) -> Iterator[None]:
         ray_constants.ENABLE_RAY_CLUSTER = clusters
         _put(before)
         if not started:
+            # Ray knows nothing of the processes of a start that failed, and would wait for them to answer.
+            end_own_processes()
             stop_ray()
 
 

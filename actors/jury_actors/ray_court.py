@@ -3,7 +3,7 @@
 `import ray` costs seconds and reads its environment once, so this module is imported only to set up a court on Ray.
 """
 
-from jury_actors.ray_cluster import start_ray, stop_ray
+from jury_actors.ray_cluster import head_address, start_ray, stop_ray
 
 # Above all others, since it sets what Ray reads when it is imported.
 # isort: split
@@ -29,8 +29,14 @@ from jury_actors.ray_actors import (
     LimiterActor,
 )
 from jury_actors.ray_ports import RayClerkPort, RayCoordinatorPort
+from jury_actors.ray_processes import end_own_processes
+from jury_actors.ray_watch import WatchedPort
 
 __all__ = ["ray_court", "start_ray", "stop_ray"]
+
+_PATIENCE = 2.0
+_PATIENCE_WITH_OTHERS = 15.0
+"""Seconds that the head of a cluster may refuse connections. One that others run may be set up to come back."""
 
 
 @asynccontextmanager
@@ -39,6 +45,7 @@ async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
 
     Raises:
         StoreError: the store cannot be opened for writing.
+        ClusterLost: by calls of the port, once the cluster is gone.
     """
     namespace = f"jury-{token_hex(8)}"
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
@@ -60,16 +67,23 @@ async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
     sent = plan._replace(endpoints=dict(plan.endpoints))
     others += [actor(JurorActor, name, namespace, sent) for names in places.values() for name in names]
     others.append(coordinator := actor(CoordinatorActor, "coordinator", namespace, places))
+    patience = _PATIENCE_WITH_OTHERS if plan.shared_cluster else _PATIENCE
+    watched = WatchedPort(RayCoordinatorPort(coordinator), head_address(), patience=patience)
     try:
-        await RayClerkPort(clerk).open()
-        yield RayCoordinatorPort(coordinator)
-        # Whoever writes is stopped first, then the clerk stores what waits.
-        while others:
-            ray.kill(others.pop())
-        await RayClerkPort(clerk).close()
+        async with watched:
+            await watched.unless_lost(RayClerkPort(clerk).open())
+            yield watched
+            # Whoever writes is stopped first, then the clerk stores what waits.
+            while others:
+                ray.kill(others.pop())
+            await watched.unless_lost(RayClerkPort(clerk).close())
     finally:
-        for handle in [*others, clerk]:
-            ray.kill(handle)
+        if watched.lost:
+            # Actors cannot be killed without a head. Those of a local cluster end here, others when Ray notices.
+            end_own_processes()
+        else:
+            for handle in [*others, clerk]:
+                ray.kill(handle)
 
 
 def _actor(cls: type, **options: object) -> Any:

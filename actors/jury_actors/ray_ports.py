@@ -41,9 +41,7 @@ async def _remotely(method: Any, *args: Any) -> Any:
         raise
     except RayError as error:
         first = (str(error).strip().splitlines() or ["no reason given"])[0]
-        raise ClusterLost(
-            f"the Ray cluster was lost ({type(error).__name__}: {first}); call the same run again"
-        ) from error
+        raise ClusterLost(f"{type(error).__name__}: {first}") from error
 
 
 class RayDeskPort:

@@ -64,7 +64,7 @@ class Jury(Records):
         store: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
         in_process: hold debates in this process; else on Ray.
         ray_address: the cluster to join, as `host:port`; debates are held there.
-        ray_open_cluster: join it even where it asks nobody for a token (`docs/ray.md`).
+        ray_open_cluster: join it even where it requires no token (`docs/ray.md`).
         replicas: juror processes a seat, on Ray.
         concurrency: debates at once.
         simulate: latencies and faults of simulated jurors.

@@ -120,15 +120,15 @@ def spread(
 
 
 def _submit(pool: ProcessPoolExecutor, work: Work[R], chunk: Sequence[str]) -> Future[R]:
-    # Workers start here, and inherit that Ctrl-C is held back: one that comes before they ignore it would end them in
-    # the middle of their imports.
+    # Workers start here, and inherit that signals are held back: a Ctrl-C that comes before they ignore it would end
+    # them in the middle of their imports.
     with _interrupts_held_back():
         return pool.submit(_work, work, chunk)
 
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -162,6 +162,7 @@ class _Worker:
 
 def _open(url: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends its workers
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # the pool ends them by it when one of them has died
     signal.signal(_STOP, _stopping)
     _Worker.store = open_store(url, write=False)
 

@@ -155,7 +155,7 @@ def outside(home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def open_cluster() -> Iterator[str]:
-    """The address of a cluster that asks nobody for a token."""
+    """The address of a cluster that requires no token."""
     # Short, for the sockets in it.
     folder = Path(tempfile.mkdtemp(prefix="jury-"))
     process = subprocess.Popen(
@@ -193,7 +193,7 @@ def test_an_open_cluster_is_joined_only_where_that_is_accepted(jury: CommandLine
     accepted = ended(jury, *RUN, open_cluster, "--ray-open-cluster", RAY_AUTH_MODE="token", RAY_AUTH_TOKEN="elsewhere")
 
     assert refused[0] == 2
-    assert f"the Ray cluster at {open_cluster} asks nobody for a token" in refused[1]
+    assert f"the Ray cluster at {open_cluster} requires no token" in refused[1]
     assert accepted[0] == 0, accepted[1]
     assert "polite" in accepted[1]
 

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from contextlib import closing
+from unittest.mock import patch
 
 import pytest
 
@@ -201,3 +202,21 @@ def test_another_writer_is_waited_for_and_named(jury, cases, monkeypatch):
     assert "jury: waiting up to 0.1 s: " in outcome.err
     assert ", run other, since " in outcome.err.splitlines()[-1]
     assert done.code == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ConnectionError("Failed to connect"), "ConnectionError: Failed to connect"),
+        (BrokenPipeError(32, "Broken pipe"), "BrokenPipeError: Broken pipe"),
+        (TimeoutError(), "TimeoutError: no reason given"),
+        (PermissionError(13, "Permission denied", "there"), "there: Permission denied"),
+        (OSError(28, "No space left on device"), "the output cannot be written: No space left on device"),
+    ],
+)
+def test_what_the_system_refuses_is_called_what_it_is(judged, error, says):
+    with patch("jury_store.opening.open_store", side_effect=error):
+        outcome = judged("list")
+
+    assert (outcome.code, outcome.out) == (4, "")
+    assert outcome.err == f"jury: {says}; mend that and call the same command again\n"

@@ -51,14 +51,14 @@ def test_a_run_in_one_process_killed_at_many_moments_comes_to_the_same_end(
 @pytest.mark.ray
 def test_a_run_on_ray_killed_with_every_process_comes_to_the_same_end(command: Command, undisturbed: Started) -> None:
     for reached in (40, 120):
-        running = command.start(*SLOW)
+        running = command.start("--ray", *SLOW)
         running.comes_to(reached, command)
         running.kill_everything()
 
-    is_done(command, goes_on_to_the_same_end(command, undisturbed, *SLOW))
+    is_done(command, goes_on_to_the_same_end(command, undisturbed))
 
 
-@pytest.mark.parametrize("where", ["--in-process", pytest.param("--replicas=1", marks=pytest.mark.ray, id="on Ray")])
+@pytest.mark.parametrize("where", ["--in-process", pytest.param("--ray", marks=pytest.mark.ray, id="on Ray")])
 def test_a_run_that_is_interrupted_once_finishes_its_debates_and_can_be_gone_on_with(
     command: Command, undisturbed: Started, where: str
 ) -> None:
@@ -93,7 +93,7 @@ def test_a_run_that_is_interrupted_twice_stops_at_once_and_can_be_gone_on_with(
 
 @pytest.mark.ray
 def test_a_run_on_ray_that_is_interrupted_twice_stops_at_once(command: Command) -> None:
-    running = command.start("--simulate", "latency=60", "--simulate", "sigma=0")
+    running = command.start("--ray", "--simulate", "latency=60", "--simulate", "sigma=0")
     running.comes_to(12, command)
     running.interrupt()
     eventually(lambda: "Ctrl-C again" in running.stderr)

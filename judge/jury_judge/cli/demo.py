@@ -31,7 +31,8 @@ from jury_judge.cli.options import (
 def command(**options: Any) -> int:
     """Hold one debate over a bundled case with security-gate and agent-card records.
 
-    Without a panel the jurors are simulated: no key, no server, no model. Each call holds a new debate.
+    Without a panel the jurors are simulated: no key, no server, no model. Each call holds a new debate, on a local Ray
+    cluster unless it is told otherwise.
     """
     return _demo(**options)
 
@@ -51,6 +52,7 @@ def _demo(
     seal_last: Path | None,
     seal_every: float,
     in_process: bool,
+    ray: bool,
     ray_address: str | None,
     ray_open_cluster: bool,
     replicas: int,
@@ -60,6 +62,7 @@ def _demo(
     from jury_judge.cases.examples import load_example
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.live import told_live
+    from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.terminal import WritingLine, note
     from jury_judge.debates import read_debate
     from jury_judge.panels.files import load_panel
@@ -70,6 +73,7 @@ def _demo(
     from jury_store.opening import shown
     from jury_store.opening import store_url as parsed
 
+    asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
     loaded = load_panel(
         panel_name,
         os.environ,
@@ -86,8 +90,7 @@ def _demo(
     try:
         sealing = seal_with(seal_key, seal_last, seal_every, store)
         warn_of_models(loaded, on_cluster=ray_address is not None)
-        no_model = all(model.startswith("simulated/") for model in loaded.panel.models)
-        if no_model:
+        if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(f"debate {debate_id}: {len(loaded.panel.seats)} jurors, {loaded.panel.name}")
         held = hold_run(
@@ -95,7 +98,7 @@ def _demo(
             surveyed,
             store,
             CourtPlan(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
-            in_process=in_process,
+            in_process=bool(asked),
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,
             progress=_Silent(),

@@ -1,6 +1,5 @@
 """`jury doctor`: what is installed, reachable and configured."""
 
-import asyncio
 import os
 import platform
 import shutil
@@ -182,13 +181,14 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
 def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
     from jury_actors.providers.probe import probe, probe_settings
     from jury_actors.providers.registry import provider_factory
+    from jury_judge.cli.interrupts import run_interruptibly
 
     panel = loaded.panel
     calls = probe_settings(panel)
     longest = max(settings.timeout_seconds for settings in calls.values())
     yield "note", f"probing: {len(calls)} calls, one for each model of the panel, for up to {longest:g} s"
     primary = {seat.model for seat in panel.seats} | ({panel.final.judge.model} if panel.final.judge else set())
-    for one in asyncio.run(probe(calls, provider_factory(endpoints=loaded.endpoints))):
+    for one in run_interruptibly(lambda: probe(calls, provider_factory(endpoints=loaded.endpoints))):
         yield _probe_finding(one, needed=one.model in primary)
 
 

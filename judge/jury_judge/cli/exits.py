@@ -18,7 +18,7 @@ class Exit(IntEnum):
 
 def code_of(error: JuryError) -> Exit:
     """How the command ends when `error` ends it."""
-    from jury_actors.errors import ClusterLost
+    from jury_actors.errors import ClusterLost, ClusterNotStarted
     from jury_debate.errors import IllegalEvent
     from jury_judge.errors import AttestationFailed, OutputClosed
     from jury_replay.errors import CassetteDamaged, OtherDebate, RecordDamaged
@@ -27,6 +27,7 @@ def code_of(error: JuryError) -> Exit:
     altered = EventError | IllegalEvent | CassetteDamaged | OtherDebate | RecordDamaged | SealRefused | StoreDamaged
     if isinstance(error, altered):
         return Exit.INTEGRITY
-    if isinstance(error, StoreFailed | TextsRemain | OutputClosed | ClusterLost | AttestationFailed):
+    stopped = StoreFailed | TextsRemain | OutputClosed | ClusterLost | ClusterNotStarted | AttestationFailed
+    if isinstance(error, stopped):
         return Exit.STOPPED
     return Exit.USAGE

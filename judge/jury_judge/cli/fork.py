@@ -78,6 +78,7 @@ def _fork(
     store_url: str | None,
     as_json: bool,
     in_process: bool,
+    ray: bool,
     ray_address: str | None,
     ray_open_cluster: bool,
     replicas: int,
@@ -86,11 +87,13 @@ def _fork(
     from jury_actors.court import CourtPlan
     from jury_actors.providers.registry import check_models
     from jury_judge.cli.holding import warn_of_models
+    from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.terminal import note
     from jury_judge.forks import plan_fork, read_origin
     from jury_judge.panels.variables import Overrides
     from jury_store.opening import open_store
 
+    asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
     overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)  # type: ignore[arg-type]
     url = resolved_store(store_url)
     store = open_store(url, write=False)
@@ -111,7 +114,7 @@ def _fork(
                 fork,
                 plan,
                 store,
-                in_process=in_process,
+                in_process=asked is not False,
                 ray_address=ray_address,
                 ray_open_cluster=ray_open_cluster,
             )

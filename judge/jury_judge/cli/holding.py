@@ -3,12 +3,13 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, ExitStack, aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
@@ -191,7 +192,7 @@ def in_court(
         work: see `run_until_interrupted` for `stopping`.
         in_process: without Ray.
         ray_address: the cluster to join instead of a local one.
-        ray_open_cluster: join it even where it asks nobody for a token.
+        ray_open_cluster: join it even where it requires no token.
         again: what to do after an interruption.
         idle: nothing is left to hold, and Ray is not started.
         sealing: the log is sealed meanwhile, and at the end.
@@ -199,17 +200,16 @@ def in_court(
     court = _court(plan._replace(shared_cluster=ray_address is not None), in_process=in_process)
     if sealing is not None:
         court = sealing.around(court)
-    on_ray = not in_process and not idle
-    if on_ray:
-        from jury_actors import ray_court
-
-        ray_court.start_ray(ray_address, open_cluster=ray_open_cluster)
     says = f"jury: finishing the debates that run; press Ctrl-C again to stop at once ({again})"
-    try:
-        _, interrupted = asyncio.run(run_until_interrupted(lambda stopping: work(court, stopping), says=says))
-    finally:
-        if on_ray:
-            ray_court.stop_ray()
+    with ExitStack() as around:
+        if not in_process and not idle:
+            from jury_judge.cli.ray_thread import ray_started
+
+            around.enter_context(ray_started(ray_address, open_cluster=ray_open_cluster))
+        try:
+            _, interrupted = run_until_interrupted(lambda stopping: work(court, stopping), says=says)
+        except ClusterLost as error:
+            raise ClusterLost(error.reason, again) from error
     if interrupted:
         note(f"jury: stopped; {again}")
     if sealing is not None and sealing.sealed is not None:

@@ -1,6 +1,8 @@
 """The entry point: which commands there are, and how errors end them."""
 
+import errno
 import os
+import select
 import sys
 import traceback
 from importlib import import_module
@@ -12,7 +14,10 @@ import click
 from jury_events.errors import JuryError
 from jury_events.nearest import did_you_mean
 from jury_judge.cli.exits import Exit, code_of
+from jury_judge.signals import raising
 from jury_judge.views.visible_text import visible_line
+
+_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 _MESSAGE = 4000
 """Characters of an error line at most."""
@@ -51,6 +56,10 @@ class _SystemRefused(Exception):
         self.error = error
 
 
+class _Interrupted(Exception):
+    """Carries a KeyboardInterrupt past click, which would print an empty line."""
+
+
 class Commands(click.Group):
     """Subcommands by name, loaded when they are called."""
 
@@ -78,7 +87,10 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; click must not see what the system refuses: it would end the process with its own code."""
         try:
-            return super().invoke(ctx)
+            with raising():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _Interrupted from None
         except OSError as error:
             raise _SystemRefused(error) from error
 
@@ -118,7 +130,7 @@ def _run() -> Exit:
         path = context.command_path if context is not None else "jury"
         _say(f"{path}: {error.format_message().rstrip('.')}; see {path} --help")
         return Exit.USAGE
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, _Interrupted):
         _say("jury: interrupted")
         return Exit.INTERRUPTED
     except _SystemRefused as refused:
@@ -134,12 +146,28 @@ def _run() -> Exit:
 
 
 def _refused_by_system(error: OSError) -> Exit:
-    """Whoever closed our output has seen enough: no error. A full disk is one."""
-    if isinstance(error, BrokenPipeError):
+    """Whoever closed our output has seen enough: no error. A full disk is one, and so is anything else."""
+    if isinstance(error, BrokenPipeError) and _output_closed():
         return Exit.DONE
-    place = error.filename if error.filename is not None else "the output cannot be written"
-    _say(f"jury: {place}: {error.strerror or error}; mend that and call the same command again")
+    said = error.strerror or str(error) or "no reason given"
+    if error.filename is not None:
+        place = str(error.filename)
+    else:
+        # Writing names no file; other errors without one, as of connections, have nothing to do with the output.
+        place = "the output cannot be written" if error.errno in _OF_WRITING else type(error).__name__
+    _say(f"jury: {place}: {said}; mend that and call the same command again")
     return Exit.STOPPED
+
+
+def _output_closed() -> bool:
+    """Whether stdout or stderr is a pipe, or a socket, that nobody reads any more."""
+    looking = select.poll()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            looking.register(stream.fileno(), 0)  # errors and hang-ups are told of whatever is asked for
+        except (AttributeError, OSError, ValueError):
+            continue  # it was closed before the command began, or is no file
+    return bool(looking.poll(0))
 
 
 def _say(text: str) -> None:

@@ -140,7 +140,10 @@ def _with_address(context: click.Context, _parameter: click.Parameter, value: bo
 
 
 def court_options(command: F) -> F:
-    """How debates are held: `--in-process`, `--ray-address`, `--ray-open-cluster`, `--replicas`, `--simulate`."""
+    """How debates are held: `--in-process`, `--ray`, `--ray-address`, `--ray-open-cluster`, `--replicas`, `--simulate`.
+
+    `place.asked_in_process` reads the first three and `--replicas`.
+    """
     for option in (
         click.option(
             "--simulate",
@@ -157,10 +160,15 @@ def court_options(command: F) -> F:
             "--ray-open-cluster",
             is_flag=True,
             callback=_with_address,
-            help="Join it even if it asks nobody for a token. Whoever reaches its ports can then run code in the "
+            help="Join it even if it requires no token. Whoever reaches its ports can then run code in the "
             "jurors' processes, and read keys and cases there.",
         ),
         ray_address_option("Join this Ray cluster instead of a local one; it must ask for a token (docs/ray.md)."),
+        click.option(
+            "--ray",
+            is_flag=True,
+            help="Hold the debates on a local Ray cluster. [default: jury demo, and jury run from 2,000 debates on]",
+        ),
         click.option("--in-process", is_flag=True, help="Hold the debates in this process, without Ray."),
     ):
         command = option(command)

@@ -108,6 +108,7 @@ def _run(
     seal_every: float,
     dry_run: bool,
     in_process: bool,
+    ray: bool,
     ray_address: str | None,
     ray_open_cluster: bool,
     replicas: int,
@@ -117,6 +118,7 @@ def _run(
     from jury_judge.budgets import ceiling, check_priced
     from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
+    from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.results import Results
     from jury_judge.cli.seal_files import read_keys
     from jury_judge.cli.terminal import RunProgress, note
@@ -126,6 +128,7 @@ def _run(
     from jury_judge.settings import load_settings
 
     _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
+    asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
     loaded = load_panel(
         panel_name,
         os.environ,
@@ -171,7 +174,7 @@ def _run(
             surveyed,
             store,
             plan._replace(ceiling=bounds),
-            in_process=in_process,
+            in_process=_place(surveyed) if asked is None else asked,
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,
             progress=progress,
@@ -215,6 +218,16 @@ def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
     from jury_judge.cases.losses import shown_whole
 
     return lambda fetch: shown_whole(files(fetch), images_seen=images_seen)
+
+
+def _place(surveyed: "Survey") -> bool:
+    from jury_judge.cli.place import in_process_for
+    from jury_judge.cli.terminal import note
+
+    in_process, line = in_process_for(surveyed)
+    if surveyed.left:
+        note(f"jury: {line}")
+    return in_process
 
 
 def _tell_slips(files: "CaseFiles") -> None:

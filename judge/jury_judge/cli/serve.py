@@ -80,11 +80,13 @@ def command(
     On loopback nobody is asked for a token unless one is given; elsewhere everybody is. What is being held when the
     server ends stops where it is, and goes on when it is sent again.
     """
+    from jury_judge.cli.interrupts import run_until_interrupted
     from jury_judge.cli.terminal import note
     from jury_judge.errors import SettingError
+    from jury_judge.views.counted import counted
     from jury_judge.web.app import Gate, create_app
     from jury_judge.web.pages.routing import page_routes
-    from jury_judge.web.server import listen
+    from jury_judge.web.server import listen, serving
     from jury_judge.web.service import Service
     from jury_store.opening import database_path
     from jury_store.opening import store_url as parsed
@@ -104,20 +106,17 @@ def command(
     database = database_path(parsed(url)) if url.startswith("sqlite") else None
     gate = Gate(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
 
-    async def serve() -> None:
-        from jury_judge.views.counted import counted
-        from jury_judge.web.server import serving, until_signalled
-
+    async def serve(stopping: asyncio.Event) -> None:
         service = Service(store, made, readers=readers, database=database)
         app = create_app(service, gate, page_routes(store))
         async with serving(app, listener, service.end):
             note(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
-            await until_signalled()
+            await stopping.wait()
             held = counted(service.submissions.running, "submission") if service.submissions.running else ""
             left = f"; what is under way ({held}) stops where it is, and goes on when it is sent again"
             note("jury: ending" + (left if held else ""))
 
-    asyncio.run(serve())
+    run_until_interrupted(serve)
     return Exit.DONE
 
 

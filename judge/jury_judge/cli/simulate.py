@@ -78,7 +78,7 @@ def _simulate(
     async def work(stopping: asyncio.Event) -> None:
         await _serve(script, seed, host, port, stopping)
 
-    asyncio.run(run_until_interrupted(work, says="jury: stopping"))
+    run_until_interrupted(work, says="jury: stopping")
     return Exit.DONE
 
 

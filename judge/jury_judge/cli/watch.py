@@ -38,6 +38,7 @@ def command(
     Debates that are named are told from their beginning to their end. With --run, --all and --where, those that are not
     over are told, and those that open later, until Ctrl-C.
     """
+    from jury_judge.cli.interrupts import run_interruptibly
     from jury_judge.cli.options import selected
     from jury_judge.cli.terminal import note
     from jury_judge.live.feed import Feed
@@ -60,7 +61,7 @@ def command(
                 await watching.follow_open(store, selection.run_id, where)
             return watching.damaged
 
-        return Exit.INTEGRITY if asyncio.run(follow()) else Exit.DONE
+        return Exit.INTEGRITY if run_interruptibly(follow) else Exit.DONE
     finally:
         store.close()
 

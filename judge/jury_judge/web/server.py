@@ -1,7 +1,6 @@
 """The server itself, on uvicorn: an address to listen at, live readers that can be dropped, an end in order."""
 
 import asyncio
-import signal
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -127,19 +126,6 @@ async def serving(app: ASGIApp, listener: socket.socket, ending: Callable[[], No
         ending()
         server.should_exit = True
         await task
-
-
-async def until_signalled() -> None:
-    """Returns when the process is asked to end: SIGINT or SIGTERM."""
-    loop = asyncio.get_running_loop()
-    asked = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, asked.set)
-    try:
-        await asked.wait()
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 class _Http(H11Protocol):

@@ -1,0 +1,47 @@
+"""The processes of a local Ray cluster, ended without asking Ray.
+
+`ray.shutdown` knows nothing of the processes of a start that failed or was interrupted, and waits for a cluster that
+does not answer. They are found by the cluster's token, which no other process has in its environment, so that this
+touches no other cluster. Ray is not imported here: it may still be in the middle of its import.
+"""
+
+from contextlib import suppress
+
+import psutil
+
+from jury_actors.ray_access import AUTH_VARIABLE
+
+_own: set[str] = set()
+"""The tokens of clusters that this process started."""
+
+
+def own(token: str) -> None:
+    """A local cluster with this token is about to be started by this process."""
+    _own.add(token)
+
+
+def end_own_processes() -> None:
+    """Kill every process of the local clusters that this process started. May be called at any time by any thread."""
+    while _own and (found := _found()):
+        for process in found:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(found, timeout=1)
+    _own.clear()
+
+
+def _found() -> set[psutil.Process]:
+    """Some of Ray's processes overwrite their environment with their title; they descend from one that does not."""
+    found: set[psutil.Process] = set()
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get(AUTH_VARIABLE) in _own:
+                found.update([process, *process.children(recursive=True)])
+    return {process for process in found if _runs(process)}
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,11 @@
+"""The entry point of the command. Signals are taken before anything is imported that takes long."""
+
+from jury_judge.signals import take_signals
+
+
+def main() -> None:
+    """Run the command line."""
+    take_signals()
+    from jury_judge.cli.main import main as command_line
+
+    command_line()

@@ -1,0 +1,121 @@
+"""What SIGINT and SIGTERM do to the `jury` command: from its first instruction on it ends with 130 and one line.
+
+Imports nothing that takes long, as it is loaded before everything else.
+"""
+
+import atexit
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn, Protocol
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+INTERRUPTED = 130
+"""The exit code."""
+
+_IMPORTING = "<frozen importlib._bootstrap>"
+"""The file that the frames of an import name."""
+
+
+class _State:
+    """`raising`: a command works, and has to hear of an interruption to clean up."""
+
+    raising = False
+
+
+class _Loop(Protocol):
+    """What is needed of an event loop."""
+
+    def add_signal_handler(self, sig: int, callback: Callable[[], object]) -> None: ...
+
+    def remove_signal_handler(self, sig: int) -> bool: ...
+
+
+def take_signals() -> None:
+    """Handle both signals from now on; one that the caller of the process chose to ignore stays ignored."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _handle)
+    # Registered first, so it runs last: the interpreter would set the default actions again before it ends.
+    atexit.register(_ignore_signals)
+
+
+@contextmanager
+def raising() -> Iterator[None]:
+    """A command works: a signal raises KeyboardInterrupt, so that files and processes are let go in order."""
+    _State.raising = True
+    try:
+        yield
+    finally:
+        _State.raising = False
+
+
+@contextmanager
+def handled_by(loop: _Loop, take: Callable[[], object]) -> Iterator[None]:
+    """Both signals call `take` in the event loop; afterwards they do what they did before."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        loop.add_signal_handler(number, take)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Signals wait until this is over; `pending` tells whether one does. Threads that begin meanwhile never get any.
+
+    Libraries may put handlers of their own in the place of ours meanwhile: ours are put back.
+    """
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def pending() -> bool:
+    """Whether a signal is held back."""
+    return bool(signal.sigpending() & set(SIGNALS))
+
+
+def exit_at_once() -> NoReturn:
+    """End the process here and now, and the worker processes that it started."""
+    workers = getattr(sys.modules.get("multiprocessing"), "active_children", list)
+    for worker in workers():
+        worker.kill()
+    with suppress(Exception):  # whatever state it is in: what was printed is to be whole, if that can be
+        sys.stdout.flush()
+    with suppress(OSError):
+        os.write(2, b"jury: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def _handle(_number: int, frame: FrameType | None) -> None:
+    """An exception out of an import can come out as another one, or be swallowed: there the process just ends."""
+    if _State.raising and not _is_importing(frame):
+        raise KeyboardInterrupt
+    exit_at_once()
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _ignore_signals() -> None:
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

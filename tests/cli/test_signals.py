@@ -1,0 +1,146 @@
+"""SIGINT and SIGTERM end every command with exit code 130 and one line, whatever it is doing."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from support.command_line import CommandLine, environment
+from support.waiting import eventually
+
+TESTS = Path(__file__).parents[1]
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+INTERRUPTED = (130, b"", b"jury: interrupted\n")
+
+
+@pytest.fixture(autouse=True)
+def not_ignored() -> Iterator[None]:
+    """Processes inherit that a signal is ignored, as it is in whatever a shell runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def ended(process: "subprocess.Popen[bytes]") -> tuple[int, bytes, bytes]:
+    out, err = process.communicate(timeout=240)
+    return process.returncode, out, err
+
+
+def signalled(folder: Path, number: signal.Signals, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "support.signalled", number.name, module, *arguments],
+        cwd=folder,
+        env=environment({"PYTHONPATH": str(TESTS)}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("jury_judge.cli.main", ("list",)),
+        ("click", ("--help",)),
+        ("jury_judge.cli.verify", ("verify", "--all")),
+        ("pydantic", ("show", "r1~leak")),
+        ("sqlalchemy", ("list", "--json")),
+        ("jury_judge.cli.watch", ("watch", "--all")),
+        ("asyncio.selector_events", ("watch", "--all")),
+        ("uvicorn", ("serve", "--port", "0", "--read-only")),
+    ],
+)
+def test_a_signal_in_the_middle_of_an_import_ends_the_command(judged, number, module, arguments):
+    assert INTERRUPTED == ended(signalled(judged.folder, number, module, *arguments))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which signals a process handles")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_at_any_moment_ends_the_command(judged, number):
+    delays = [n * 0.04 for n in range(12)]
+    outcomes = {}
+    for delay in delays:
+        process = judged.start("watch", "--all", "--json")
+        handles_signals(process)
+        time.sleep(delay)  # no waiting for anything: the moment is what is varied
+        process.send_signal(number)
+        code, out, err = ended(process)
+        outcomes[delay] = (
+            code,
+            out,
+            err.replace(b"following what is not over and what opens from now on; ", b"")[-18:],
+        )
+
+    assert dict.fromkeys(delays, INTERRUPTED) == outcomes
+
+
+def handles_signals(process: "subprocess.Popen[bytes]") -> None:
+    """Returns once the first instructions of the entry point were done."""
+    status = Path(f"/proc/{process.pid}/status")
+
+    def caught() -> bool:
+        [line] = [line for line in status.read_text().splitlines() if line.startswith("SigCgt:")]
+        return bool(int(line.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+    eventually(caught)
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored(judged):
+    process = judged.start("list", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    process.send_signal(signal.SIGINT)
+    code, out, _ = ended(process)
+
+    assert code == 0
+    assert b"r1~leak" in out
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_worker_processes_end_with_the_command(judged, number):
+    process = judged.start("replay", "--all", "--processes", "2")
+    eventually(lambda: process.poll() is not None or psutil.Process(process.pid).children())
+    started = psutil.Process(process.pid).children()
+    process.send_signal(number)
+    code, _, err = ended(process)
+
+    assert code == 130
+    assert err.splitlines()[-1] == b"jury: interrupted"
+    assert b"Traceback" not in err
+    assert psutil.wait_procs(started, timeout=60)[1] == []
+
+
+@pytest.mark.ray
+@pytest.mark.kill
+@pytest.mark.parametrize(
+    ("number", "seen"),
+    [(signal.SIGINT, "gcs_server"), (signal.SIGTERM, "raylet"), (signal.SIGTERM, "ray::IDLE")],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_signal_while_ray_starts_leaves_no_process_behind(jury: CommandLine, number, seen):
+    process = jury.start("demo", "--json")
+    eventually(lambda: process.poll() is not None or seen in names(jury.folder), 300)
+    process.send_signal(number)
+    code, out, err = ended(process)
+
+    assert (130, b"") == (code, out)
+    assert err.splitlines()[-1] == b"jury: interrupted"
+    assert b"Traceback" not in err
+    assert b"SIGTERM received" not in err
+    eventually(lambda: not names(jury.folder), 10)  # a process that was killed takes a moment to go
+
+
+def names(folder: Path) -> list[str]:
+    """Of the processes that work in the folder."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.cwd() == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.name())
+        except psutil.Error:
+            continue
+    return found
