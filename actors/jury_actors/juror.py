@@ -15,6 +15,7 @@ from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.duty import Duty
 from jury_actors.errors import Broken, Halted, Released
+from jury_actors.failing import has_failed
 from jury_actors.messages import Ask, Chunk, Delivery, Told
 from jury_actors.outbox import Outbox
 from jury_actors.prices import Prices, cost_of
@@ -96,6 +97,8 @@ class Juror:
         for debate in release:
             self._texts.pop(debate, None)
             self._told.pop(debate, None)
+        if not self._texts:
+            self._forget_halts()
         for ask in asks:
             debate_id, step_id = ask.assignment.debate_id, ask.assignment.step.id
             self._texts.setdefault(debate_id, {}).update(ask.texts)
@@ -107,8 +110,9 @@ class Juror:
                 self._working[key] = task = asyncio.create_task(self._work(ask))
                 task.add_done_callback(partial(self._done, key))
 
-    def _done(self, key: tuple[str, str], _task: asyncio.Task[None]) -> None:
-        self._working.pop(key, None)
+    def _done(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
+        if self._working.get(key) is task:
+            del self._working[key]
 
     async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
         """What steps came to, and what is being written of watched ones; see `Outbox.poll`."""
@@ -139,6 +143,8 @@ class Juror:
             _log.info("debate %s, step %s broke", told.debate_id, told.step_id, exc_info=True)
             problem = Broken(f"debate {told.debate_id}, step {told.step_id}: {type(error).__name__}: {error}")
             told = told._replace(problem=problem)
+        # Before it is told: whoever hears of it may ask for the same step again at once.
+        self._working.pop((told.debate_id, told.step_id), None)
         self._outbox.put(told)
 
     async def _do(self, ask: Ask) -> Outcome:
@@ -242,6 +248,16 @@ class Juror:
                 name, Halted(f"{said}; see that it is there, and where its address leads", about=name)
             )
 
+    def _forget_halts(self) -> None:
+        """Every debate that was stopped is over: whoever sends the next one may have mended the cause meanwhile.
+
+        A provider that never answered gets one more call to do so, not ten.
+        """
+        self._halted.clear()
+        for name in self._absent:
+            self._unheard[name] = _PATIENCE - 1
+        self._absent.clear()
+
     def _check_absent(self, ask: Ask, call: Call) -> None:
         """Where no other model is left to ask, the step waits until somebody looked after the provider."""
         absent = self._absent.get(call.model.partition("/")[0])
@@ -251,7 +267,7 @@ class Juror:
     async def _provider(self, name: str) -> Provider:
         """The client of a provider, made when it is needed; in a thread, for loading an SDK takes a second."""
         made = self._providers.get(name)
-        if made is None:
+        if made is None or has_failed(made):
             made = self._providers[name] = asyncio.ensure_future(asyncio.to_thread(self._make_provider, name))
         return await asyncio.shield(made)
 

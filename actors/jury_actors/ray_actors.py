@@ -20,6 +20,7 @@ from jury_actors.admission.limiter import Limiter
 from jury_actors.clerk import Clerk, Recollection
 from jury_actors.coordinator import Coordinator
 from jury_actors.court import CourtPlan, admission
+from jury_actors.failing import has_failed
 from jury_actors.juror import Juror
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_actors.providers.registry import provider_factory
@@ -64,7 +65,7 @@ class ClerkActor:
         self._clerk: asyncio.Task[Clerk] | None = None
 
     async def _ready(self) -> Clerk:
-        if self._clerk is None or (self._clerk.done() and self._clerk.exception() is not None):
+        if self._clerk is None or has_failed(self._clerk):
             self._clerk = asyncio.create_task(self._open())
         return await asyncio.shield(self._clerk)
 

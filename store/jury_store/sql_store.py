@@ -17,6 +17,7 @@ from jury_store import list_checks, listing, part_rows, seal_rows, survey
 from jury_store.append_writer import Extras, counted, write
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow
 from jury_store.dialects import DIALECTS
+from jury_store.disk_trouble import disk_trouble
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,
@@ -329,6 +330,9 @@ class SqlEventStore(EventStore):
                 raise StoreDamaged(
                     f"{self.name}: {ascii(_first_line(error))[1:-1][:200]}: this was altered; see jury verify --all"
                 ) from error
+            trouble = disk_trouble(error, self.name)
+            if trouble is not None:
+                raise StoreFailed(f"{trouble}, then try again. Nothing of this was stored") from error
             raise StoreFailed(
                 f"{self.name}: {_first_line(error)}. Nothing of this was stored; make room or bring the database back, "
                 "then try again"

@@ -268,6 +268,24 @@ async def test_a_store_that_fails_leaves_every_debate_unfinished_and_says_why(st
     assert [("unfinished", StoreFailed)] * 5 == [(one.status, type(one.problem)) for one in found.values()]
 
 
+async def test_a_coordinator_whose_first_epoch_could_not_be_drawn_draws_another_for_the_next_debate(
+    store: KeptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(store)
+
+    def full() -> int:
+        raise StoreFailed("the disk is full")
+
+    async with run.court() as port:
+        with monkeypatch.context() as disk:
+            disk.setattr(store, "next_epoch", full)
+            with pytest.raises(StoreFailed):
+                await run.through(port)
+        found = await run.through(port)
+
+    assert completed(found.values())
+
+
 async def test_debates_that_a_failing_store_left_can_be_resumed(store: KeptStore) -> None:
     run = Run(store, debates=5)
     meter = Meter()
