@@ -82,6 +82,7 @@ class Juror:
         self._heard: set[str] = set()
         self._absent: dict[str, Halted] = {}
         self._clerk = ClerkLink(clerk)
+        self._log = clerk
         self._sources = sources
         self._backoff = backoff
         self._outbox: Outbox[Told | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
@@ -159,7 +160,8 @@ class Juror:
                 await asyncio.sleep(delay)
             if ask.assignment.debate_id not in self._texts:
                 raise Released(f"debate {ask.assignment.debate_id} is over for its coordinator")
-            answered = await self._ask_model(call, duty, self._teller(ask, call))
+            await self._clerk.room()
+            answered = await self._ask_model(call, duty, ask)
             exchange = duty.exchange(
                 call,
                 answered.reply,
@@ -189,7 +191,17 @@ class Juror:
         exchange = exchange_id(step.id, call.model, call.turn, call.attempt)
         return lambda text: self._outbox.put(Chunk(ask.assignment.debate_id, step.id, exchange, text))
 
-    async def _ask_model(self, call: Call, duty: Duty, heard: Heard | None) -> "_Answered":
+    async def _check_unrecorded(self, ask: Ask, call: Call) -> None:
+        """See that nobody recorded the call since the step was read: a juror of a part that is cut off goes on.
+
+        Raises:
+            Mismatch: it is recorded, and nothing is to be asked; whoever asked reads the stream again.
+        """
+        exchange = exchange_id(ask.assignment.step.id, call.model, call.turn, call.attempt)
+        if ask.again and exchange in await self._log.recorded(ask.assignment.debate_id):
+            raise Mismatch(f"debate {ask.assignment.debate_id}: {exchange!r} was recorded meanwhile; read it again")
+
+    async def _ask_model(self, call: Call, duty: Duty, ask: Ask) -> "_Answered":
         """Make the call when it may be made. The time until then counts neither as its own nor towards a deadline."""
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
@@ -205,9 +217,10 @@ class Juror:
             if (gate := provider.gate) is not None:
                 await stack.enter_async_context(gate)
             self._check_halt(name)  # it may have been refused while this call waited
+            await self._check_unrecorded(ask, call)
             if admitted is not None:
                 admitted.leave()
-            reply, seconds = await _timed(provider, request, heard)
+            reply, seconds = await _timed(provider, request, self._teller(ask, call))
             if reply.outcome in _HALTS:
                 self._halt(call.model, reply)
             if not provider.simulated:

@@ -18,6 +18,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.court import CourtPlan
 from jury_actors.holding import CoordinatorPort
+from jury_actors.notices import Say, unheard
 from jury_actors.ray_actors import (
     BUDGET,
     CLERK,
@@ -29,13 +30,17 @@ from jury_actors.ray_actors import (
     LimiterActor,
 )
 from jury_actors.ray_ports import RayClerkPort, RayCoordinatorPort
+from jury_actors.ray_watch import RayWatch, Watched
 
 __all__ = ["ray_court", "start_ray", "stop_ray"]
 
 
 @asynccontextmanager
-async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
+async def ray_court(plan: CourtPlan, *, say: Say = unheard) -> AsyncIterator[CoordinatorPort]:
     """Actors for one run, in a namespace of their own; they end with it. Ray must be started.
+
+    `say` takes a line for the person when an actor dies or has something to tell. One that dies again and again ends
+    the run: the port raises `ClusterLost` (see `ray_watch`).
 
     Raises:
         StoreError: the store cannot be opened for writing.
@@ -50,24 +55,40 @@ async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
     def actor(cls: type, name: str, *args: Any, **options: Any) -> Any:
         return _actor(cls, name=name, namespace=namespace, **options).remote(*args)
 
-    clerk = actor(ClerkActor, CLERK, _absolute(plan.store_url), plan.run_id, **local_file)
+    clerk = actor(ClerkActor, CLERK, _absolute(plan.store_url), plan.run_id, plan.store_patience, **local_file)
+    watched = [Watched("the clerk's process", "another takes its place and goes on with the log", clerk)]
     others = []
     if plan.limited and not plan.shared_cluster:
         others.append(actor(LimiterActor, LIMITER))
     if plan.ceiling.bounded:
         others.append(actor(BudgetActor, BUDGET, plan.ceiling))
+        watched.append(Watched("the process that keeps the budget", "no further call can be made", others[-1]))
     # Of the endpoints a plain table: a mapping proxy does not pickle.
     sent = plan._replace(endpoints=dict(plan.endpoints))
-    others += [actor(JurorActor, name, namespace, sent) for names in places.values() for name in names]
+    for place, names in places.items():
+        whose = "the final judge's process" if place is None else f"the process of juror {place}"
+        for name in names:
+            others.append(actor(JurorActor, name, namespace, sent))
+            watched.append(
+                Watched(whose, "another takes its place and is asked again what was not answered", others[-1])
+            )
     others.append(coordinator := actor(CoordinatorActor, "coordinator", namespace, places))
+    watched.append(
+        Watched("the coordinator's process", "another takes its place and goes on with the debates", coordinator)
+    )
+    watch: RayWatch | None = None
     try:
         await RayClerkPort(clerk).open()
-        yield RayCoordinatorPort(coordinator)
+        watch = RayWatch(watched, say)
+        yield RayCoordinatorPort(coordinator, watch.ended)
+        await watch.close()
         # Whoever writes is stopped first, then the clerk stores what waits.
         while others:
             ray.kill(others.pop())
         await RayClerkPort(clerk).close()
     finally:
+        if watch is not None:
+            await watch.close()
         for handle in [*others, clerk]:
             ray.kill(handle)
 

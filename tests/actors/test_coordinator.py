@@ -35,7 +35,7 @@ from support.courts import (
     completed,
     fixed_sources,
 )
-from support.waiting import until
+from support.waiting import eventually, until
 
 PRESETS = ("parallel-rounds", "adk-sequential", "independent")
 TROUBLED = Script(scripted={"*/initial/sim-security/*": ("connection", "unparseable")})
@@ -192,6 +192,30 @@ async def test_a_debate_that_somebody_wrote_to_after_the_log_was_read_is_read_ag
 
     assert completed(found.values())
     assert [] == list(broken_promises(store, "d0", meter.served_of("d0")))
+
+
+async def test_what_a_predecessor_records_while_its_successor_takes_over_is_used_and_not_asked(
+    store: KeptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new, run = Meter(), Meter(), Run(store)
+    append, loop = store.append, asyncio.get_running_loop()
+
+    def slowly(requests: Sequence[Append]) -> list[Appended | StoreError]:
+        answers = append(requests)
+        if any(event.type == "coordinator_resumed" for request in requests for event in request.events):
+            loop.call_soon_threadsafe(old.open.set)
+            eventually(lambda: len(run.exchange_ids()) == 3)
+        return answers
+
+    old.open.clear()
+    async with run.court(meter=old) as port:
+        await port.submit(run.jobs)
+        await until(lambda: old.running == 3)
+        monkeypatch.setattr(store, "append", slowly)
+        found = await run.hold(meter=new)
+
+    assert completed(found.values())
+    assert {1} == set((old.served + new.served).values())
 
 
 async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptStore) -> None:
@@ -505,7 +529,8 @@ async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it
     await until(lambda: mortal_juror.juror._outbox._items)
     mortal_juror.answers.clear()
     mortal_juror.be_missed()
-    await until(lambda: mortal_juror.submitted == before + 2)
+    # The step, an empty message that finds the juror there again, and the step once more.
+    await until(lambda: mortal_juror.submitted == before + 3)
     mortal_juror.answers.set()
 
     assert await it.comes_to_the_same_end(holding)

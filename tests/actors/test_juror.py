@@ -539,3 +539,16 @@ async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step
 
     assert isinstance(broke.problem, Broken)
     assert isinstance(told[-1].outcome, Answered)
+
+
+async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwhile(
+    bench: Callable[..., Bench],
+) -> None:
+    old = bench()
+    new = bench(clerk=old.clerk)
+    (told,) = await old.ask(Asking().ask())
+    (refused,) = await new.ask(Asking().ask()._replace(again=True))
+
+    assert isinstance(told.outcome, Answered)
+    assert isinstance(refused.problem, Mismatch)
+    assert [] == new.provider.requests

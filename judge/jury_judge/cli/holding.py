@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
@@ -126,7 +127,15 @@ def hold_run(
 
     async def work(court: Court, stopping: asyncio.Event) -> None:
         lines = carry_out(
-            run, surveyed, store, court, progress=counting, stopping=stopping, problems=problems, heard=heard
+            run,
+            surveyed,
+            store,
+            court,
+            progress=counting,
+            stopping=stopping,
+            problems=problems,
+            heard=heard,
+            store_patience=plan.store_patience,
         )
         if beside is None:
             await give(lines)
@@ -199,6 +208,8 @@ def in_court(
     says = f"jury: finishing the debates that run; press Ctrl-C again to stop at once ({again})"
     try:
         _, interrupted = asyncio.run(run_until_interrupted(lambda stopping: work(court, stopping), says=says))
+    except ClusterLost as error:
+        raise ClusterLost(f"{error} ({again})") from error
     finally:
         if on_ray:
             ray_court.stop_ray()
@@ -211,14 +222,18 @@ def in_court(
 
 def _court(plan: CourtPlan, *, in_process: bool) -> Court:
     if in_process:
-        return lambda: in_process_court(plan, lambda: open_for_writing(plan))
+        return lambda: in_process_court(plan, lambda: open_for_writing(plan), say=_say)
 
     def on_ray() -> AbstractAsyncContextManager[CoordinatorPort]:
         from jury_actors.ray_court import ray_court
 
-        return ray_court(plan)
+        return ray_court(plan, say=_say)
 
     return on_ray
+
+
+def _say(text: str) -> None:
+    note(f"jury: {text}")
 
 
 def open_for_writing(plan: CourtPlan) -> EventStore:
