@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from jury_actors.patience import Patience
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
 from jury_events.parts import Part
@@ -14,6 +15,9 @@ from jury_store.seals.seal import Seal
 
 _BATCH_ITEMS = 500
 _BATCH_BYTES = 1024 * 1024
+
+MOST_WAITING = 64 * 1024 * 1024
+"""Bytes of finished calls that one process keeps while they cannot be stored; beyond, it makes no new call."""
 
 
 class Recollection(NamedTuple):
@@ -40,6 +44,10 @@ class ClerkPort(Protocol):
         """What the log holds of those debates that exist."""
         ...
 
+    async def recorded(self, debate_id: str) -> frozenset[str]:
+        """The ids of the debate's exchanges, as the log holds them now."""
+        ...
+
     async def keep_seal(self, seal: Seal) -> bool:
         """Store a seal over the log; False when there is one over as many events already."""
         ...
@@ -54,15 +62,41 @@ class Clerk:
 
     Args:
         store: open for writing; the clerk's to close.
+        patience: how long a store that fails is tried again; None: not at all.
     """
 
-    def __init__(self, store: EventStore) -> None:
+    def __init__(self, store: EventStore, patience: Patience | None = None) -> None:
         self._store = store
         self._committer = GroupCommitter(store)
+        self._patience = patience or Patience(0.0)
 
     async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """See `ClerkPort`; raises `StoreFailed` when the database failed, and nothing of the batch is kept."""
-        return await asyncio.wrap_future(self._committer.submit_many(batch))
+        """See `ClerkPort`; raises `StoreFailed` when the database failed for longer than it is waited for.
+
+        Then nothing of the batch is stored, unless the connection was lost during the commit. A batch that is sent
+        again may be stored already: what is there word for word is taken for ours, and is no repeat.
+        """
+        answers, again = await self._patience.see_through(
+            lambda: asyncio.wrap_future(self._committer.submit_many(batch))
+        )
+        return await asyncio.to_thread(self._ours, batch, answers) if again else answers
+
+    def _ours(self, batch: Sequence[Append], answers: Sequence[Appended | StoreError]) -> list[Appended | StoreError]:
+        """The commit that was in doubt was made where the log holds the very bytes, salts and times that we sent."""
+        return [
+            answer._replace(repeated=0)
+            if isinstance(answer, Appended) and answer.repeated and self._holds(append)
+            else answer
+            for append, answer in zip(batch, answers, strict=True)
+        ]
+
+    def _holds(self, append: Append) -> bool:
+        there = {event.event_id: event for event in self._store.read_stream(append.stream)}
+        return all(
+            (stored := there.get(event.event_id)) is not None
+            and (stored.body, stored.recorded_at) == (event.body, event.recorded_at)
+            for event in append.events
+        )
 
     async def next_epoch(self) -> int:
         """See `ClerkPort`."""
@@ -70,7 +104,14 @@ class Clerk:
 
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
         """See `ClerkPort`."""
-        return await asyncio.to_thread(self._recall, debate_ids)
+        known, _ = await self._patience.see_through(lambda: asyncio.to_thread(self._recall, debate_ids))
+        return known
+
+    async def recorded(self, debate_id: str) -> frozenset[str]:
+        """See `ClerkPort`."""
+        stream = calls_stream(debate_id)
+        events, _ = await self._patience.see_through(lambda: asyncio.to_thread(self._store.read_stream, stream))
+        return frozenset(event.event_id for event in events)
 
     async def keep_seal(self, seal: Seal) -> bool:
         """See `ClerkPort`."""
@@ -109,11 +150,16 @@ class ClerkLink:
     Args:
         port: the clerk.
         in_flight: batches on their way at once.
+        most: bytes that may wait before there is no `room` for more.
     """
 
-    def __init__(self, port: ClerkPort, *, in_flight: int = 2) -> None:
+    def __init__(self, port: ClerkPort, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
         self._port = port
         self._waiting: list[tuple[Append, asyncio.Future[Appended]]] = []
+        self._bytes = 0
+        self._room = asyncio.Event()
+        self._room.set()
+        self._most = most
         self._slots = in_flight
         self._sending = 0
         self._senders: set[asyncio.Task[None]] = set()
@@ -126,12 +172,24 @@ class ClerkLink:
         """
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
         self._waiting.append((append, future))
+        self._hold(_size(append))
         if self._sending < self._slots:
             self._sending += 1
             sender = asyncio.create_task(self._send())
             self._senders.add(sender)
             sender.add_done_callback(self._senders.discard)
         return await future
+
+    async def room(self) -> None:
+        """Return once no more waits to be stored than may: whoever is about to make a call asks first."""
+        await self._room.wait()
+
+    def _hold(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > self._most:
+            self._room.clear()
+        else:
+            self._room.set()
 
     async def drain(self) -> None:
         """Wait until all that was given is stored or refused, even where nobody waits for it any more."""
@@ -143,7 +201,10 @@ class ClerkLink:
             while self._waiting:
                 batch = self._take()
                 try:
-                    results = await self._port.record([append for append, _ in batch])
+                    try:
+                        results = await self._port.record([append for append, _ in batch])
+                    finally:
+                        self._hold(-sum(_size(append) for append, _ in batch))
                 except Exception as error:  # noqa: BLE001  (every waiting task gets it)
                     for _, future in batch:
                         if not future.done():
@@ -163,9 +224,13 @@ class ClerkLink:
     def _take(self) -> list[tuple[Append, asyncio.Future[Appended]]]:
         size = count = 0
         for append, _ in self._waiting[:_BATCH_ITEMS]:
-            size += sum(len(event.body) + sum(len(part.content) for part in event.parts) for event in append.events)
+            size += _size(append)
             count += 1
             if size > _BATCH_BYTES:
                 break
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
+
+
+def _size(append: Append) -> int:
+    return sum(len(event.body) + sum(len(part.content) for part in event.parts) for event in append.events)

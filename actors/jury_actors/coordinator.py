@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
 from jury_actors.errors import Broken
+from jury_actors.failing import has_failed
 from jury_actors.juror_link import JurorLink, JurorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job, Told
 from jury_actors.outbox import Outbox
@@ -109,8 +110,11 @@ class Coordinator:
             await link.close()
 
     async def _start(self) -> None:
-        """Draw this coordinator's epoch, once: whoever held an older one is refused from now on."""
-        if self._starting is None:
+        """Draw this coordinator's epoch, once: whoever held an older one is refused from now on.
+
+        A draw that failed is made again by the next submission: the disk may have room by then.
+        """
+        if self._starting is None or has_failed(self._starting):
             self._starting = asyncio.ensure_future(self.clerk.next_epoch())
         self.epoch = await asyncio.shield(self._starting)
 

@@ -16,6 +16,8 @@ from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.holding import CoordinatorPort
 from jury_actors.juror import Juror, ProviderFactory
+from jury_actors.notices import Say, unheard
+from jury_actors.patience import STORE_PATIENCE, Patience
 from jury_actors.prices import Prices
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, provider_factory
@@ -37,6 +39,7 @@ class CourtPlan(NamedTuple):
         endpoints: where providers are reached, and what they grant.
         prices: what models cost.
         ceiling: what the run may spend.
+        store_patience: seconds for which a store that fails is tried again.
         shared_cluster: other runs use the same Ray cluster, and share the providers' limits.
     """
 
@@ -49,6 +52,7 @@ class CourtPlan(NamedTuple):
     prices: Prices = Prices()
     ceiling: Ceiling = Ceiling()
     shared_cluster: bool = False
+    store_patience: float = STORE_PATIENCE
 
     @property
     def limited(self) -> bool:
@@ -82,12 +86,14 @@ async def in_process_court(
     sources: Sources = Sources(),
     backoff: Backoff = Backoff(),
     around: Callable[[ProviderFactory], ProviderFactory] = lambda providers: providers,
+    say: Say = unheard,
 ) -> AsyncIterator[CoordinatorPort]:
     """The same classes as on Ray, in this process and event loop. On leaving, what runs stops where it is.
 
-    `around` may put something before the providers that jurors get.
+    `around` may put something before the providers that jurors get; `say` takes a line for the person when the store
+    cannot be written for a while.
     """
-    clerk = Clerk(await asyncio.to_thread(open_store))
+    clerk = Clerk(await asyncio.to_thread(open_store), Patience(plan.store_patience, say))
     try:
         providers = around(provider_factory(plan.script, plan.endpoints))
         rule = Limiter(backoff=backoff, jitter=sources.jitter)

@@ -92,6 +92,16 @@ class ClusterLost(ActorError):
         return str(self.args[0])
 
 
+class ActorLost(ClusterLost):
+    """An actor died again and again, or has not answered for minutes."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.reason}, so the run ends here, its debates unfinished; what is recorded stays. "
+            f"See why in Ray's logs (session_latest/logs), then {self.args[1]}"
+        )
+
+
 class HeldElsewhere(ActorError):
     """A debate that is to go on was imported, or is in quarantine; the message names the way out."""
 

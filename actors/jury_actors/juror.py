@@ -15,6 +15,7 @@ from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.duty import Duty
 from jury_actors.errors import Broken, Halted, Released
+from jury_actors.failing import has_failed
 from jury_actors.messages import Ask, Chunk, Delivery, Told
 from jury_actors.outbox import Outbox
 from jury_actors.prices import Prices, cost_of
@@ -81,6 +82,7 @@ class Juror:
         self._heard: set[str] = set()
         self._absent: dict[str, Halted] = {}
         self._clerk = ClerkLink(clerk)
+        self._log = clerk
         self._sources = sources
         self._backoff = backoff
         self._outbox: Outbox[Told | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
@@ -96,6 +98,8 @@ class Juror:
         for debate in release:
             self._texts.pop(debate, None)
             self._told.pop(debate, None)
+        if not self._texts:
+            self._forget_halts()
         for ask in asks:
             debate_id, step_id = ask.assignment.debate_id, ask.assignment.step.id
             self._texts.setdefault(debate_id, {}).update(ask.texts)
@@ -107,8 +111,9 @@ class Juror:
                 self._working[key] = task = asyncio.create_task(self._work(ask))
                 task.add_done_callback(partial(self._done, key))
 
-    def _done(self, key: tuple[str, str], _task: asyncio.Task[None]) -> None:
-        self._working.pop(key, None)
+    def _done(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
+        if self._working.get(key) is task:
+            del self._working[key]
 
     async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
         """What steps came to, and what is being written of watched ones; see `Outbox.poll`."""
@@ -139,6 +144,8 @@ class Juror:
             _log.info("debate %s, step %s broke", told.debate_id, told.step_id, exc_info=True)
             problem = Broken(f"debate {told.debate_id}, step {told.step_id}: {type(error).__name__}: {error}")
             told = told._replace(problem=problem)
+        # Before it is told: whoever hears of it may ask for the same step again at once.
+        self._working.pop((told.debate_id, told.step_id), None)
         self._outbox.put(told)
 
     async def _do(self, ask: Ask) -> Outcome:
@@ -153,7 +160,8 @@ class Juror:
                 await asyncio.sleep(delay)
             if ask.assignment.debate_id not in self._texts:
                 raise Released(f"debate {ask.assignment.debate_id} is over for its coordinator")
-            answered = await self._ask_model(call, duty, self._teller(ask, call))
+            await self._clerk.room()
+            answered = await self._ask_model(call, duty, ask)
             exchange = duty.exchange(
                 call,
                 answered.reply,
@@ -183,7 +191,17 @@ class Juror:
         exchange = exchange_id(step.id, call.model, call.turn, call.attempt)
         return lambda text: self._outbox.put(Chunk(ask.assignment.debate_id, step.id, exchange, text))
 
-    async def _ask_model(self, call: Call, duty: Duty, heard: Heard | None) -> "_Answered":
+    async def _check_unrecorded(self, ask: Ask, call: Call) -> None:
+        """See that nobody recorded the call since the step was read: a juror of a part that is cut off goes on.
+
+        Raises:
+            Mismatch: it is recorded, and nothing is to be asked; whoever asked reads the stream again.
+        """
+        exchange = exchange_id(ask.assignment.step.id, call.model, call.turn, call.attempt)
+        if ask.again and exchange in await self._log.recorded(ask.assignment.debate_id):
+            raise Mismatch(f"debate {ask.assignment.debate_id}: {exchange!r} was recorded meanwhile; read it again")
+
+    async def _ask_model(self, call: Call, duty: Duty, ask: Ask) -> "_Answered":
         """Make the call when it may be made. The time until then counts neither as its own nor towards a deadline."""
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
@@ -199,9 +217,10 @@ class Juror:
             if (gate := provider.gate) is not None:
                 await stack.enter_async_context(gate)
             self._check_halt(name)  # it may have been refused while this call waited
+            await self._check_unrecorded(ask, call)
             if admitted is not None:
                 admitted.leave()
-            reply, seconds = await _timed(provider, request, heard)
+            reply, seconds = await _timed(provider, request, self._teller(ask, call))
             if reply.outcome in _HALTS:
                 self._halt(call.model, reply)
             if not provider.simulated:
@@ -242,6 +261,16 @@ class Juror:
                 name, Halted(f"{said}; see that it is there, and where its address leads", about=name)
             )
 
+    def _forget_halts(self) -> None:
+        """Every debate that was stopped is over: whoever sends the next one may have mended the cause meanwhile.
+
+        A provider that never answered gets one more call to do so, not ten.
+        """
+        self._halted.clear()
+        for name in self._absent:
+            self._unheard[name] = _PATIENCE - 1
+        self._absent.clear()
+
     def _check_absent(self, ask: Ask, call: Call) -> None:
         """Where no other model is left to ask, the step waits until somebody looked after the provider."""
         absent = self._absent.get(call.model.partition("/")[0])
@@ -251,7 +280,7 @@ class Juror:
     async def _provider(self, name: str) -> Provider:
         """The client of a provider, made when it is needed; in a thread, for loading an SDK takes a second."""
         made = self._providers.get(name)
-        if made is None:
+        if made is None or has_failed(made):
             made = self._providers[name] = asyncio.ensure_future(asyncio.to_thread(self._make_provider, name))
         return await asyncio.shield(made)
 

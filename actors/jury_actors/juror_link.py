@@ -4,10 +4,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from jury_actors.backoff import Backoff
 from jury_actors.messages import Ask, Chunk, Delivery, Told
 
 _BATCH_BYTES = 1024 * 1024
 _BATCH_ITEMS = 500
+
+_AWAY = Backoff(base=0.1, cap=5.0)
+"""Seconds between looks whether a juror is back; they grow as long as it answers nothing."""
 
 
 class JurorPort(Protocol):
@@ -30,11 +34,13 @@ class JurorLink:
     """One juror as the coordinator sees it.
 
     Args:
-        port: the juror. A call that raises `JurorLost` means that its process died and another takes its place.
+        port: the juror. A call that raises `JurorLost` means that its process died and another takes its place. Until
+            an empty message reaches that one, nothing else is sent, however long it takes: what is lost is told once.
         deliver: called with each outcome.
         heard: called with each piece of a watched answer.
         lost: called with the (debate, step) ids that were on their way when the juror died.
         linger: seconds that asks wait for company.
+        away: how long to wait between looks whether a juror that was lost is back.
     """
 
     def __init__(
@@ -45,6 +51,7 @@ class JurorLink:
         heard: Callable[[Chunk], None] = lambda _chunk: None,
         *,
         linger: float = 0.0,
+        away: Backoff = _AWAY,
     ) -> None:
         self._port = port
         self._deliver = deliver
@@ -54,6 +61,10 @@ class JurorLink:
         self._asks: list[Ask] = []
         self._release: list[str] = []
         self._filled = asyncio.Event()
+        self._away = away
+        self._losses = self._failures = 0
+        self._there = asyncio.Event()
+        self._there.set()
         self._broken: Exception | None = None
         self._out: set[tuple[str, str]] = set()
         self._sent: dict[str, set[str]] = {}
@@ -96,11 +107,16 @@ class JurorLink:
             await self._filled.wait()
             if self._linger:
                 await asyncio.sleep(self._linger)
-            batch, release = self._take()
+            met = self._losses
             try:
-                await self._port.submit(batch, release)
+                if not self._there.is_set():
+                    await self._port.submit([], [])
+                    self._there.set()
+                await self._port.submit(*self._take())
             except JurorLost:
-                self._forget()
+                self._lose(met)
+                self._failures += 1
+                await asyncio.sleep(self._away.delay(self._failures + 1, jitter=1.0, retry_after=None))
             except Exception as error:  # noqa: BLE001  (a juror that cannot come back fails its debates, not the rest)
                 self._break(error)
 
@@ -113,18 +129,20 @@ class JurorLink:
                 break
         batch, self._asks = self._asks[:count], self._asks[count:]
         release, self._release = self._release, []
-        if not self._asks:
+        if not self._asks and self._there.is_set():
             self._filled.clear()
         return batch, release
 
     async def _receive(self) -> None:
         life, ack = "", 0
         while True:
+            await self._there.wait()
+            met = self._losses
             try:
                 delivery = await self._port.poll(life, ack)
             except JurorLost:
                 life, ack = "", 0
-                self._forget()
+                self._lose(met)
                 continue
             except Exception as error:  # noqa: BLE001  (see above)
                 self._break(error)
@@ -133,6 +151,7 @@ class JurorLink:
                 self._forget()
             life, ack = delivery.life, delivery.upto
             for item in delivery.items:
+                self._failures = 0
                 key = (item.debate_id, item.step_id)
                 if key not in self._out:
                     continue
@@ -141,6 +160,14 @@ class JurorLink:
                 else:
                     self._out.discard(key)
                     self._deliver(item)
+
+    def _lose(self, met: int) -> None:
+        """A call failed that began after `met` losses; the first one to fail tells of the loss, the others meet it."""
+        if met != self._losses or not self._there.is_set():
+            return
+        self._there.clear()
+        self._forget()
+        self._filled.set()
 
     def _break(self, error: Exception) -> None:
         """Nobody takes over: whatever this juror was to do has that problem, now and from now on."""
@@ -152,6 +179,7 @@ class JurorLink:
 
     def _forget(self) -> None:
         """The juror that takes over knows nothing: all texts must travel again, all steps must be asked again."""
+        self._losses += 1
         self._sent.clear()
         self._asks.clear()
         self._release.clear()

@@ -20,6 +20,8 @@ class Ask(NamedTuple):
         case: refers to the case, where tools may be called.
         prior: exchanges of this step that are recorded already, in order.
         watched: somebody watches the answer being written.
+        again: it was asked before, maybe of a juror that still lives where nobody hears it: the log is looked at once
+            more before each call.
     """
 
     assignment: Assignment
@@ -27,6 +29,7 @@ class Ask(NamedTuple):
     case: PartRef | None
     prior: tuple[StoredEvent, ...]
     watched: bool = False
+    again: bool = False
 
     @property
     def size(self) -> int:

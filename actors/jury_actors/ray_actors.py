@@ -8,7 +8,7 @@ import asyncio
 import gc
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
@@ -20,12 +20,15 @@ from jury_actors.admission.limiter import Limiter
 from jury_actors.clerk import Clerk, Recollection
 from jury_actors.coordinator import Coordinator
 from jury_actors.court import CourtPlan, admission
+from jury_actors.failing import has_failed
 from jury_actors.juror import Juror
 from jury_actors.messages import Chunk, Delivery, Finished, Job
+from jury_actors.notices import Notices
+from jury_actors.patience import Patience
 from jury_actors.providers.registry import provider_factory
 from jury_actors.ray_ports import RayClerkPort, RayDeskPort, RayJurorPort, pack
 from jury_store.errors import StoreError
-from jury_store.event_store import Appended
+from jury_store.event_store import Appended, EventStore
 from jury_store.seals.seal import Seal
 
 CLERK = "clerk"
@@ -54,25 +57,45 @@ def _settle() -> None:
     gc.set_threshold(20_000, 50, 100)
 
 
-class ClerkActor:
+class _WatchedActor:
+    """What every actor of a court does for the driver's watch."""
+
+    def __init__(self) -> None:
+        self._notices = Notices()
+
+    async def notices(self, life: str, ack: int) -> Delivery[str]:
+        """Lines for the person; see `Notices.poll`."""
+        return await self._notices.poll(life, ack)
+
+
+class ClerkActor(_WatchedActor):
     """The process that writes the log."""
 
-    def __init__(self, store_url: str, run_id: str) -> None:
+    def __init__(self, store_url: str, run_id: str, store_patience: float) -> None:
+        super().__init__()
         _settle()
         self._store_url = store_url
         self._run_id = run_id
+        self._patience = Patience(store_patience, self._notices.say)
         self._clerk: asyncio.Task[Clerk] | None = None
 
     async def _ready(self) -> Clerk:
-        if self._clerk is None or (self._clerk.done() and self._clerk.exception() is not None):
+        if self._clerk is None or has_failed(self._clerk):
             self._clerk = asyncio.create_task(self._open())
         return await asyncio.shield(self._clerk)
 
     async def _open(self) -> Clerk:
         from jury_store.opening import open_store  # noqa: PLC0415  (no other actor pays for loading SQLAlchemy)
 
-        store = await asyncio.to_thread(open_store, self._store_url, write=True, run=self._run_id, wait=LOCK_WAIT)
-        return Clerk(store)
+        def opened() -> Awaitable[EventStore]:
+            return asyncio.to_thread(open_store, self._store_url, write=True, run=self._run_id, wait=LOCK_WAIT)
+
+        # A run that cannot reach its store at all is told at once; one that goes on waits for it.
+        if ray.get_runtime_context().was_current_actor_reconstructed:
+            store, _ = await self._patience.see_through(opened)
+        else:
+            store = await opened()
+        return Clerk(store, self._patience)
 
     async def open(self) -> None:
         """Open the store; raises what `open_store` raises."""
@@ -90,6 +113,10 @@ class ClerkActor:
         """See `ClerkPort`."""
         return await (await self._ready()).recall(debate_ids)
 
+    async def recorded(self, debate_id: str) -> frozenset[str]:
+        """See `ClerkPort`."""
+        return await (await self._ready()).recorded(debate_id)
+
     async def keep_seal(self, seal: Seal) -> bool:
         """See `ClerkPort`."""
         return await (await self._ready()).keep_seal(seal)
@@ -105,10 +132,11 @@ class ClerkActor:
             await asyncio.to_thread(clerk.close)
 
 
-class _DeskActor(ABC):
+class _DeskActor(_WatchedActor, ABC):
     """The process of a desk; where it `ends_alone`, it does so once no client is left."""
 
     def __init__(self, *, ends_alone: bool = False) -> None:
+        super().__init__()
         self._ends_alone = ends_alone
         self._desk: Desk | None = None
         self._sweeper: asyncio.Task[None] | None = None
@@ -158,10 +186,11 @@ class BudgetActor(_DeskActor):
         return Budget(self._ceiling, lost=ray.get_runtime_context().was_current_actor_reconstructed)
 
 
-class JurorActor:
+class JurorActor(_WatchedActor):
     """The process of one juror."""
 
     def __init__(self, namespace: str, plan: CourtPlan) -> None:
+        super().__init__()
         _settle()
         self._namespace = namespace
         self._plan = plan
@@ -197,10 +226,11 @@ class JurorActor:
         return pack(await self._ready().poll(life, ack))
 
 
-class CoordinatorActor:
+class CoordinatorActor(_WatchedActor):
     """The process that drives the debates."""
 
     def __init__(self, namespace: str, jurors: Mapping[str | None, Sequence[str]]) -> None:
+        super().__init__()
         _settle()
         self._namespace = namespace
         self._jurors = jurors

@@ -18,6 +18,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from jury_actors.court import CourtPlan
 from jury_actors.holding import CoordinatorPort
+from jury_actors.notices import Say, unheard
 from jury_actors.ray_actors import (
     BUDGET,
     CLERK,
@@ -28,9 +29,10 @@ from jury_actors.ray_actors import (
     JurorActor,
     LimiterActor,
 )
+from jury_actors.ray_head import HeadWatchedPort
 from jury_actors.ray_ports import RayClerkPort, RayCoordinatorPort
 from jury_actors.ray_processes import end_own_processes
-from jury_actors.ray_watch import WatchedPort
+from jury_actors.ray_watch import RayWatch, Watched
 
 __all__ = ["ray_court", "start_ray", "stop_ray"]
 
@@ -40,8 +42,11 @@ _PATIENCE_WITH_OTHERS = 15.0
 
 
 @asynccontextmanager
-async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
+async def ray_court(plan: CourtPlan, *, say: Say = unheard) -> AsyncIterator[CoordinatorPort]:
     """Actors for one run, in a namespace of their own; they end with it. Ray must be started.
+
+    `say` takes a line for the person when an actor dies or has something to tell. One that dies again and again ends
+    the run: the port raises `ClusterLost` (see `ray_watch`).
 
     Raises:
         StoreError: the store cannot be opened for writing.
@@ -57,28 +62,42 @@ async def ray_court(plan: CourtPlan) -> AsyncIterator[CoordinatorPort]:
     def actor(cls: type, name: str, *args: Any, **options: Any) -> Any:
         return _actor(cls, name=name, namespace=namespace, **options).remote(*args)
 
-    clerk = actor(ClerkActor, CLERK, _absolute(plan.store_url), plan.run_id, **local_file)
+    clerk = actor(ClerkActor, CLERK, _absolute(plan.store_url), plan.run_id, plan.store_patience, **local_file)
+    watched = [Watched("the clerk's process", "another takes its place and goes on with the log", clerk)]
     others = []
     if plan.limited and not plan.shared_cluster:
         others.append(actor(LimiterActor, LIMITER))
     if plan.ceiling.bounded:
         others.append(actor(BudgetActor, BUDGET, plan.ceiling))
+        watched.append(Watched("the process that keeps the budget", "no further call can be made", others[-1]))
     # Of the endpoints a plain table: a mapping proxy does not pickle.
     sent = plan._replace(endpoints=dict(plan.endpoints))
-    others += [actor(JurorActor, name, namespace, sent) for names in places.values() for name in names]
+    for place, names in places.items():
+        whose = "the final judge's process" if place is None else f"the process of juror {place}"
+        for name in names:
+            others.append(actor(JurorActor, name, namespace, sent))
+            watched.append(
+                Watched(whose, "another takes its place and is asked again what was not answered", others[-1])
+            )
     others.append(coordinator := actor(CoordinatorActor, "coordinator", namespace, places))
+    watched.append(
+        Watched("the coordinator's process", "another takes its place and goes on with the debates", coordinator)
+    )
+    watch = RayWatch(watched, say)
     patience = _PATIENCE_WITH_OTHERS if plan.shared_cluster else _PATIENCE
-    watched = WatchedPort(RayCoordinatorPort(coordinator), head_address(), patience=patience)
+    port = HeadWatchedPort(RayCoordinatorPort(coordinator, watch.ended), head_address(), patience=patience)
     try:
-        async with watched:
-            await watched.unless_lost(RayClerkPort(clerk).open())
-            yield watched
+        async with port:
+            await port.unless_lost(RayClerkPort(clerk).open())
+            yield port
+            await watch.close()
             # Whoever writes is stopped first, then the clerk stores what waits.
             while others:
                 ray.kill(others.pop())
-            await watched.unless_lost(RayClerkPort(clerk).close())
+            await port.unless_lost(RayClerkPort(clerk).close())
     finally:
-        if watched.lost:
+        await watch.close()
+        if port.lost:
             # Actors cannot be killed without a head. Those of a local cluster end here, others when Ray notices.
             end_own_processes()
         else:

@@ -10,6 +10,7 @@ from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayT
 from jury_actors.admission.claim import Granted
 from jury_actors.admission.desk import Message
 from jury_actors.admission.desk_link import DeskLost
+from jury_actors.backoff import Backoff
 from jury_actors.clerk import Recollection
 from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorLost
@@ -21,7 +22,9 @@ from jury_store.event_store import Append, Appended
 from jury_store.seals.seal import Seal
 
 _REBIRTH = 0.2
-"""Seconds until a dead actor's name may be free again."""
+"""Seconds until a dead actor's name may be free again, or one that cannot be reached is asked again."""
+
+_AWAY = Backoff(base=_REBIRTH, cap=2.0)
 
 
 def pack(message: object) -> bytes:
@@ -29,7 +32,7 @@ def pack(message: object) -> bytes:
     return pickle.dumps(message, protocol=5)
 
 
-async def _remotely(method: Any, *args: Any) -> Any:
+async def remotely(method: Any, *args: Any) -> Any:
     """Call another process; an error of ours is raised as itself, without the traceback that Ray makes its message."""
     try:
         return await method.remote(*args)
@@ -68,8 +71,9 @@ class RayDeskPort:
         if self._handle is None:
             self._handle = self._find()
         try:
-            return await _remotely(getattr(self._handle, method), *args)
+            return await remotely(getattr(self._handle, method), *args)
         except ActorUnavailableError as error:
+            await asyncio.sleep(_REBIRTH)
             raise DeskLost from error
         except ClusterLost as error:
             if not isinstance(error.__cause__, ActorDiedError):
@@ -100,6 +104,11 @@ class RayClerkPort:
         known: dict[str, Recollection] = await self._call("recall", debate_ids)
         return known
 
+    async def recorded(self, debate_id: str) -> frozenset[str]:
+        """See `ClerkPort`."""
+        known: frozenset[str] = await self._call("recorded", debate_id)
+        return known
+
     async def keep_seal(self, seal: Seal) -> bool:
         """See `ClerkPort`."""
         kept: bool = await self._call("keep_seal", seal)
@@ -118,11 +127,13 @@ class RayClerkPort:
         await self._call("close")
 
     async def _call(self, method: str, *args: Any) -> Any:
+        tries = 1
         while True:
             try:
-                return await _remotely(getattr(self._handle, method), *args)
+                return await remotely(getattr(self._handle, method), *args)
             except ActorUnavailableError:
-                continue
+                tries += 1
+                await asyncio.sleep(_AWAY.delay(tries, jitter=1.0, retry_after=None))
 
 
 class RayJurorPort:
@@ -134,58 +145,62 @@ class RayJurorPort:
     async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
         """See `JurorPort`."""
         try:
-            await _remotely(self._handle.submit, pack((asks, release)))
+            await remotely(self._handle.submit, pack((asks, release)))
         except ActorUnavailableError as error:
             raise JurorLost from error
 
     async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
         """See `JurorPort`."""
         try:
-            delivery: Delivery[Told | Chunk] = pickle.loads(await _remotely(self._handle.poll, life, ack))
+            delivery: Delivery[Told | Chunk] = pickle.loads(await remotely(self._handle.poll, life, ack))
         except ActorUnavailableError as error:
             raise JurorLost from error
         return delivery
 
 
 class RayCoordinatorPort:
-    """A coordinator in another process."""
+    """A coordinator in another process.
 
-    def __init__(self, handle: Any) -> None:
+    Args:
+        handle: the actor.
+        ended: once it holds a problem, every call raises that: the run ends.
+    """
+
+    def __init__(self, handle: Any, ended: "asyncio.Future[None]") -> None:
         self._handle = handle
+        self._ended = ended
 
     async def submit(self, jobs: Sequence[Job]) -> None:
         """See `CoordinatorPort`."""
-        try:
-            await _remotely(self._handle.submit, jobs)
-        except ActorUnavailableError as error:
-            raise CoordinatorLost from error
+        await self._call("submit", jobs)
 
     async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         """See `CoordinatorPort`."""
-        try:
-            delivery: Delivery[Finished | Chunk] = await _remotely(self._handle.poll, life, ack)
-        except ActorUnavailableError as error:
-            raise CoordinatorLost from error
+        delivery: Delivery[Finished | Chunk] = await self._call("poll", life, ack)
         return delivery
 
     async def release(self, debate_ids: Sequence[str]) -> None:
         """See `CoordinatorPort`."""
-        try:
-            await _remotely(self._handle.release, debate_ids)
-        except ActorUnavailableError as error:
-            raise CoordinatorLost from error
+        await self._call("release", debate_ids)
 
     async def keep_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
-        try:
-            kept: bool = await _remotely(self._handle.keep_seal, seal)
-        except ActorUnavailableError as error:
-            raise CoordinatorLost from error
+        kept: bool = await self._call("keep_seal", seal)
         return kept
 
     async def keep_run_size(self, run_id: str, cases: int | None) -> None:
         """See `CoordinatorPort`."""
+        await self._call("keep_run_size", run_id, cases)
+
+    async def _call(self, method: str, *args: Any) -> Any:
+        called = asyncio.ensure_future(remotely(getattr(self._handle, method), *args))
         try:
-            await _remotely(self._handle.keep_run_size, run_id, cases)
+            await asyncio.wait({called, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+            if self._ended.done() and not self._ended.cancelled():
+                self._ended.result()
+            return await called
         except ActorUnavailableError as error:
+            await asyncio.sleep(_REBIRTH)
             raise CoordinatorLost from error
+        finally:
+            called.cancel()

@@ -1,104 +1,96 @@
-"""The head of a Ray cluster watched while a court sits on the cluster.
+"""Watches a court's actors on Ray from the driver: says what they say and when one dies; ends a run that gets nowhere.
 
-Actors reach each other without it, so its end is noticed by no call: Ray is silent for a minute, and then ends the
-process.
+Ray starts a dead actor again, as often as it dies. That is right for a process that was killed, and would go on for
+ever for one that dies of what it is asked.
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
-from contextlib import suppress
-from typing import Self, TypeVar
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from jury_actors.errors import ClusterLost
-from jury_actors.holding import CoordinatorPort
-from jury_actors.messages import Chunk, Delivery, Finished, Job
-from jury_store.seals.seal import Seal
+from ray.exceptions import ActorUnavailableError
 
-T = TypeVar("T")
+from jury_actors.backoff import Backoff
+from jury_actors.errors import ActorLost, ClusterLost
+from jury_actors.notices import ANYBODY, Recurrence, Say
+from jury_actors.ray_ports import remotely
 
-_EVERY = 0.5
-"""Seconds between two looks."""
+MOST_DEATHS = 10
+"""Deaths of one actor within `DEATHS_WITHIN` seconds that end the run."""
 
-_ANSWERS_WITHIN = 10.0
-"""Seconds that a busy machine has to take a connection."""
+DEATHS_WITHIN = 120.0
+
+MOST_AWAY = 300.0
+"""Seconds for which an actor may answer nothing, as behind a network that is cut, before the run ends."""
+
+_LOOKS = Backoff(base=0.2, cap=5.0)
 
 
-class WatchedPort:
-    """A coordinator on a cluster whose head is watched; use it in `async with`. Once the head is gone, calls fail.
+class Watched(NamedTuple):
+    """An actor: `name` as people read it, and what happens next when it dies."""
+
+    name: str
+    then: str
+    handle: Any
+
+
+class RayWatch:
+    """Open for as long as the court sits. `ended` gets the problem that ends the run.
 
     Args:
-        port: the coordinator.
-        head: where the head listens, as `host:port`.
-        patience: seconds in which a head that refuses connections may come back.
-
-    Raises:
-        ClusterLost: by every call, once the head is gone.
+        actors: whom to watch.
+        say: takes one line for the person.
+        clock: seconds.
     """
 
-    def __init__(self, port: CoordinatorPort, head: str, *, patience: float, every: float = _EVERY) -> None:
-        self._port = port
-        self._head = head
-        self._patience = patience
-        self._every = every
+    def __init__(self, actors: list[Watched], say: Say, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._say = say
+        self._clock = clock
+        self._deaths = Recurrence(MOST_DEATHS, DEATHS_WITHIN)
+        self._tasks = [asyncio.create_task(self._watch(actor)) for actor in actors]
 
-    async def __aenter__(self) -> Self:
-        self._gone = asyncio.create_task(self._watch())
-        return self
+    async def close(self) -> None:
+        """Watch nobody any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.ended.cancel()
 
-    async def __aexit__(self, *_: object) -> None:
-        self._gone.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._gone
+    async def _watch(self, actor: Watched) -> None:
+        life, ack = ANYBODY, 0
+        away_since: float | None = None
+        tries = 1
+        while not self.ended.done():
+            try:
+                delivery = await remotely(actor.handle.notices, life, ack)
+            except ActorUnavailableError:
+                if away_since is None:
+                    away_since = self._clock()
+                    self._lose(actor)
+                elif self._clock() - away_since > MOST_AWAY:
+                    self._end(f"{actor.name} has not answered for {MOST_AWAY:g} s")
+                life, ack = ANYBODY, 0
+                tries += 1
+                await asyncio.sleep(_LOOKS.delay(tries, jitter=1.0, retry_after=None))
+                continue
+            except ClusterLost:
+                return  # whoever calls the court learns it from that call
+            if away_since is None and life not in (ANYBODY, delivery.life):
+                self._lose(actor)
+            away_since, tries = None, 1
+            life, ack = delivery.life, delivery.upto
+            for text in delivery.items:
+                self._say(text)
 
-    @property
-    def lost(self) -> bool:
-        """Whether the head is gone."""
-        return self._gone.done() and not self._gone.cancelled()
+    def _lose(self, actor: Watched) -> None:
+        if self._deaths.happened(actor.name, self._clock()):
+            self._end(f"{actor.name} died {MOST_DEATHS} times within {DEATHS_WITHIN:g} s")
+        else:
+            self._say(f"{actor.name} was lost; {actor.then}")
 
-    async def submit(self, jobs: Sequence[Job]) -> None:
-        """See `CoordinatorPort`."""
-        await self.unless_lost(self._port.submit(jobs))
-
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        """See `CoordinatorPort`."""
-        return await self.unless_lost(self._port.poll(life, ack))
-
-    async def release(self, debate_ids: Sequence[str]) -> None:
-        """See `CoordinatorPort`."""
-        await self.unless_lost(self._port.release(debate_ids))
-
-    async def keep_seal(self, seal: Seal) -> bool:
-        """See `CoordinatorPort`."""
-        return await self.unless_lost(self._port.keep_seal(seal))
-
-    async def unless_lost(self, call: Awaitable[T]) -> T:
-        """What a call to an actor of the cluster gives, or ClusterLost once the head is gone."""
-        answer = asyncio.ensure_future(call)
-        try:
-            await asyncio.wait([answer, self._gone], return_when=asyncio.FIRST_COMPLETED)
-            if answer.done():
-                return await answer
-        finally:
-            answer.cancel()
-        raise ClusterLost(f"its head at {self._head} is gone")
-
-    async def _watch(self) -> None:
-        """Returns once the head has refused connections for as long as the patience lasts."""
-        clock = asyncio.get_running_loop().time
-        seen = clock()
-        while clock() - seen <= self._patience:
-            await asyncio.sleep(self._every)
-            if await self._listens():
-                seen = clock()
-
-    async def _listens(self) -> bool:
-        host, _, port = self._head.rpartition(":")
-        try:
-            async with asyncio.timeout(_ANSWERS_WITHIN):
-                _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
-        except TimeoutError:
-            return True  # too busy to answer; a machine that is gone is noticed by Ray
-        except OSError:
-            return False
-        writer.close()
-        return True
+    def _end(self, what: str) -> None:
+        if not self.ended.done():
+            self.ended.set_exception(ActorLost(what))
+            self.ended.exception()  # where nobody asks for it any more, that is no mistake

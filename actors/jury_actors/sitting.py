@@ -59,6 +59,7 @@ class Sitting:
         self._asked: set[str] = set()
         self._out: set[str] = set()
         self._halted: Halted | None = None
+        self._again: set[str] = set()
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
         self._debate: Debate
 
@@ -194,6 +195,7 @@ class Sitting:
                 self._prior[step.id] = tuple(recorded)
 
     async def _say_resumed(self, cause: str, steps: list[str]) -> None:
+        self._again.update(steps)
         event = CoordinatorResumed(
             epoch=self._bench.epoch,
             cause="juror" if cause == "juror" else "coordinator",
@@ -236,7 +238,7 @@ class Sitting:
         refs += [] if case is None else [case.part]
         texts = {ref: self._pen.content(ref) for ref in link.unsent(self._job.debate_id, refs)}
         watched = step.juror_id is None and self._job.docket.watched
-        link.ask(Ask(assignment, texts, case, prior, watched))
+        link.ask(Ask(assignment, texts, case, prior, watched, again=step.id in self._again))
 
     async def _hear(self) -> None:
         """Wait until something arrives, and take all that did."""
@@ -273,7 +275,8 @@ class Sitting:
             self._bench.link(self._job.debate_id, step.juror_id).resend(self._job.debate_id)
         again = [step.id for step in steps]
         self._asked.difference_update(again)
-        await self._say_resumed("juror", again)
+        if again:
+            await self._say_resumed("juror", again)
 
 
 def _refs(stored: StoredEvent) -> Iterable[str]:

@@ -1,6 +1,7 @@
 """How a court is set up for callers of the Python API: in this process, or on Ray."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -14,6 +15,13 @@ Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
 """Sets up the actors."""
 
 
+_log = logging.getLogger(__name__)
+
+
+def _say(text: str) -> None:
+    _log.warning("%s", text)
+
+
 def court_in_process(plan: CourtPlan, around: Callable[[ProviderFactory], ProviderFactory], *, wait: float) -> Court:
     """A court in this process and event loop; its store may be written by other courts of the process too.
 
@@ -23,7 +31,7 @@ def court_in_process(plan: CourtPlan, around: Callable[[ProviderFactory], Provid
         wait: seconds to wait for another process that writes the same SQLite store.
     """
     opened = partial(lend_writer, plan.store_url, run=plan.run_id, wait=wait)
-    return lambda: in_process_court(plan, opened, around=around)
+    return lambda: in_process_court(plan, opened, around=around, say=_say)
 
 
 def court_on_ray(plan: CourtPlan, address: str | None, *, open_cluster: bool = False) -> Court:
@@ -38,7 +46,7 @@ def court_on_ray(plan: CourtPlan, address: str | None, *, open_cluster: bool = F
 
         ours = await asyncio.to_thread(ray_court.start_ray, address, open_cluster=open_cluster)
         try:
-            async with ray_court.ray_court(plan._replace(shared_cluster=address is not None)) as port:
+            async with ray_court.ray_court(plan._replace(shared_cluster=address is not None), say=_say) as port:
                 yield port
         finally:
             if ours:

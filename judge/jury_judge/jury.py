@@ -19,6 +19,7 @@ from jury_actors.court import CourtPlan
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Docket, Finished, Job
+from jury_actors.patience import STORE_PATIENCE
 from jury_actors.prices import PRICES, Prices, load_prices
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.registry import check_models, keys_sent
@@ -78,6 +79,7 @@ class Jury(Records):
         heard: told what final judges write while they write it: a debate's id, and the next piece.
         adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as held here if its
             seal is signed by one of them.
+        store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
 
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
@@ -110,9 +112,14 @@ class Jury(Records):
         judge_model: str | None = None,
         heard: Callable[[str, str], None] | None = None,
         adopt: Iterable[str] = (),
+        store_patience: float = STORE_PATIENCE,
     ) -> None:
         _check_bounds(
-            concurrency=(concurrency, 1), replicas=(replicas, 1), max_calls=(max_calls, 0), max_cost=(max_cost, 0)
+            concurrency=(concurrency, 1),
+            replicas=(replicas, 1),
+            max_calls=(max_calls, 0),
+            max_cost=(max_cost, 0),
+            store_patience=(store_patience, 0),
         )
         surroundings = os.environ if environ is None else environ
         overrides = Overrides(language, max_rounds, threshold, method, judge_model, preset)
@@ -138,6 +145,7 @@ class Jury(Records):
             self._loaded.endpoints,
             prices=known,
             ceiling=Ceiling(max_calls, max_cost),
+            store_patience=store_patience,
         )
         if ray_address is None and in_process:
             court = court_in_process(plan, self._around, wait=lock_wait)
@@ -146,6 +154,7 @@ class Jury(Records):
         self._keyless = ray_address is not None
         self._set_up = court
         self._heard = heard
+        self._store_patience = store_patience
         self._adopt = _keys(adopt)
 
     @property
@@ -254,6 +263,7 @@ class Jury(Records):
             stopping=asyncio.Event(),
             problems=problems,
             heard=None if on_event is None and self._heard is None else self._hear,
+            store_patience=self._store_patience,
         )
         with while_open():
             async with aclosing(lines):

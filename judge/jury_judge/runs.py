@@ -7,12 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from secrets import token_hex
 from typing import Any, Protocol
 
-from jury_actors.errors import Halted
+from jury_actors.errors import ClusterLost, Halted
 from jury_actors.holding import CoordinatorLost, CoordinatorPort, hold
 from jury_actors.messages import Chunk, Docket, Finished, Job
+from jury_actors.patience import Patience
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
@@ -268,6 +270,7 @@ async def carry_out(
     stopping: asyncio.Event,
     problems: list[Finished],
     heard: Callable[[Chunk], None] | None = None,
+    store_patience: float = 0.0,
 ) -> AsyncGenerator[Line, None]:
     """Hold what is not over yet, and give every debate's line in the order of the cases.
 
@@ -280,12 +283,14 @@ async def carry_out(
         stopping: once set, no new debate begins; those that run are finished.
         problems: takes the debates that could not go on; no line is given for them.
         heard: watches final judges while they write.
+        store_patience: seconds for which a store that cannot be read is tried again.
 
     Raises:
         CaseFileError: a case, or what its URI leads to, could not be read any more; what ran was finished first.
         RunRefused: a case that the survey had not read is not the one that was judged before; likewise.
     """
     docketed = Docketed()
+    patience = Patience(store_patience)  # silent: whoever writes to the store says that it is away
     progress.begin(surveyed.total, surveyed.ended)
     docket = Docket(run.run_id, run.resolved, watched=heard is not None)
     jobs = iter(
@@ -310,12 +315,12 @@ async def carry_out(
                     docketed.failed.add(finished.debate_id)
                     if _stops_the_run(finished.problem):
                         stopping.set()
-                async for line in _lines(docketed, store):
+                async for line in _lines(docketed, store, patience):
                     yield line
                 await _note_counted(port, run, docketed)
             await _note_counted(port, run, docketed)
     await asyncio.to_thread(deque, jobs, 0)  # what was judged before and stands after the last job still gets its line
-    async for line in _lines(docketed, store):
+    async for line in _lines(docketed, store, patience):
         yield line
     if docketed.unreadable is not None:
         raise docketed.unreadable
@@ -339,8 +344,11 @@ async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed) -> 
 
 
 def _stops_the_run(problem: BaseException) -> bool:
-    """A person must act, the store failed, or another coordinator took over; one debate's trouble concerns no other."""
-    if isinstance(problem, Halted):
+    """A person must act, the store or the cluster failed, or another coordinator took over.
+
+    One debate's trouble concerns no other.
+    """
+    if isinstance(problem, Halted | ClusterLost):
         return True
     return isinstance(problem, StoreError) and (isinstance(problem, Fenced) or not isinstance(problem, AppendRefused))
 
@@ -398,7 +406,7 @@ class _Jobs:
         return not self.stopping.is_set() and self.run.debate_id(case) not in self.surveyed.stored
 
 
-async def _lines(docketed: Docketed, store: EventStore) -> AsyncIterator[Line]:
+async def _lines(docketed: Docketed, store: EventStore, patience: Patience) -> AsyncIterator[Line]:
     """The lines of the debates at the head of the order that are over."""
     while docketed.order and docketed.order[0] in docketed.over:
         ready: list[str] = []
@@ -407,7 +415,8 @@ async def _lines(docketed: Docketed, store: EventStore) -> AsyncIterator[Line]:
             docketed.over.discard(debate)
             if debate not in docketed.failed:
                 ready.append(debate)
-        for line in await asyncio.to_thread(_read_lines, store, ready):
+        lines, _ = await patience.see_through(partial(asyncio.to_thread, _read_lines, store, ready))
+        for line in lines:
             yield line
 
 

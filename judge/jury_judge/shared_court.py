@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
+from jury_actors.errors import ClusterLost
+from jury_actors.failing import has_failed
 from jury_actors.holding import CoordinatorLost, CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_store.seals.seal import Seal
@@ -48,9 +50,11 @@ class SharedCourt:
 
     async def _session(self) -> "_Session":
         opening = self._opening
-        if opening is not None and opening.done() and (opening.exception() is not None or opening.result().broken):
+        if opening is not None and has_failed(opening):
             self._opening = None
-            if opening.exception() is None:
+        elif opening is not None and opening.done() and opening.result().broken:
+            self._opening = None
+            with suppress(Exception):  # of a cluster that is gone nothing can be let go in order
                 await opening.result().close(self._closed)
         if self._closed is not None:
             raise self._closed
@@ -126,6 +130,9 @@ class _Session:
             for item in delivery.items:
                 for caller in self._callers:
                     caller.take(item)
+                if isinstance(item, Finished) and isinstance(item.problem, ClusterLost):
+                    # An actor is gone for good: the next caller gets a court that has all of them.
+                    self._break(item.problem)
 
     def _lose(self) -> None:
         """Another coordinator takes over and knows nothing: each caller sends what it waits for again."""

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from jury_migrations.role_rights import set_rights
 from jury_store import listing, searching
 from jury_store.dialects import DIALECTS
+from jury_store.disk_trouble import disk_trouble
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.opening import cause_of, database_path, shown, sqlite_engine, store_url
 from jury_store.postgres_engine import postgres_engine
@@ -109,6 +110,8 @@ def _connected(engine: Engine, name: str) -> Iterator[Connection]:
         detail = cause_of(error, engine.url)
         if "not a database" in detail:
             raise NotAStore(f"{name} is not a SQLite database, or is damaged; name another file") from error
+        if (trouble := disk_trouble(error, name)) is not None:
+            raise StoreUnreachable(f"{trouble}, then try again") from error
         raise StoreUnreachable(f"{name}: {detail}. Check that it can be reached and that you may change it") from error
     finally:
         engine.dispose()

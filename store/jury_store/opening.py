@@ -11,6 +11,7 @@ from urllib.parse import quote, quote_plus
 from sqlalchemy import URL, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from jury_store.disk_trouble import disk_trouble
 from jury_store.errors import (
     MayNotWrite,
     NotAStore,
@@ -264,6 +265,8 @@ def _guarded(name: str, url: URL, ask: Callable[[], str | None]) -> str | None:
         detail = cause_of(error, url)
         if isinstance(error.orig, sqlite3.DatabaseError) and "not a database" in detail:
             raise NotAStore(f"{name} is not a SQLite database, or is damaged; restore it from a backup") from None
+        if (trouble := disk_trouble(error, name)) is not None:
+            raise StoreUnreachable(f"{trouble}, then try again") from None
         raise StoreUnreachable(
             f"{name} cannot be reached: {detail}. Check that it runs and that you may use it"
         ) from None

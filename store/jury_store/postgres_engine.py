@@ -14,7 +14,8 @@ _FIX_SEARCH_PATH = (
 
 def postgres_engine(url: URL, **options: Any) -> Engine:
     """An engine whose connections look for tables in the store's schema alone; `options` are those of SQLAlchemy."""
-    engine = create_engine(url, connect_args={"connect_timeout": 10}, **options)
+    # A connection that a restarted server has closed is replaced before it is used, not by failing whoever gets it.
+    engine = create_engine(url, connect_args={"connect_timeout": 10}, pool_pre_ping=True, **options)
 
     @event.listens_for(engine, "connect")
     def _fix_search_path(connection: Any, _record: Any) -> None:

@@ -18,6 +18,7 @@ from jury_store.append_writer import Extras, counted, write
 from jury_store.checkpoints import SEARCH
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
+from jury_store.disk_trouble import disk_trouble
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,
@@ -357,6 +358,9 @@ class SqlEventStore(EventStore):
                 raise StoreDamaged(
                     f"{self.name}: {ascii(_first_line(error))[1:-1][:200]}: this was altered; see jury verify --all"
                 ) from error
+            trouble = disk_trouble(error, self.name)
+            if trouble is not None:
+                raise StoreFailed(f"{trouble}, then try again. Nothing of this was stored") from error
             raise StoreFailed(
                 f"{self.name}: {_first_line(error)}. Nothing of this was stored; make room or bring the database back, "
                 "then try again"

@@ -35,7 +35,7 @@ from support.courts import (
     completed,
     fixed_sources,
 )
-from support.waiting import until
+from support.waiting import eventually, until
 
 PRESETS = ("parallel-rounds", "adk-sequential", "independent")
 TROUBLED = Script(scripted={"*/initial/sim-security/*": ("connection", "unparseable")})
@@ -194,6 +194,30 @@ async def test_a_debate_that_somebody_wrote_to_after_the_log_was_read_is_read_ag
     assert [] == list(broken_promises(store, "d0", meter.served_of("d0")))
 
 
+async def test_what_a_predecessor_records_while_its_successor_takes_over_is_used_and_not_asked(
+    store: KeptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new, run = Meter(), Meter(), Run(store)
+    append, loop = store.append, asyncio.get_running_loop()
+
+    def slowly(requests: Sequence[Append]) -> list[Appended | StoreError]:
+        answers = append(requests)
+        if any(event.type == "coordinator_resumed" for request in requests for event in request.events):
+            loop.call_soon_threadsafe(old.open.set)
+            eventually(lambda: len(run.exchange_ids()) == 3)
+        return answers
+
+    old.open.clear()
+    async with run.court(meter=old) as port:
+        await port.submit(run.jobs)
+        await until(lambda: old.running == 3)
+        monkeypatch.setattr(store, "append", slowly)
+        found = await run.hold(meter=new)
+
+    assert completed(found.values())
+    assert {1} == set((old.served + new.served).values())
+
+
 async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptStore) -> None:
     meter = Meter()
     run = Run(store)
@@ -266,6 +290,24 @@ async def test_a_store_that_fails_leaves_every_debate_unfinished_and_says_why(st
     found = await run.hold()
 
     assert [("unfinished", StoreFailed)] * 5 == [(one.status, type(one.problem)) for one in found.values()]
+
+
+async def test_a_coordinator_whose_first_epoch_could_not_be_drawn_draws_another_for_the_next_debate(
+    store: KeptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(store)
+
+    def full() -> int:
+        raise StoreFailed("the disk is full")
+
+    async with run.court() as port:
+        with monkeypatch.context() as disk:
+            disk.setattr(store, "next_epoch", full)
+            with pytest.raises(StoreFailed):
+                await run.through(port)
+        found = await run.through(port)
+
+    assert completed(found.values())
 
 
 async def test_debates_that_a_failing_store_left_can_be_resumed(store: KeptStore) -> None:
@@ -487,7 +529,8 @@ async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it
     await until(lambda: mortal_juror.juror._outbox._items)
     mortal_juror.answers.clear()
     mortal_juror.be_missed()
-    await until(lambda: mortal_juror.submitted == before + 2)
+    # The step, an empty message that finds the juror there again, and the step once more.
+    await until(lambda: mortal_juror.submitted == before + 3)
     mortal_juror.answers.set()
 
     assert await it.comes_to_the_same_end(holding)

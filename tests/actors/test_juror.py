@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.errors import Broken, Released
+from jury_actors.errors import Broken, Halted, Released
 from jury_actors.juror import Juror
 from jury_actors.messages import Ask, Told
 from jury_actors.providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
@@ -44,11 +44,11 @@ class Bench:
         self.provider = ScriptedProvider(*turns, most=most)
         self.clerk = clerk or HeldClerk()
         self.made: list[str] = []
-        table = providers or {"simulated": self.provider}
+        self.table = {"simulated": self.provider} if providers is None else providers
 
         def make(name: str) -> Provider:
             self.made.append(name)
-            return table[name]
+            return self.table[name]
 
         ticks = count(1)
         self.juror = Juror(make, self.clerk, backoff=backoff, sources=Sources(clock=lambda: next(ticks)))
@@ -63,6 +63,16 @@ class Bench:
         """Ask, and wait until the provider was called so often."""
         await self.juror.submit(asks, [])
         await until(lambda: len(self.provider.requests) >= calls)
+
+
+async def answers(bench: Bench, ask: Ask) -> list[Told]:
+    """What the juror has told, once it told of this step too."""
+    await bench.juror.submit([ask], [])
+    told: list[Told] = []
+    async with asyncio.timeout(5):
+        while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in told):
+            told = await told_by(bench.juror, len(told) + 1)
+    return [one for one in told if one.step_id == ask.assignment.step.id and one.problem is None]
 
 
 @pytest.fixture
@@ -504,3 +514,41 @@ async def test_what_a_provider_says_of_itself_is_no_reason_to_lose_the_answer(be
 
     assert isinstance(told.outcome, Answered)
     assert ("v" * 200, None, "one two") == (first.model_version, first.finish_reason, first.request_id)
+
+
+@pytest.mark.parametrize("outcome", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
+async def test_what_a_person_has_mended_is_asked_again_once_no_stopped_debate_is_left(
+    bench: Callable[..., Bench], outcome: CallOutcome
+) -> None:
+    one = bench(ModelReply(outcome, error="no"))
+    (stopped,) = await one.ask(Asking().ask())
+    await one.juror.submit([Asking().ask("claude")], [])
+    _, still = await told_by(one.juror, 2)
+    await one.juror.submit([], ["d1"])
+    (told,) = await answers(one, Asking().ask("claude"))
+
+    assert (Halted, Halted) == (type(stopped.problem), type(still.problem))
+    assert isinstance(told.outcome, Answered)
+
+
+async def test_a_provider_that_could_not_be_made_is_made_again_for_the_next_step(bench: Callable[..., Bench]) -> None:
+    one = bench(providers={})
+    (broke,) = await one.ask(Asking().ask())
+    one.table["simulated"] = one.provider
+    told = await answers(one, Asking().ask("claude"))
+
+    assert isinstance(broke.problem, Broken)
+    assert isinstance(told[-1].outcome, Answered)
+
+
+async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwhile(
+    bench: Callable[..., Bench],
+) -> None:
+    old = bench()
+    new = bench(clerk=old.clerk)
+    (told,) = await old.ask(Asking().ask())
+    (refused,) = await new.ask(Asking().ask()._replace(again=True))
+
+    assert isinstance(told.outcome, Answered)
+    assert isinstance(refused.problem, Mismatch)
+    assert [] == new.provider.requests

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
+from jury_actors.backoff import Backoff
 from jury_actors.juror_link import JurorLink, JurorLost
 from jury_actors.messages import Ask, Delivery, Told
 from support.jurors import Asking
@@ -21,6 +22,7 @@ class ScriptedJuror:
         self.released: list[str] = []
         self.acks: list[tuple[str, int]] = []
         self.refuses: Exception | None = None
+        self.refused = 0
         self.open = asyncio.Event()
         self.open.set()
         self._polls: deque[asyncio.Future[Delivery[Told]]] = deque()
@@ -30,8 +32,10 @@ class ScriptedJuror:
     async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
         await self.open.wait()
         if self.refuses is not None:
+            self.refused += 1
             raise self.refuses
-        self.asked.append(list(asks))
+        if asks:
+            self.asked.append(list(asks))
         self.released += release
 
     async def poll(self, life: str, ack: int) -> Delivery[Told]:
@@ -71,7 +75,7 @@ class Linked:
         self.told: list[Told] = []
         self.lost: list[list[tuple[str, str]]] = []
         self._something = asyncio.Event()
-        self.link = JurorLink(self.juror, self._deliver, self._lost)
+        self.link = JurorLink(self.juror, self._deliver, self._lost, away=Backoff(base=0.0))
 
     def _deliver(self, told: Told) -> None:
         self.told.append(told)
@@ -239,9 +243,26 @@ async def test_one_death_loses_a_step_once_however_many_calls_meet_it(linked: Li
     await until(lambda: linked.lost)
     linked.juror.refuses = JurorLost()
     linked.juror.open.set()
+    await until(lambda: linked.juror.refused)
+    linked.juror.refuses = None
     await until(lambda: len(linked.juror.acks) == 2)
 
     assert [[("d1", "initial/gpt")]] == linked.lost
+
+
+async def test_a_juror_that_stays_away_loses_a_step_once_and_is_sent_it_when_it_is_back(linked: Linked) -> None:
+    linked.link.ask(an_ask())
+    await until(lambda: linked.juror.asked)
+    linked.juror.refuses = JurorLost()
+    await linked.juror.die()
+    await until(lambda: linked.lost)
+    linked.link.ask(an_ask())
+    await until(lambda: linked.juror.refused > 20)
+    linked.juror.refuses = None
+    await until(lambda: len(linked.juror.asked) == 2)
+
+    assert [[("d1", "initial/gpt")]] == linked.lost
+    assert [["d1"], ["d1"]] == ids(linked.juror.asked)
 
 
 async def test_a_juror_that_cannot_come_back_gives_its_problem_to_every_step(linked: Linked) -> None:

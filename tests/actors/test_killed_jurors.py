@@ -123,7 +123,10 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
         desks[0].models = {model.partition("/")[2]: model for model in (seat, judge)}
         return desks[0]
 
-    with patch("jury_actors.providers.simulated.http.server.Desk", desk):
+    with (
+        patch("jury_actors.providers.simulated.http.server.Desk", desk),
+        patch("jury_actors.ray_watch.MOST_DEATHS", 1000),
+    ):
         async with simulation_server() as simulation:
             plan = run.plan(url=sqlite_url)._replace(endpoints=endpoints(simulation.url))
             async with ray_court.ray_court(plan) as port:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jury_actors import ray_court
-from jury_actors.errors import ClusterUnreachable
+from jury_actors.errors import ClusterLost, ClusterUnreachable
 from jury_actors.messages import Finished
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_replay.verify import verify
@@ -24,6 +24,7 @@ from jury_store.seals.keys import SealKey
 from jury_store.seals.sealer import Sealer
 from support.counted_script import CountedScript, served
 from support.courts import KeptStore, Run, a_case_with_records, broken_promises, completed
+from support.deadly_script import DeadlyScript
 from support.processes import actor_process
 from support.waiting import comes
 
@@ -98,6 +99,22 @@ async def test_debates_survive_the_kill_of_any_process(
     assert [verdict(here, debate) for debate in here.cases] == [verdict(run, debate) for debate in run.cases]
     assert not [broken for debate in run.cases for broken in broken_promises(reader, debate, counts[debate])]
     assert killed == "ClerkActor" or resumed(run)
+
+
+@pytest.mark.kill
+@pytest.mark.timeout(300)
+async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_the_log(
+    sqlite_url: str, reader: EventStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jury_actors.ray_watch.MOST_DEATHS", 3)
+    run = Run(reader, seats=[{"model": "simulated/juror", "juror_id": "one"}])
+    said: list[str] = []
+    async with ray_court.ray_court(run.plan(DeadlyScript(), url=sqlite_url), say=said.append) as port:
+        with pytest.raises(ClusterLost, match="the process of juror one died 3 times"):
+            await run.through(port, seconds=240)
+
+    assert 2 == len([line for line in said if line.startswith("the process of juror one was lost; ")])
+    assert len([one for one in run.event_ids("d0") if "resumed/" in one]) <= 3
 
 
 async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(

@@ -1,108 +1,147 @@
-"""Calls to a coordinator end as soon as the head of its cluster is gone, and not before."""
+"""The driver's watch over the actors of a court: what it says, and when it ends the run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from ray.exceptions import ActorUnavailableError
 
+from jury_actors import ray_watch
+from jury_actors.backoff import Backoff
 from jury_actors.errors import ClusterLost
-from jury_actors.messages import Chunk, Delivery, Finished, Job
-from jury_actors.ray_watch import WatchedPort
+from jury_actors.messages import Delivery
+from jury_actors.notices import ANYBODY, Notices
+from jury_actors.ray_watch import MOST_AWAY, MOST_DEATHS, RayWatch, Watched
+from support.waiting import until
 
 
-class Coordinator:
-    """Answers a poll once it is told to; `waiting` while somebody polls."""
+class MortalActor:
+    """An actor as Ray shows it: it dies when it is told to, and answers nothing while it is away."""
 
     def __init__(self) -> None:
-        self.answer: asyncio.Future[Delivery[Finished | Chunk]] = asyncio.get_running_loop().create_future()
-        self.polled = asyncio.Event()
-        self.waiting = False
+        self.notices = self
+        self.kept = Notices()
+        self.looks = 0
+        self.away = False
+        self._death = asyncio.Event()
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        self.waiting = True
-        self.polled.set()
-        try:
-            return await asyncio.shield(self.answer)
-        finally:
-            self.waiting = False
+    async def remote(self, life: str, ack: int) -> Delivery[str]:
+        self.looks += 1
+        if self.away:
+            raise _unavailable()
+        told, died = asyncio.ensure_future(self.kept.poll(life, ack)), asyncio.ensure_future(self._death.wait())
+        await asyncio.wait({told, died}, return_when=asyncio.FIRST_COMPLETED)
+        died.cancel()
+        if told.done():
+            return told.result()
+        told.cancel()
+        raise _unavailable()
 
-    async def submit(self, jobs: Sequence[Job]) -> None: ...
+    def die(self) -> None:
+        self.kept = Notices()
+        self._death.set()
+        self._death = asyncio.Event()
 
-    async def release(self, debate_ids: Sequence[str]) -> None: ...
 
-    async def keep_seal(self, seal: Any) -> bool:
-        return True
+def _unavailable() -> ActorUnavailableError:
+    return ActorUnavailableError("away", None)
+
+
+class Watching:
+    """A watch over one actor, with what it said and a clock of the test's own."""
+
+    def __init__(self) -> None:
+        self.actor = MortalActor()
+        self.said: list[str] = []
+        self.now = 0.0
+        watched = Watched("the clerk's process", "another takes its place", self.actor)
+        self.watch = RayWatch([watched], self.said.append, clock=lambda: self.now)
+
+    async def lose(self) -> None:
+        """The actor dies, and its successor is found."""
+        await self.settled()
+        self.actor.die()
+        await self.settled()
+
+    async def settled(self) -> None:
+        """The watch has looked at the present life, and waits for news."""
+        before = self.actor.looks
+        await until(lambda: self.actor.looks > before + 1 or self._waits() or self.watch.ended.done())
+
+    def _waits(self) -> bool:
+        outbox = self.actor.kept._outbox
+        return outbox is not None and bool(outbox._filled._waiters)
 
 
 @pytest.fixture
-async def head() -> AsyncIterator[asyncio.Server]:
-    """What listens as the head of a cluster does."""
-    async with await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0) as server:
-        yield server
+async def watching(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Watching]:
+    monkeypatch.setattr(ray_watch, "_LOOKS", Backoff(base=0.0))
+    watching = Watching()
+    yield watching
+    await watching.watch.close()
 
 
-def watched(coordinator: Coordinator, head: asyncio.Server, patience: float = 0.05) -> WatchedPort:
-    host, port = head.sockets[0].getsockname()
-    return WatchedPort(coordinator, f"{host}:{port}", patience=patience, every=0.001)
+async def test_what_an_actor_has_to_say_is_said_once(watching: Watching) -> None:
+    watching.actor.kept.say("the store is away")
+    await until(lambda: watching.said)
+    watching.actor.kept.say("the store is back")
+    await until(lambda: len(watching.said) > 1)
+
+    assert ["the store is away", "the store is back"] == watching.said
 
 
-async def test_a_call_that_waits_ends_when_the_head_is_gone(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head) as port:
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
-        head.close()
-        with pytest.raises(ClusterLost, match=r"its head at 127\.0\.0\.1:\d+ is gone.*call the same run again"):
-            await polling
-        with pytest.raises(ClusterLost):
-            await port.poll("", 0)
+async def test_a_death_is_said_and_the_run_goes_on(watching: Watching) -> None:
+    await watching.lose()
+    await until(lambda: watching.said)
 
-        assert port.lost
-        await asyncio.sleep(0)
-        assert not coordinator.waiting
+    assert ["the clerk's process was lost; another takes its place"] == watching.said
+    assert not watching.watch.ended.done()
 
 
-async def test_while_the_head_listens_calls_are_answered(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head) as port:
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
-        coordinator.answer.set_result(Delivery("life", 1, []))
+async def test_an_actor_that_stays_away_is_said_to_be_lost_once(watching: Watching) -> None:
+    await watching.settled()
+    watching.actor.away = True
+    watching.actor.die()
+    await until(lambda: watching.actor.looks > 20)
 
-        assert await polling == Delivery("life", 1, [])
-        assert not port.lost
-    assert not port.lost
+    assert 1 == len(watching.said)
+    assert not watching.watch.ended.done()
 
 
-async def test_a_head_that_comes_back_in_time_was_never_gone(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head, patience=60.0) as port:
-        address = head.sockets[0].getsockname()
-        head.close()
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
-        seen = asyncio.Event()
+async def test_an_actor_that_stays_away_for_too_long_ends_the_run(watching: Watching) -> None:
+    await watching.settled()
+    watching.actor.away = True
+    watching.actor.die()
+    await until(lambda: watching.said)
+    watching.now = MOST_AWAY + 1
+    await until(watching.watch.ended.done)
 
-        def come(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.close()
-            seen.set()
-
-        async with await asyncio.start_server(come, *address):
-            await seen.wait()
-            coordinator.answer.set_result(Delivery("life", 1, []))
-
-            assert await polling == Delivery("life", 1, [])
+    with pytest.raises(ClusterLost, match="has not answered for 300 s"):
+        watching.watch.ended.result()
 
 
-async def test_a_call_that_is_given_up_is_given_up_at_the_coordinator(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head) as port:
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
-        polling.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await polling
-        await asyncio.sleep(0)
+async def test_an_actor_that_dies_again_and_again_ends_the_run_with_one_message(watching: Watching) -> None:
+    for _ in range(MOST_DEATHS):
+        await watching.lose()
+    await until(watching.watch.ended.done)
 
-        assert not coordinator.waiting
+    with pytest.raises(ClusterLost, match=r"the clerk's process died 10 times within 120 s.*call the same run again"):
+        watching.watch.ended.result()
+    assert MOST_DEATHS - 1 == len(watching.said)
+
+
+async def test_deaths_that_lie_far_apart_end_nothing(watching: Watching) -> None:
+    for _ in range(MOST_DEATHS * 2):
+        watching.now += 60.0
+        await watching.lose()
+    await until(lambda: len(watching.said) == MOST_DEATHS * 2)
+
+    assert not watching.watch.ended.done()
+
+
+async def test_whoever_looks_for_the_first_time_is_told_the_present_life_at_once() -> None:
+    notices = Notices()
+    delivery: Any = await notices.poll(ANYBODY, 0)
+
+    assert (True, []) == (delivery.life != ANYBODY, delivery.items)

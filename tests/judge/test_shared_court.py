@@ -207,3 +207,19 @@ async def test_a_court_that_is_closed_is_told_to_whoever_waits_and_is_set_up_no_
     with pytest.raises(JuryClosed, match="left"):
         await held(court, "b")
     assert 0 == house.open
+
+
+async def test_a_court_that_lost_an_actor_for_good_is_set_up_anew_for_the_next_caller() -> None:
+    house = House()
+    court = SharedCourt(house.court)
+    async with court.caller() as port:
+        await port.submit([Job("a", b"", DOCKET)])
+        house.now.outbox.put(Finished("a", "unfinished", ClusterLost("a juror is gone")))
+        with pytest.raises(ClusterLost):
+            await port.poll("", 0)
+    task = asyncio.create_task(held(court, "a"))
+    await until(lambda: len(house.coordinators) == 2 and house.now.held)
+    house.now.end("a")
+
+    assert ["a"] == await task
+    await court.close(JuryClosed("left"))

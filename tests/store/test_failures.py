@@ -96,7 +96,7 @@ def test_a_full_disk_keeps_nothing_of_the_group_and_heals_with_room(sqlite_url: 
     with pytest.raises(StoreFailed, match="full") as caught:
         store.append([small[1], request])
 
-    assert "make room" in str(caught.value)
+    assert f"make room on the disk of {Path(sqlite_url.removeprefix('sqlite:///')).parent}" in str(caught.value)
     assert store.last_position() == 1
     assert store.read_stream("calls/b") == []
     with store._writer.connect() as connection:
@@ -106,15 +106,37 @@ def test_a_full_disk_keeps_nothing_of_the_group_and_heals_with_room(sqlite_url: 
     store.close()
 
 
+def _end_connections(postgres: PostgresServer, url: str) -> None:
+    name = url.split("@/")[1].split("?", maxsplit=1)[0]
+    postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+
+
+def test_a_connection_that_was_lost_while_nobody_used_it_fails_nobody(
+    postgres: PostgresServer, postgres_url: str
+) -> None:
+    store = open_store(postgres_url, write=True)
+    script = DebateScript("d")
+    store.append([Append(script.calls, (script.exchange(1),))])
+    _end_connections(postgres, postgres_url)
+    versions = [store.heads([script.calls])[script.calls].version]
+    _end_connections(postgres, postgres_url)
+    (answer,) = store.append([Append(script.calls, (script.exchange(2),))])
+
+    assert [1, 2] == [*versions, answer.version]
+    store.close()
+
+
 def test_a_lost_connection_fails_the_group_and_the_next_one_succeeds(
     postgres: PostgresServer, postgres_url: str
 ) -> None:
     store = open_store(postgres_url, write=True)
     script = DebateScript("d")
     store.append([Append(script.calls, (script.exchange(1),))])
-    name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
-    postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
+    def lose(*_: object) -> None:
+        _end_connections(postgres, postgres_url)
+
+    sa_event.listen(store._writer, "begin", lose, once=True)
     with pytest.raises(StoreFailed):
         store.append([Append(script.calls, (script.exchange(2),))])
 

@@ -126,6 +126,7 @@ class Run:
     ) -> None:
         self.store = store
         self.watched: list[Chunk] | None = None
+        self.patience = 0.0
         self.resolved = a_resolved(**spec)
         self.cases = {f"d{number}": case(f"c{number}") for number in range(debates)}
 
@@ -135,7 +136,7 @@ class Run:
         return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
 
     def plan(self, script: Script = AS_USUAL, replicas: int = 1, url: str = "") -> CourtPlan:
-        return CourtPlan(self.resolved.panel, url, "run", script, replicas)
+        return CourtPlan(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
 
     def court(
         self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1

@@ -104,6 +104,9 @@ class HeldClerk:
             for debate in debate_ids
         }
 
+    async def recorded(self, debate_id: str) -> frozenset[str]:
+        return frozenset(event.event_id for event in self.store.read_stream(calls_stream(debate_id)))
+
     def exchanges(self, debate_id: str = "d1") -> list[ExchangeRecorded]:
         """What is recorded of a debate's calls."""
         decoded = [decode(stored) for stored in self.store.read_stream(calls_stream(debate_id))]

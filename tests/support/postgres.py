@@ -33,9 +33,18 @@ class NoPostgres(Exception):
 class PostgresServer:
     """A running server; `url` names one of its databases."""
 
-    def __init__(self, socket_folder: Path) -> None:
+    def __init__(self, socket_folder: Path, process: "_Process") -> None:
         self.folder = str(socket_folder)
         self._names = itertools.count(1)
+        self._process = process
+
+    def stop(self) -> None:
+        """As a crash would: connections break, what was committed stays."""
+        self._process.stop()
+
+    def start(self) -> None:
+        """Again, with the same databases."""
+        self._process.start()
 
     def url(self, database: str, user: str = SUPERUSER) -> str:
         """As SQLAlchemy reads it."""
@@ -91,8 +100,12 @@ def postgres_server(*, passwords: bool = False) -> Iterator[PostgresServer]:
         _initialise(binaries, data, account)
         if passwords:
             (data / "pg_hba.conf").write_text(f"local all {SUPERUSER} trust\nlocal all all scram-sha-256\n")
-        with _running(binaries, home, data, account):
-            yield PostgresServer(home)
+        process = _Process(binaries, home, data, account)
+        try:
+            process.start()
+            yield PostgresServer(home, process)
+        finally:
+            process.stop()  # at once: what is in it is thrown away
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -157,26 +170,35 @@ def _initialise(binaries: Path, data: Path, account: pwd.struct_passwd | None) -
         raise NoPostgres(f"initdb failed: {error} {said.decode(errors='replace')}") from error
 
 
-@contextmanager
-def _running(binaries: Path, home: Path, data: Path, account: pwd.struct_passwd | None) -> Iterator[None]:
-    settings = {"listen_addresses": "", "unix_socket_directories": str(home), "max_connections": "60"}
-    command: list[Any] = [binaries / "postgres", "-D", data]
-    for name, value in settings.items():
-        command += ["-c", f"{name}={value}"]
-    with (home / "log").open("wb") as log:
-        server = subprocess.Popen(
-            command,
-            stdout=log,
-            stderr=log,
-            cwd=data,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509  (a killed test run must not leave a server behind)
-            **_as(account),
-        )
-    try:
-        _await_ready(binaries, home, server, account)
-        yield
-    finally:
-        # At once: what is in it is thrown away.
+class _Process:
+    """The server's process, which may be stopped and started again."""
+
+    def __init__(self, binaries: Path, home: Path, data: Path, account: pwd.struct_passwd | None) -> None:
+        settings = {"listen_addresses": "", "unix_socket_directories": str(home), "max_connections": "60"}
+        self._command: list[Any] = [binaries / "postgres", "-D", data]
+        for name, value in settings.items():
+            self._command += ["-c", f"{name}={value}"]
+        self._binaries, self._home, self._data, self._account = binaries, home, data, account
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns once it takes connections."""
+        with (self._home / "log").open("ab") as log:
+            self._server = subprocess.Popen(
+                self._command,
+                stdout=log,
+                stderr=log,
+                cwd=self._data,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509  (a killed test run must not leave a server behind)
+                **_as(self._account),
+            )
+        _await_ready(self._binaries, self._home, self._server, self._account)
+
+    def stop(self) -> None:
+        """At once; twice is allowed."""
+        server, self._server = self._server, None
+        if server is None:
+            return
         server.send_signal(signal.SIGQUIT)
         try:
             server.wait(30)

@@ -19,6 +19,7 @@ from jury_replay.cassettes.reading import read_cassette
 from jury_store.errors import StoreFailed
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from jury_store.sql_store import SqlEventStore
 from support.cassettes import exported, record_debate
 from support.waiting import eventually
 
@@ -232,6 +233,21 @@ def test_a_debate_that_could_not_go_on_says_why(tmp_path: Path, monkeypatch: pyt
     assert 503 == answer.status_code
     assert "OPENAI_API_KEY" in answer.text
     assert ("stopped", True) == (state["state"], "OPENAI_API_KEY" in state["problem"])
+
+
+def test_after_a_disk_was_full_the_next_submission_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_store: SqlEventStore) -> int:
+        raise StoreFailed("the disk is full; make room, then try again")
+
+    with holding_client(f"sqlite:///{tmp_path / 'jury.db'}") as client:
+        with monkeypatch.context() as disk:
+            disk.setattr(SqlEventStore, "next_epoch", full)
+            refused = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
+        later = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
+        state = over(client, later.headers["location"])
+
+    assert (503, "the disk is full") == (refused.status_code, refused.json()["error"])
+    assert (202, "over") == (later.status_code, state["state"])
 
 
 def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: Path) -> None:

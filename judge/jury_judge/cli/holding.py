@@ -135,7 +135,15 @@ def hold_run(
 
     async def work(court: Court, stopping: asyncio.Event) -> None:
         lines = carry_out(
-            run, surveyed, store, court, progress=counting, stopping=stopping, problems=problems, heard=heard
+            run,
+            surveyed,
+            store,
+            court,
+            progress=counting,
+            stopping=stopping,
+            problems=problems,
+            heard=heard,
+            store_patience=plan.store_patience,
         )
         if beside is None:
             await give(lines)
@@ -209,7 +217,7 @@ def in_court(
         try:
             _, interrupted = run_until_interrupted(lambda stopping: work(court, stopping), says=says)
         except ClusterLost as error:
-            raise ClusterLost(error.reason, again) from error
+            raise type(error)(error.reason, again) from error
     if interrupted:
         note(f"jury: stopped; {again}")
     if sealing is not None and sealing.sealed is not None:
@@ -219,14 +227,18 @@ def in_court(
 
 def _court(plan: CourtPlan, *, in_process: bool) -> Court:
     if in_process:
-        return lambda: in_process_court(plan, lambda: open_for_writing(plan))
+        return lambda: in_process_court(plan, lambda: open_for_writing(plan), say=_say)
 
     def on_ray() -> AbstractAsyncContextManager[CoordinatorPort]:
         from jury_actors.ray_court import ray_court
 
-        return ray_court(plan)
+        return ray_court(plan, say=_say)
 
     return on_ray
+
+
+def _say(text: str) -> None:
+    note(f"jury: {text}")
 
 
 def open_for_writing(plan: CourtPlan) -> EventStore:

@@ -175,6 +175,19 @@ def court_options(command: F) -> F:
     return command
 
 
+def patience_option(command: F) -> F:
+    """How long a store that fails is tried again: `--store-patience`."""
+    return click.option(
+        "--store-patience",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, max=86_400),
+        default=60.0,
+        show_default=True,
+        callback=_finite,
+        help="When the store cannot be written, keep what models answer in memory and try again for so long.",
+    )(command)
+
+
 def budget_options(command: F) -> F:
     """What a run may spend: `--max-cost`, `--max-calls`, `--prices`."""
     for option in (

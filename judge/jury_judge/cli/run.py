@@ -17,6 +17,7 @@ from jury_judge.cli.options import (
     court_options,
     new_run_id,
     panel_options,
+    patience_option,
     price_list,
     seal_options,
     simulated,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     help="How progress is shown on stderr.",
 )
 @budget_options
+@patience_option
 @seal_options
 @click.option("--dry-run", is_flag=True, help="Tell what the run would take, and hold nothing.")
 @court_options
@@ -103,6 +105,7 @@ def _run(
     max_cost: float | None,
     max_calls: int | None,
     prices: str | None,
+    store_patience: float,
     seal_key: Path | None,
     seal_last: Path | None,
     seal_every: float,
@@ -145,7 +148,14 @@ def _run(
         adopt=read_keys(adopt),
     )
     plan = CourtPlan(
-        loaded.panel, settings.store_url, run.run_id, script, replicas, loaded.endpoints, prices=price_list(prices)
+        loaded.panel,
+        settings.store_url,
+        run.run_id,
+        script,
+        replicas,
+        loaded.endpoints,
+        prices=price_list(prices),
+        store_patience=store_patience,
     )
     today = datetime.now(UTC).date()
     if dry_run:

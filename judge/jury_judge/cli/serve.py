@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import pairs, price_list, resolved_store, store_option
+from jury_judge.cli.options import pairs, patience_option, price_list, resolved_store, store_option
 
 if TYPE_CHECKING:
     from jury_judge.web.server import Address
@@ -61,6 +61,7 @@ def _names(_context: click.Context, parameter: click.Parameter, values: tuple[st
 )
 @click.option("--concurrency", type=click.IntRange(1, 10_000), default=64, show_default=True, help="Debates at once.")
 @click.option("--simulate", metavar="KEY=VALUE", multiple=True, callback=pairs, help="As of `jury run`.")
+@patience_option
 @store_option
 def command(
     panels: tuple[str, ...],
@@ -73,6 +74,7 @@ def command(
     readers: int,
     concurrency: int,
     simulate: dict[str, str],
+    store_patience: float,
     store_url: str | None,
 ) -> int:
     """Serve pages, the HTTP interface and live events, until Ctrl-C.
@@ -96,7 +98,13 @@ def command(
     if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
         raise SettingError(f"--token: at least {_SHORTEST_TOKEN} printable ASCII characters, so that nobody guesses it")
     url = resolved_store(store_url)
-    made = {} if read_only else _panels(panels or ("parallel-rounds",), url, concurrency, simulate)
+    made = (
+        {}
+        if read_only
+        else _panels(
+            panels or ("parallel-rounds",), url, simulate, concurrency=concurrency, store_patience=store_patience
+        )
+    )
     listener, address = listen(host, port)
     try:
         store = _open(url, create=not read_only)
@@ -120,7 +128,9 @@ def command(
     return Exit.DONE
 
 
-def _panels(names: tuple[str, ...], url: str, concurrency: int, simulate: dict[str, str]) -> "Mapping[str, MakeJury]":
+def _panels(
+    names: tuple[str, ...], url: str, simulate: dict[str, str], *, concurrency: int, store_patience: float
+) -> "Mapping[str, MakeJury]":
     """How the Jury of each panel is made; each is made once now, so that what is wrong with it is said at once."""
     from jury_judge.cli.options import simulated
     from jury_judge.errors import SettingError
@@ -132,7 +142,15 @@ def _panels(names: tuple[str, ...], url: str, concurrency: int, simulate: dict[s
     for name in names:
         loaded = load_panel(name, os.environ)
         script = simulated(simulate, loaded.panel.models)
-        make = partial(Jury, loaded, store=url, concurrency=concurrency, prices=prices, simulate=script)
+        make = partial(
+            Jury,
+            loaded,
+            store=url,
+            concurrency=concurrency,
+            prices=prices,
+            simulate=script,
+            store_patience=store_patience,
+        )
         make()
         known = Path(name).stem if Path(name).is_file() else name
         if known in made:

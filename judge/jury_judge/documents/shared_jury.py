@@ -29,6 +29,7 @@ class JuryOptions(TypedDict, total=False):
     artifact_roots: Iterable[str | os.PathLike[str]] | None
     environ: Mapping[str, str] | None
     lock_wait: float
+    store_patience: float
 
 
 class _Open(Generic[J]):

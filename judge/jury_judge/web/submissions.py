@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from jury_actors.failing import has_failed
 from jury_events.case import Case
 from jury_events.errors import JuryError
 from jury_events.ids import debate_id as id_of
@@ -176,7 +177,7 @@ class Submissions:
     async def _jury(self, panel: str) -> Jury:
         """The Jury of a panel, entered once."""
         opening = self._juries.get(panel)
-        if opening is None or (opening.done() and opening.exception() is not None):
+        if opening is None or has_failed(opening):
             entered = self._open.enter_async_context(self._make[panel](self._feed.hear))
             opening = self._juries[panel] = asyncio.create_task(entered)
         return await asyncio.shield(opening)

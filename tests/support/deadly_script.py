@@ -1,0 +1,26 @@
+"""A script of simulated models that kills the process which calls one."""
+
+import os
+import signal
+from dataclasses import dataclass, fields
+from typing import Any
+
+from jury_actors.providers.simulated.script import Script
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadlyScript(Script):
+    """The first call of any process is its last."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return _rebuild, (values | {"rates": dict(self.rates), "scripted": dict(self.scripted)},)
+
+    def seconds(self, trace: str) -> float:
+        """A provider asks once a call."""
+        os.kill(os.getpid(), signal.SIGKILL)
+        return super().seconds(trace)
+
+
+def _rebuild(values: dict[str, Any]) -> DeadlyScript:
+    return DeadlyScript(**values)
