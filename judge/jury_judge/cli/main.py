@@ -11,6 +11,7 @@ import click
 
 from jury_events.errors import JuryError
 from jury_judge.cli.exits import Exit, code_of
+from jury_judge.cli.streams import outlive_readers
 from jury_judge.views.visible_text import visible_line
 
 _MESSAGE = 4000
@@ -87,6 +88,7 @@ def jury() -> None:
 
 def main() -> None:
     """Run the command line; every error is one line that says what to do."""
+    outlive_readers()
     code = _run()
     try:
         if sys.stdout is not None:  # it is None where the caller closed it
@@ -125,9 +127,7 @@ def _run() -> Exit:
 
 
 def _refused_by_system(error: OSError) -> Exit:
-    """Whoever closed our output has seen enough: no error. A full disk is one."""
-    if isinstance(error, BrokenPipeError):
-        return Exit.DONE
+    """What the system does not let us do, a full disk for one."""
     place = error.filename if error.filename is not None else "the output cannot be written"
     _say(f"jury: {place}: {error.strerror or error}; mend that and call the same command again")
     return Exit.STOPPED

@@ -40,6 +40,11 @@ class Results:
             case "plain":
                 print(_plain(line), flush=True)
 
+    @property
+    def taken(self) -> int:
+        """How many there were."""
+        return self._ended_as.total()
+
     def finish(self) -> None:
         """There are no more."""
         if self._form == "json":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jury_judge.cases.files import CaseFiles
     from jury_judge.cli.holding import Held
     from jury_judge.cli.results import Results
-    from jury_judge.runs import CaseSource, Survey
+    from jury_judge.runs import CaseSource, Line, Survey
 
 
 @click.command("run")
@@ -119,6 +119,7 @@ def _run(
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.results import Results
     from jury_judge.cli.seal_files import read_keys
+    from jury_judge.cli.streams import stdout_is_read
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
@@ -156,6 +157,15 @@ def _run(
     )
     progress = RunProgress(run.run_id, display)
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
+
+    def take(line: "Line") -> None:
+        results.take(line)
+        # What is judged already costs nothing to print. Calls for results that nobody reads are not made.
+        if surveyed.left and results.taken != surveyed.total and not stdout_is_read():
+            raise OutputClosed(
+                f"whoever read the results closed them; the same command with --run {run.run_id} goes on from here"
+            )
+
     try:
         sealing = seal_with(seal_key, seal_last, seal_every, store)
         warn_of_models(loaded)
@@ -175,13 +185,9 @@ def _run(
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,
             progress=progress,
-            take=results.take,
+            take=take,
             sealing=sealing,
         )
-    except BrokenPipeError as error:
-        raise OutputClosed(
-            f"whoever read the results closed them; the same command with --run {run.run_id} goes on from here"
-        ) from error
     finally:
         progress.close()
         store.close()

@@ -36,15 +36,9 @@ def is_live(display: str) -> bool:
     return display == "full"
 
 
-class _PageConsole(Console):
-    def on_broken_pipe(self) -> None:
-        """Rich would end the process here, with 1."""
-        raise BrokenPipeError
-
-
 def page_console() -> Console:
     """Where a page is printed: stdout."""
-    return _PageConsole()
+    return Console()
 
 
 class Counting:
