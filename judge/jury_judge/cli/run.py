@@ -12,6 +12,7 @@ from jury_events.case import Case
 from jury_events.verdict import Verdict
 from jury_judge.cli.case_options import artifact_hosts, case_files, case_options
 from jury_judge.cli.exits import Exit
+from jury_judge.cli.option_groups import grouped
 from jury_judge.cli.options import (
     budget_options,
     court_options,
@@ -22,16 +23,50 @@ from jury_judge.cli.options import (
     simulated,
     store_option,
 )
-from jury_judge.errors import OutputClosed
+from jury_judge.errors import OutputClosed, SettingError
 
 if TYPE_CHECKING:
     from jury_judge.cases.files import CaseFiles
-    from jury_judge.cli.holding import Held
-    from jury_judge.cli.results import Results
+    from jury_judge.cli.run_end import Wanted
     from jury_judge.runs import CaseSource, Line, Survey
 
 
-@click.command("run")
+_GROUPS = {
+    "The run": ("run_id", "store_url", "concurrency", "dry_run", "adopt"),
+    "Jurors and rules": (
+        "panel_name",
+        "preset",
+        "language",
+        "max_rounds",
+        "threshold",
+        "method",
+        "judge_model",
+    ),
+    "Results": ("as_jsonl", "as_json", "display", "verbose"),
+    "How it ends, for CI": ("fail_on", "fail_if", "junit", "markdown"),
+    "What it may spend": ("max_cost", "max_calls", "prices"),
+    "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
+    "How case files are read": (
+        "fields",
+        "mappings",
+        "case_format",
+        "rows",
+        "policy_file",
+        "artifact_roots",
+        "strict",
+    ),
+    "Where debates are held": (
+        "in_process",
+        "ray_address",
+        "ray_open_cluster",
+        "replicas",
+        "simulate",
+    ),
+    "Seals": ("seal_key", "seal_last", "seal_every"),
+}
+
+
+@grouped("run", _GROUPS)
 @case_options
 @click.option(
     "--run",
@@ -59,6 +94,22 @@ if TYPE_CHECKING:
     type=click.Choice([verdict.value for verdict in Verdict]),
     multiple=True,
     help="Exit with 1 when a debate ends with this verdict. Repeatable.",
+)
+@click.option(
+    "--fail-if",
+    metavar="COND",
+    multiple=True,
+    help="Exit with 1 when this holds of the finished debates: unsafe_fail>2%, needs_review>=10, safe_pass<95%, "
+    "no_quorum … (docs/exit-codes.md). Repeatable: any is enough.",
+)
+@click.option(
+    "--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit XML file, one test case a case."
+)
+@click.option(
+    "--markdown",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a summary in Markdown, as for $GITHUB_STEP_SUMMARY.",
 )
 @click.option(
     "--display",
@@ -99,6 +150,9 @@ def _run(
     as_json: bool,
     as_jsonl: bool,
     fail_on: tuple[str, ...],
+    fail_if: tuple[str, ...],
+    junit: Path | None,
+    markdown: Path | None,
     display: str,
     max_cost: float | None,
     max_calls: int | None,
@@ -118,6 +172,7 @@ def _run(
     from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.results import Results
+    from jury_judge.cli.run_end import end_run
     from jury_judge.cli.seal_files import read_keys
     from jury_judge.cli.streams import stdout_is_read
     from jury_judge.cli.terminal import RunProgress, note
@@ -127,6 +182,7 @@ def _run(
     from jury_judge.settings import load_settings
 
     _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
+    wanted = _wanted(fail_on, fail_if, junit, markdown)
     loaded = load_panel(
         panel_name,
         os.environ,
@@ -156,7 +212,7 @@ def _run(
         run, settings.store_url, loaded.endpoints, keys, seconds=None if strict else SURVEY_SECONDS
     )
     progress = RunProgress(run.run_id, display)
-    results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
+    results = Results("json" if as_json else "jsonl" if as_jsonl else "plain", keep=wanted.reports)
 
     def take(line: "Line") -> None:
         results.take(line)
@@ -187,11 +243,12 @@ def _run(
             progress=progress,
             take=take,
             sealing=sealing,
+            spent=progress.spent,
         )
     finally:
         progress.close()
         store.close()
-    return _close(results, held, run.run_id, held.total, fail_on)
+    return end_run(run.run_id, results, held, wanted)
 
 
 def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
@@ -201,20 +258,24 @@ def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
         raise click.UsageError("--dry-run tells of the run as a whole: --json gives that as data, --jsonl nothing")
 
 
-def _close(results: "Results", held: "Held", run_id: str, total: int | None, fail_on: tuple[str, ...]) -> Exit:
-    """Say what the run came to, and give its code."""
-    from jury_judge.cli.terminal import note
+def _wanted(
+    fail_on: tuple[str, ...], fail_if: tuple[str, ...], junit_file: Path | None, markdown_file: Path | None
+) -> "Wanted":
+    from jury_judge.cli.run_end import Wanted
+    from jury_judge.reports import junit, markdown
+    from jury_judge.reports.fail_conditions import FailCondition, parse_fail_condition
+    from jury_judge.reports.report import check_report_place
 
-    results.finish()
-    note(f"run {run_id}: {results.tally(total)}")
-    for remark in results.remarks():
-        note(remark)
-    if held.interrupted:
-        return Exit.INTERRUPTED
-    if (trouble := results.trouble(run_id, len(held.problems))) is not None:
-        note(f"jury: {trouble}")
-        return Exit.STOPPED
-    return Exit.FAILED_ON if results.any_of(fail_on) else Exit.DONE
+    try:
+        asked = [parse_fail_condition(text) for text in fail_if]
+    except SettingError as error:
+        raise SettingError(f"--fail-if {error}") from None
+    if junit_file is not None and junit_file == markdown_file:
+        raise click.UsageError("--junit and --markdown name the same file")
+    for path, form in ((junit_file, junit), (markdown_file, markdown)):
+        if path is not None:
+            check_report_place(path, form.BEGINS)
+    return Wanted(tuple(dict.fromkeys((*map(FailCondition, fail_on), *asked))), junit_file, markdown_file)
 
 
 def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
