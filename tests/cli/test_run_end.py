@@ -59,7 +59,7 @@ def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
     outcome = jury.run(labelled, "--panel", "panel.yaml")
 
     assert re.search(
-        r"^9 calls, at least .* in and .* out, at least \$0\.00 \(the cost of 3 debates", outcome.err, re.M
+        r"^9 calls, at least .* in and .* out, at least \$0\.00 \(the cost of 3 debates", outcome.err, re.MULTILINE
     )
 
 
