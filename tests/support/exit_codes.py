@@ -1,6 +1,7 @@
 """Every row of `docs/exit-codes.md`, with a call that ends so."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -8,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
+
+import httpx2
 
 from jury_store.errors import TextsRemain
 from jury_store.sql_store import SqlEventStore
@@ -48,6 +51,8 @@ def _interrupted(line: str, *, said: bytes, stream: str = "stderr") -> Call:
         lines = getattr(process, stream)
         while said not in (found := lines.readline()):
             assert found, "it ended before it said so"
+        if (url := re.search(rb"http://\S+", found)) is not None:
+            httpx2.get(url.group().decode(), timeout=30)  # it serves from then on
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
         return process.returncode
