@@ -1,6 +1,6 @@
 """Debates read from the store: one whole, a run line by line, or what two of them judge."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from jury_debate.panel_spec import ResolvedPanel
@@ -171,3 +171,17 @@ def must_exist(store: "EventStore", selection: "Selection") -> None:
     for one in selection.debate_ids or ():
         if debate_stream(one) not in heads:
             raise not_found(one)
+
+
+def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
+    """As `must_exist`, for whoever looks for damage: a debate that was cut to whatever is left of it is known.
+
+    Raises:
+        DebateNotFound: the store holds nothing of a debate: no event, head, text or seal, and no line of a list.
+    """
+    heads = store.heads([stream for one in debate_ids for stream in streams_of(one)])
+    for one in debate_ids:
+        if heads.keys().isdisjoint(streams_of(one)) and not (
+            store.debate(one) or store.read_streams(streams_of(one)) or store.parts(one) or store.origin(one)
+        ):
+            raise DebateNotFound(f"{not_found(one)}; jury verify --all finds what was deleted whole")

@@ -93,3 +93,11 @@ class TooManySubmissions(JudgeError):
 
 class ServeRefused(JudgeError):
     """The server cannot be started as it is asked to be."""
+
+
+class ReportRefused(JudgeError):
+    """A report cannot be put where it is to be; the message names the place, and nothing was judged."""
+
+
+class ReportFailed(JudgeError):
+    """A report could not be written once everything was judged; the message names the file. The judgments are kept."""

@@ -16,7 +16,7 @@ class WrongVersion(AppendRefused):
 
 
 class Fenced(AppendRefused):
-    """A newer writer took over the debate: stop driving it."""
+    """A newer writer took over the debate; whoever held it must stop."""
 
 
 class Mismatch(AppendRefused):

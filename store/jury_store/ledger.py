@@ -80,8 +80,9 @@ class Ledger:
         head = self.heads.get(stream) or self._before.get(stream, NEW_STREAM)
         if epoch is not None and epoch < head.epoch:
             raise Fenced(
-                f"{stream}: a writer with epoch {head.epoch} took this debate over; epoch {epoch} may no longer write "
-                "to it. Stop driving this debate"
+                f"debate {stream_debate(stream)}: another process took over the work on this store (it is writer "
+                f"{head.epoch}, this one is writer {epoch}), so this one writes nothing more to the debate. Nothing "
+                "that was stored is lost: let the other process finish, or end it, and call the same command again"
             )
         fresh = self._fresh(request) if self._kept is not None else list(request.events)
         stale = request.expected_version is not None and request.expected_version != head.version

@@ -51,11 +51,33 @@ def test_a_deep_check_says_that_it_replayed(judged):
     assert (report["replayed"], report["not_replayed"]) == (3, 0)
 
 
-def test_a_debate_of_which_nothing_is_stored_is_a_failure(judged):
-    outcome = judged("verify", "r1~gone")
+@pytest.mark.parametrize("arguments", [(), ("--deep",), ("--json",)])
+def test_a_mistyped_debate_is_no_altered_one(judged, arguments):
+    outcome = judged("verify", "r1~leak", "r1~gone", *arguments)
 
-    assert outcome.code == 5
-    assert outcome.out.splitlines()[0] == "debate/r1~gone: nothing is stored of it"
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        "jury: there is no debate 'r1~gone' in this store; `jury list` shows those that there are; "
+        "jury verify --all finds what was deleted whole\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "deleted",
+    [
+        ("events WHERE stream LIKE '%/r1~leak'",),
+        ("events WHERE stream LIKE '%/r1~leak'", "streams WHERE stream LIKE '%/r1~leak'"),
+        ("events WHERE stream LIKE '%/r1~leak'", "streams WHERE stream LIKE '%/r1~leak'", "debates"),
+        ("streams WHERE stream LIKE '%/r1~leak'", "parts", "debates"),
+    ],
+    ids=["events", "and heads", "and lists", "all but events"],
+)
+def test_a_debate_of_which_anything_is_left_is_an_altered_one(tampered, deleted):
+    jury, store = tampered
+    for rows in deleted:
+        store.execute(f"DELETE FROM {rows}")
+
+    assert jury("verify", "r1~leak").code == 5
 
 
 @pytest.mark.parametrize("arguments", [(), ("--all", "r1~leak")])

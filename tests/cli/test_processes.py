@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from contextlib import suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import CommandLine, Outcome
+from support.unguarded import unguarded
 
 FULL = Path("/dev/full")
 SLOW = ("--simulate", "latency=0.15", "--simulate", "sigma=0")
@@ -33,14 +35,59 @@ def many(jury: CommandLine, count: int) -> str:
     return jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": "a"} for n in range(count)))
 
 
-@pytest.mark.parametrize("command", [("list",), ("show", "r1~leak"), ("list", "--json"), ("verify", "--all")])
-def test_a_reader_that_goes_away_is_no_error(judged, command):
-    process = judged.start(*command)
-    assert process.stdout is not None
-    process.stdout.close()
+def unread(jury: CommandLine, *arguments: str, errors_too: bool = False) -> tuple[int, str]:
+    """The code of a command whose output nobody reads, as of `jury … | true`, and what it says on stderr."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        process = jury.start(*arguments, stdout=writer, stderr=writer if errors_too else subprocess.PIPE)
+    finally:
+        os.close(writer)
+    _, said = process.communicate(timeout=120)
+    return process.returncode, (said or b"").decode()
 
-    assert (process.wait(60), process.stderr.read()) == (0, b"")  # type: ignore[union-attr]
-    process.stderr.close()  # type: ignore[union-attr]
+
+@pytest.mark.parametrize(
+    "command", [("list",), ("show", "r1~leak"), ("list", "--json"), ("verify", "--all", "--json"), ("watch", "r1~leak")]
+)
+def test_a_reader_that_goes_away_is_no_error(judged, command):
+    assert unread(judged, *command) == (0, "")
+
+
+def test_export_to_a_pipe_that_closes_is_no_error(judged):
+    assert unread(judged, "export", "r1~leak", "-o", "-") == (0, "")
+
+
+def test_what_is_found_is_told_by_the_code_whether_or_not_it_is_read(judged, tmp_path):
+    """Whoever pipes into `head` still sees by `PIPESTATUS` what came of it, however early the pipe was closed."""
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    jury = CommandLine(tmp_path)
+    assert jury("export", "--run", "r1", "-o", "corpus").code == 0
+    for cassette in (tmp_path / "corpus").iterdir():
+        cassette.write_bytes(cassette.read_bytes()[:-10])
+    with unguarded(tmp_path / "jury.db") as store:
+        store.execute("UPDATE events SET recorded_at = 1 WHERE stream = 'debate/r1~polite' AND version = 3")
+
+    stricter = ("--set", "method=weighted_average", "--set", "bands=100/99")
+
+    ended_by = {
+        command[0]: (unread(jury, *command)[0], unread(jury, *command, errors_too=True)[0])
+        for command in (
+            ("regress", "corpus", "--jsonl"),
+            ("verify", "--all"),
+            ("rescore", "--all", "--recount", *stricter, "--fail-on-flip"),
+        )
+    }
+
+    assert ended_by == {"regress": (5, 5), "verify": (5, 5), "rescore": (1, 1)}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--jsonl",)])
+def test_a_run_that_is_over_ends_as_it_would_have_though_its_results_are_not_read(judged, form):
+    code, said = unread(judged, "run", "--in-process", "cases.jsonl", "--run", "r1", "--fail-on", "safe_pass", *form)
+
+    assert code == 1, said
+    assert "Traceback" not in said
 
 
 def test_a_run_whose_reader_goes_away_stops_and_can_be_resumed(jury):

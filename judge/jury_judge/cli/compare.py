@@ -7,9 +7,11 @@ import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
+from jury_judge.views.visible_text import visible_line
 
 if TYPE_CHECKING:
     from jury_judge.kinds import Kind
+    from jury_judge.reports.tally import Named
     from jury_store.event_store import EventStore
 
 
@@ -24,30 +26,51 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "everything", is_flag=True, help="List every flip, case and difference, not the first 20, as --json does."
 )
+@click.option(
+    "--fail-on",
+    type=click.Choice(("flips",)),
+    help="Exit with 1 when a case ended otherwise in B than in A, and name the cases on stderr.",
+)
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
-def command(a: str, b: str, *, kind: "Kind | None", everything: bool, store_url: str | None, as_json: bool) -> int:
+def command(
+    a: str,
+    b: str,
+    *,
+    kind: "Kind | None",
+    everything: bool,
+    fail_on: str | None,
+    store_url: str | None,
+    as_json: bool,
+) -> int:
     """Put two debates, or two runs, of one store side by side.
 
     Debates: case, panel, result, and each seat's position in each round. Runs: joined by case, with the verdicts of
     both, agreement, flips, calls and cost. What differs is marked.
     """
+    from jury_judge.cli.terminal import note
     from jury_judge.kinds import kind_of
+    from jury_judge.views.counted import counted
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)
     try:
-        if kind_of(store, a, b, kind) == "debates":
-            return _debates(store, a, b, everything=everything, as_json=as_json)
-        return _runs(store, a, b, everything=everything, as_json=as_json)
+        side_by_side = _debates if kind_of(store, a, b, kind) == "debates" else _runs
+        flips = side_by_side(store, a, b, everything=everything, as_json=as_json)
     finally:
         store.close()
+    if fail_on is None or not flips.count:
+        return Exit.DONE
+    note(f"jury: {counted(flips.count, 'case')} ended otherwise in {b} than in {a}: {flips.names}")
+    return Exit.FAILED_ON
 
 
-def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> Exit:
+def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
+    """Print two debates; gives the case where they ended otherwise."""
     from jury_judge.cli.terminal import page_console
     from jury_judge.comparison import compare_debates
     from jury_judge.debates import read_debate
+    from jury_judge.reports.tally import Named
     from jury_judge.views.comparison_object import debates_object
     from jury_judge.views.comparison_view import debates_page
 
@@ -56,13 +79,21 @@ def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: 
         _print(debates_object(compared))
     else:
         debates_page(compared, everything=everything).print(page_console())
-    return Exit.DONE
+    flips = Named()
+    sides = (compared.a, compared.b)
+    if len({side.verdict or side.status for side in sides}) > 1:
+        flips.take(
+            f"{visible_line(compared.b.case_id, 80)} ({_change(*(side.verdict or side.status for side in sides))})"
+        )
+    return flips
 
 
-def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> Exit:
+def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
+    """Print two runs; gives the cases where they ended otherwise."""
     from jury_debate.recorded_panel import panel_differences
     from jury_judge.cli.terminal import page_console
     from jury_judge.debates import panel_of, rows_of_run, same_case
+    from jury_judge.reports.tally import Named
     from jury_judge.run_comparison import compare_runs
     from jury_judge.views.comparison_object import runs_object
     from jury_judge.views.comparison_view import SHOWN, runs_page
@@ -72,11 +103,18 @@ def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: boo
     compared = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b))
     listed = compared.flips if everything or as_json else compared.flips[:SHOWN]
     flips = [(flip, same_case(store, flip.a.debate_id, flip.b.debate_id)) for flip in listed]
-    if not as_json:
+    if as_json:
+        _print(runs_object(compared, panel, flips))
+    else:
         runs_page(compared, panel, flips, everything=everything).print(page_console())
-        return Exit.DONE
-    _print(runs_object(compared, panel, flips))
-    return Exit.DONE
+    named = Named()
+    for flip in compared.flips:
+        named.take(f"{visible_line(flip.case_id, 80)} ({_change(flip.a.ended_as, flip.b.ended_as)})")
+    return named
+
+
+def _change(before: str, after: str) -> str:
+    return f"{before} → {after}"
 
 
 def _print(compared: dict[str, Any]) -> None:

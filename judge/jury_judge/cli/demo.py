@@ -118,18 +118,36 @@ def _demo(
     finally:
         writing.close()
         store.close()
-    if result["final_verdict"] is None:
+    if result["status"] == "unfinished":
         return Exit.INTERRUPTED
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
-        said = " (simulated jurors)" if result["simulated"] else ""
-        print(f"{result['final_verdict']}  {result['final_score']}/100{said}")
+        _print(result)
     there = "" if store_url is None else f" --store {shlex.quote(shown(parsed(url)))}"
     note(f"the whole debate:   jury show {debate_id}{there}")
     note(f"check the record:   jury verify {debate_id}{there}")
     note("judge your own:     jury run CASES.jsonl")
-    return Exit.INTERRUPTED if held.interrupted else Exit.DONE
+    return Exit.INTERRUPTED if held.interrupted else _code(result)
+
+
+def _print(result: dict[str, Any]) -> None:
+    if result["final_verdict"] is not None:
+        said = " (simulated jurors)" if result["simulated"] else ""
+        print(f"{result['final_verdict']}  {result['final_score']}/100{said}")
+
+
+def _code(result: dict[str, Any]) -> Exit:
+    """Of a debate that is over."""
+    from jury_judge.cli.terminal import note
+
+    if result["final_verdict"] is None:
+        note(f"jury: the debate ended without a verdict ({result['status']}); `jury show` says why")
+    elif not result["phase3_judgment"]["quorum_met"]:
+        note("jury: the debate had no quorum of jurors; `jury show` says why")
+    else:
+        return Exit.DONE
+    return Exit.NO_VERDICT
 
 
 class _Silent:

@@ -48,6 +48,7 @@ def command(
     With --html it is a page instead: everything whole, no script, nothing that is fetched. A debate that does not
     verify is written too; its page says what was altered, and the command exits with 5.
     """
+    from jury_judge.debates import must_exist
     from jury_store.opening import open_store
 
     selection = selected(debate_ids, run_id, everything=everything, where=where)
@@ -56,6 +57,8 @@ def command(
         raise click.UsageError("stdout takes one debate, without --json; name a folder with -o")
     store = open_store(resolved_store(store_url), write=False)
     try:
+        # Debates that are named are looked for one by one: of a damaged one there may be no head.
+        must_exist(store, selection._replace(debate_ids=None))
         documents = _Pages(store) if html else _Cassettes(store)
         if output == "-":
             (record,) = store.records([str(debate_ids[0])])
@@ -156,7 +159,7 @@ def _write(
         raise DebateMissing("there is nothing to export: `jury list` shows what the store holds")
     if as_json:
         print(json.dumps({"output": str(output), "written": written, "unchanged": same}, ensure_ascii=False))
-    else:
+    elif written or same:
         there = f", {same} there already" if same else ""
         note(f"{counted(written, documents.noun)} written to {output}{there}")
     return max(code, documents.code)

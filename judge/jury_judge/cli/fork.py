@@ -221,10 +221,10 @@ def _tell(fork: "Fork", store: "EventStore", *, as_json: bool) -> Exit:
         print(f"{verdict}  {result['final_score']}/100  {fork.debate_id}{said}")
     if verdict is None:
         note(f"jury: debate {fork.debate_id} has no verdict ({result['status']})")
-        return Exit.STOPPED
+        return Exit.STOPPED if result["status"] == "unfinished" else Exit.NO_VERDICT
     if not result["phase3_judgment"]["quorum_met"]:
-        note(f"jury: debate {fork.debate_id} had no quorum of jurors")
-        return Exit.STOPPED
+        note(f"jury: debate {fork.debate_id} had no quorum of jurors; `jury show` says why")
+        return Exit.NO_VERDICT
     return Exit.DONE
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, ExitStack, aclosing
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,14 +22,18 @@ from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs import SURVEY_SECONDS, Line, Progress, Run, Survey, carry_out, survey
+from jury_judge.spending import Spending, SpendingWatch
 from jury_migrations.upgrading import upgrade
-from jury_store.errors import StoreLocked, StoreMissing
+from jury_store.errors import StoreError, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 
 if TYPE_CHECKING:
     from jury_judge.sealing import Sealing
+
+_SPENDING_SECONDS = 5.0
+"""How often it is read what a run has spent."""
 
 _LOCK_SECONDS = 20
 """How long another writer of a SQLite store is waited for."""
@@ -38,11 +43,20 @@ Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
 
 
 class Held(NamedTuple):
-    """How a run ended; `total` cases it has, None where they were not all read."""
+    """How a run ended.
+
+    `total` cases it has, None where they were not all read; `before` and `now` are debates that were over before and
+    that ended now, in so many `seconds`. `spent` is what was spent now, `spent_before` before (None: not known).
+    """
 
     interrupted: bool
     problems: list[Finished]
     total: int | None
+    before: int = 0
+    now: int = 0
+    seconds: float = 0.0
+    spent: Spending | None = None
+    spent_before: Spending | None = None
 
 
 def seal_with(key_file: Path | None, last_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
@@ -122,8 +136,13 @@ def hold_run(
     goes_on: str | None = None,
     heard: Callable[[Chunk], None] | None = None,
     sealing: "Sealing | None" = None,
+    spent: Callable[[Spending], None] | None = None,
 ) -> Held:
-    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
+    """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write.
+
+    `spent` is told now and then what was spent since the start.
+    """
+    started = time.monotonic()
     problems: list[Finished] = []
     counting = _Counting(progress, surveyed.total)
 
@@ -132,6 +151,8 @@ def hold_run(
         async with aclosing(lines):
             async for line in lines:
                 take(line)
+
+    watch = SpendingWatch(store, run.run_id)
 
     async def work(court: Court, stopping: asyncio.Event) -> None:
         lines = carry_out(
@@ -145,11 +166,12 @@ def hold_run(
             heard=heard,
             store_patience=plan.store_patience,
         )
-        if beside is None:
-            await give(lines)
-            return
-        async with beside():
-            await give(lines)
+        async with _told_spending(watch, spent) if surveyed.left and spent is not None else nullcontext():
+            if beside is None:
+                await give(lines)
+                return
+            async with beside():
+                await give(lines)
 
     interrupted = in_court(
         plan,
@@ -161,15 +183,47 @@ def hold_run(
         again=goes_on or f"the same command with --run {run.run_id} goes on from here",
         sealing=sealing,
     )
-    return Held(interrupted, problems, counting.total)
+    seconds = time.monotonic() - started
+    now, before = _spent(watch, resumed=bool(surveyed.stored))
+    return Held(interrupted, problems, counting.total, surveyed.ended, counting.ended_now, seconds, now, before)
+
+
+def _spent(watch: SpendingWatch, *, resumed: bool) -> tuple[Spending | None, Spending | None]:
+    """Now and before; where the store cannot be read any more, that is no reason to lose what was judged."""
+    try:
+        return watch.look(), watch.before() if resumed else Spending()
+    except StoreError:
+        return None, None
+
+
+@asynccontextmanager
+async def _told_spending(watch: SpendingWatch, told: Callable[[Spending], None]) -> AsyncIterator[None]:
+    """Tell now and then what was spent, until this is left."""
+    over = asyncio.Event()
+
+    async def tell() -> None:
+        while not over.is_set():
+            with suppress(StoreError):
+                told(await asyncio.to_thread(watch.look))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), _SPENDING_SECONDS)
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield
+    finally:
+        # Waited for: the thread must not be in the watch any more when it is asked a last time.
+        over.set()
+        await telling
 
 
 class _Counting:
-    """Progress that remembers how many cases there are."""
+    """Progress that remembers how many cases there are, and how many debates ended."""
 
     def __init__(self, progress: Progress, total: int | None) -> None:
         self._progress = progress
         self.total = total
+        self.ended_now = 0
 
     def begin(self, total: int | None, stored: int) -> None:
         self._progress.begin(total, stored)
@@ -179,6 +233,7 @@ class _Counting:
         self._progress.counted(total)
 
     def ended(self, finished: Finished) -> None:
+        self.ended_now += finished.problem is None
         self._progress.ended(finished)
 
 

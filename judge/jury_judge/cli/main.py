@@ -2,7 +2,6 @@
 
 import errno
 import os
-import select
 import sys
 import traceback
 from importlib import import_module
@@ -14,6 +13,7 @@ import click
 from jury_events.errors import JuryError
 from jury_events.nearest import did_you_mean
 from jury_judge.cli.exits import Exit, code_of
+from jury_judge.cli.streams import outlive_readers
 from jury_judge.signals import raising
 from jury_judge.views.visible_text import visible_line
 
@@ -108,6 +108,7 @@ def jury() -> None:
 
 def main() -> None:
     """Run the command line; every error is one line that says what to do."""
+    outlive_readers()
     code = _run()
     try:
         if sys.stdout is not None:  # it is None where the caller closed it
@@ -146,9 +147,7 @@ def _run() -> Exit:
 
 
 def _refused_by_system(error: OSError) -> Exit:
-    """Whoever closed our output has seen enough: no error. A full disk is one, and so is anything else."""
-    if isinstance(error, BrokenPipeError) and _output_closed():
-        return Exit.DONE
+    """What the system does not let us do, a full disk for one."""
     said = error.strerror or str(error) or "no reason given"
     if error.filename is not None:
         place = str(error.filename)
@@ -157,17 +156,6 @@ def _refused_by_system(error: OSError) -> Exit:
         place = "the output cannot be written" if error.errno in _OF_WRITING else type(error).__name__
     _say(f"jury: {place}: {said}; mend that and call the same command again")
     return Exit.STOPPED
-
-
-def _output_closed() -> bool:
-    """Whether stdout or stderr is a pipe, or a socket, that nobody reads any more."""
-    looking = select.poll()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            looking.register(stream.fileno(), 0)  # errors and hang-ups are told of whatever is asked for
-        except (AttributeError, OSError, ValueError):
-            continue  # it was closed before the command began, or is no file
-    return bool(looking.poll(0))
 
 
 def _say(text: str) -> None:

@@ -4,7 +4,8 @@ import json
 from collections import Counter
 from typing import Any, Literal
 
-from jury_events.verdict import Verdict
+from jury_judge.reports.judged_case import JudgedCase, judged_case
+from jury_judge.reports.tally import Tally
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
 
@@ -12,24 +13,30 @@ Form = Literal["plain", "json", "jsonl"]
 
 
 class Results:
-    """Takes the line of each debate (see `result_line`) in order and prints it, `json` at the end."""
+    """Takes the line of each debate (see `result_line`) in order and prints it, `json` at the end.
 
-    def __init__(self, form: Form) -> None:
+    Args:
+        form: how.
+        keep: remember every case for a report.
+    """
+
+    def __init__(self, form: Form, *, keep: bool = False) -> None:
         self._form = form
+        self._keep = keep
         self._lines: list[dict[str, Any]] = []
-        self._ended_as: Counter[str] = Counter()
-        self._without_verdict = self._without_quorum = self._simulated = 0
         self._others: Counter[tuple[str, str]] = Counter()
         self._absent: Counter[str] = Counter()
+        self.tally = Tally()
+        self.cases: list[JudgedCase] = []
 
     def take(self, line: dict[str, Any]) -> None:
         """The next one."""
-        self._ended_as[line["final_verdict"] or line["status"]] += 1
-        self._without_verdict += line["final_verdict"] is None
-        self._without_quorum += line["quorum_met"] is False
-        self._simulated += line["simulated"]
+        case = judged_case(line)
+        self.tally.take(case)
+        if self._keep:
+            self.cases.append(case)
         self._others.update({(other["asked"], other["answered"]) for other in line["model_mismatches"]})
-        self._absent.update(juror for juror, vote in (line["votes"] or {}).items() if vote is None)
+        self._absent.update(juror for juror, vote in case.votes.items() if vote is None)
         if line["method"] == "final_judge" and line["decided_by"] == "majority_vote":
             self._absent["the final judge"] += 1
         match self._form:
@@ -40,25 +47,15 @@ class Results:
             case "plain":
                 print(_plain(line), flush=True)
 
+    @property
+    def taken(self) -> int:
+        """How many there were."""
+        return self.tally.finished
+
     def finish(self) -> None:
         """There are no more."""
         if self._form == "json":
             print(json.dumps(self._lines, ensure_ascii=False, indent=2))
-
-    def any_of(self, verdicts: tuple[str, ...]) -> bool:
-        """Whether a debate ended with one of these."""
-        return any(self._ended_as[verdict] for verdict in verdicts)
-
-    def tally(self, total: int | None) -> str:
-        """How many ended with what, of `total` cases (None: it is not known how many there are)."""
-        names = [*Verdict, *sorted(set(self._ended_as) - set(Verdict))]
-        counts = ", ".join(f"{self._ended_as[name]} {name}" for name in names if self._ended_as[name])
-        taken = self._ended_as.total()
-        if taken == total:
-            return counts or "no debates"
-        if total is None:
-            return f"{counted(taken, 'result')} so far" + (f": {counts}" if counts else "")
-        return f"{taken} of {counted(total, 'result')}" + (f": {counts}" if counts else "")
 
     def remarks(self) -> list[str]:
         """What a reader must know of who answered, and who did not."""
@@ -70,21 +67,9 @@ class Results:
             f"{answered} answered in {counted(debates, 'debate')} where {asked} was asked; `jury show` tells more"
             for (asked, answered), debates in sorted(self._others.items())
         ]
-        if self._simulated:
-            said.append(f"simulated jurors in {counted(self._simulated, 'debate')}: no verdict of models")
+        if self.tally.simulated:
+            said.append(f"simulated jurors in {counted(self.tally.simulated, 'debate')}: no verdict of models")
         return said
-
-    def trouble(self, run_id: str, problems: int) -> str | None:
-        """What kept debates from a verdict of the jury, None when nothing did; `problems` could not go on."""
-        said = []
-        if problems:
-            again = f"mend the cause and call the same command with --run {run_id}"
-            said.append(f"{counted(problems, 'debate')} could not go on; {again}")
-        if self._without_verdict:
-            said.append(f"{counted(self._without_verdict, 'debate')} ended without a verdict; `jury show` says why")
-        if self._without_quorum:
-            said.append(f"{counted(self._without_quorum, 'debate')} had no quorum of jurors; `jury show` says why")
-        return "; ".join(said) or None
 
 
 def _plain(line: dict[str, Any]) -> str:

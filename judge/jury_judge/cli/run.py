@@ -12,6 +12,7 @@ from jury_events.case import Case
 from jury_events.verdict import Verdict
 from jury_judge.cli.case_options import artifact_hosts, case_files, case_options
 from jury_judge.cli.exits import Exit
+from jury_judge.cli.option_groups import grouped
 from jury_judge.cli.options import (
     budget_options,
     court_options,
@@ -23,16 +24,50 @@ from jury_judge.cli.options import (
     simulated,
     store_option,
 )
-from jury_judge.errors import OutputClosed
+from jury_judge.errors import OutputClosed, SettingError
 
 if TYPE_CHECKING:
     from jury_judge.cases.files import CaseFiles
-    from jury_judge.cli.holding import Held
-    from jury_judge.cli.results import Results
-    from jury_judge.runs import CaseSource, Survey
+    from jury_judge.cli.run_end import Wanted
+    from jury_judge.runs import CaseSource, Line, Survey
 
 
-@click.command("run")
+_GROUPS = {
+    "The run": ("run_id", "store_url", "concurrency", "dry_run", "adopt"),
+    "Jurors and rules": (
+        "panel_name",
+        "preset",
+        "language",
+        "max_rounds",
+        "threshold",
+        "method",
+        "judge_model",
+    ),
+    "Results": ("as_jsonl", "as_json", "display", "verbose"),
+    "How it ends, for CI": ("fail_on", "fail_if", "junit", "markdown"),
+    "What it may spend": ("max_cost", "max_calls", "prices"),
+    "Which cases": ("limit", "case_ids", "where", "sample", "seed", "split"),
+    "How case files are read": (
+        "fields",
+        "mappings",
+        "case_format",
+        "rows",
+        "policy_file",
+        "artifact_roots",
+        "strict",
+    ),
+    "Where debates are held": (
+        "in_process",
+        "ray_address",
+        "ray_open_cluster",
+        "replicas",
+        "simulate",
+    ),
+    "Seals": ("seal_key", "seal_last", "seal_every"),
+}
+
+
+@grouped("run", _GROUPS)
 @case_options
 @click.option(
     "--run",
@@ -60,6 +95,22 @@ if TYPE_CHECKING:
     type=click.Choice([verdict.value for verdict in Verdict]),
     multiple=True,
     help="Exit with 1 when a debate ends with this verdict. Repeatable.",
+)
+@click.option(
+    "--fail-if",
+    metavar="COND",
+    multiple=True,
+    help="Exit with 1 when this holds of the finished debates: unsafe_fail>2%, needs_review>=10, safe_pass<95%, "
+    "no_quorum … (docs/exit-codes.md). Repeatable: any is enough.",
+)
+@click.option(
+    "--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit XML file, one test case a case."
+)
+@click.option(
+    "--markdown",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a summary in Markdown, as for $GITHUB_STEP_SUMMARY.",
 )
 @click.option(
     "--display",
@@ -101,6 +152,9 @@ def _run(
     as_json: bool,
     as_jsonl: bool,
     fail_on: tuple[str, ...],
+    fail_if: tuple[str, ...],
+    junit: Path | None,
+    markdown: Path | None,
     display: str,
     max_cost: float | None,
     max_calls: int | None,
@@ -123,7 +177,9 @@ def _run(
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.results import Results
+    from jury_judge.cli.run_end import end_run
     from jury_judge.cli.seal_files import read_keys
+    from jury_judge.cli.streams import stdout_is_read
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
@@ -132,6 +188,7 @@ def _run(
 
     _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
     asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
+    wanted = _wanted(fail_on, fail_if, junit, markdown)
     loaded = load_panel(
         panel_name,
         os.environ,
@@ -168,7 +225,16 @@ def _run(
         run, settings.store_url, loaded.endpoints, keys, seconds=None if strict else SURVEY_SECONDS
     )
     progress = RunProgress(run.run_id, display)
-    results = Results("json" if as_json else "jsonl" if as_jsonl else "plain")
+    results = Results("json" if as_json else "jsonl" if as_jsonl else "plain", keep=wanted.reports)
+
+    def take(line: "Line") -> None:
+        results.take(line)
+        # What is judged already costs nothing to print. Calls for results that nobody reads are not made.
+        if surveyed.left and results.taken != surveyed.total and not stdout_is_read():
+            raise OutputClosed(
+                f"whoever read the results closed them; the same command with --run {run.run_id} goes on from here"
+            )
+
     try:
         sealing = seal_with(seal_key, seal_last, seal_every, store)
         warn_of_models(loaded, on_cluster=ray_address is not None)
@@ -176,8 +242,7 @@ def _run(
             note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
         if run_id is None:
             note(f"run {run.run_id}")
-        _tell_slips(files)
-        _tell_losses(surveyed, files if verbose else ())
+        _tell_of_cases(files, surveyed, verbose=verbose)
         bounds = ceiling(store, run.run_id, plan.prices, today, max_calls=max_calls, max_cost=max_cost)
         held = hold_run(
             run,
@@ -188,17 +253,14 @@ def _run(
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,
             progress=progress,
-            take=results.take,
+            take=take,
             sealing=sealing,
+            spent=progress.spent,
         )
-    except BrokenPipeError as error:
-        raise OutputClosed(
-            f"whoever read the results closed them; the same command with --run {run.run_id} goes on from here"
-        ) from error
     finally:
         progress.close()
         store.close()
-    return _close(results, held, run.run_id, held.total, fail_on)
+    return end_run(run.run_id, results, held, wanted)
 
 
 def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
@@ -208,20 +270,24 @@ def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
         raise click.UsageError("--dry-run tells of the run as a whole: --json gives that as data, --jsonl nothing")
 
 
-def _close(results: "Results", held: "Held", run_id: str, total: int | None, fail_on: tuple[str, ...]) -> Exit:
-    """Say what the run came to, and give its code."""
-    from jury_judge.cli.terminal import note
+def _wanted(
+    fail_on: tuple[str, ...], fail_if: tuple[str, ...], junit_file: Path | None, markdown_file: Path | None
+) -> "Wanted":
+    from jury_judge.cli.run_end import Wanted
+    from jury_judge.reports import junit, markdown
+    from jury_judge.reports.fail_conditions import FailCondition, parse_fail_condition
+    from jury_judge.reports.report import check_report_place
 
-    results.finish()
-    note(f"run {run_id}: {results.tally(total)}")
-    for remark in results.remarks():
-        note(remark)
-    if held.interrupted:
-        return Exit.INTERRUPTED
-    if (trouble := results.trouble(run_id, len(held.problems))) is not None:
-        note(f"jury: {trouble}")
-        return Exit.STOPPED
-    return Exit.FAILED_ON if results.any_of(fail_on) else Exit.DONE
+    try:
+        asked = [parse_fail_condition(text) for text in fail_if]
+    except SettingError as error:
+        raise SettingError(f"--fail-if {error}") from None
+    if junit_file is not None and junit_file == markdown_file:
+        raise click.UsageError("--junit and --markdown name the same file")
+    for path, form in ((junit_file, junit), (markdown_file, markdown)):
+        if path is not None:
+            check_report_place(path, form.BEGINS)
+    return Wanted(tuple(dict.fromkeys((*map(FailCondition, fail_on), *asked))), junit_file, markdown_file)
 
 
 def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
@@ -238,6 +304,11 @@ def _place(surveyed: "Survey") -> bool:
     if surveyed.left:
         note(f"jury: {line}")
     return in_process
+
+
+def _tell_of_cases(files: "CaseFiles", surveyed: "Survey", *, verbose: bool) -> None:
+    _tell_slips(files)
+    _tell_losses(surveyed, files if verbose else ())
 
 
 def _tell_slips(files: "CaseFiles") -> None:

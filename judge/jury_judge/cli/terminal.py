@@ -11,7 +11,9 @@ from rich.text import Text
 
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
+from jury_judge.spending import Spending
 from jury_judge.views.counted import counted
+from jury_judge.views.durations import duration, rate
 from jury_judge.views.visible_text import visible_line
 
 _MEANINGFUL = 0.5
@@ -36,15 +38,9 @@ def is_live(display: str) -> bool:
     return display == "full"
 
 
-class _PageConsole(Console):
-    def on_broken_pipe(self) -> None:
-        """Rich would end the process here, with 1."""
-        raise BrokenPipeError
-
-
 def page_console() -> Console:
     """Where a page is printed: stdout."""
-    return _PageConsole()
+    return Console()
 
 
 class Counting:
@@ -124,6 +120,7 @@ class RunProgress:
                 BarColumn(),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[rate]}"),
+                TextColumn("{task.fields[cost]}"),
                 TimeRemainingColumn(),
                 # Results are printed above the bar where both are on the terminal, unbroken; rich would take them away
                 # from a file or a pipe too.
@@ -132,6 +129,7 @@ class RunProgress:
             )
         self._total: int | None = None
         self._done = self._new = 0
+        self._cost = ""
         self._told: set[str] = set()
         self._started = self._said = time.monotonic()
 
@@ -140,7 +138,7 @@ class RunProgress:
         self._total, self._done = total, stored
         self._started = self._said = time.monotonic()
         if self._bar is not None:
-            self._task = self._bar.add_task(f"run {self._run_id}", total=total, completed=stored, rate="")
+            self._task = self._bar.add_task(f"run {self._run_id}", total=total, completed=stored, rate="", cost="")
             self._bar.start()
         elif not self._quiet and stored:
             of_all = "" if total is None else f" of {total}"
@@ -151,6 +149,12 @@ class RunProgress:
         self._total = total
         if self._bar is not None:
             self._bar.update(self._task, total=total)
+
+    def spent(self, spending: Spending) -> None:
+        """So much since the start; shown with the next progress."""
+        self._cost = spending.cost_told
+        if self._bar is not None:
+            self._bar.update(self._task, cost=self._cost)
 
     def ended(self, finished: Finished) -> None:
         """See `runs.Progress`."""
@@ -164,17 +168,19 @@ class RunProgress:
         self._new += 1
         # From the first one on: setting up the actors says nothing about the debates.
         elapsed = now - self._started
-        rate = (self._new - 1) / elapsed if elapsed >= _MEANINGFUL else 0.0
+        speed = (self._new - 1) / elapsed if elapsed >= _MEANINGFUL else 0.0
+        fast = rate(self._new - 1, elapsed) if speed else ""
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, rate=f"{rate:.1f}/s" if rate else "")
+            self._bar.update(self._task, completed=self._done, rate=fast)
         elif not self._quiet and (now - self._said >= _PLAIN_EVERY or self._done == self._total):
             self._said = now
-            left = f", {rate:.1f}/s" if rate else ""
+            left = f", {fast}" if fast else ""
+            left += f", {self._cost}" if self._cost else ""
             if self._total is None:
                 note(f"run {self._run_id}: {counted(self._done, 'debate')}{left}")
                 return
-            if rate and self._done < self._total:
-                left += f", about {(self._total - self._done) / rate:.0f} s left"
+            if speed and self._done < self._total:
+                left += f", about {duration((self._total - self._done) / speed)} left"
             note(f"run {self._run_id}: {self._done} of {counted(self._total, 'debate')}{left}")
 
     def _tell(self, debate_id: str, problem: BaseException) -> None:

@@ -98,7 +98,7 @@ def command(
     """
     from jury_judge.cli.seal_files import read_keys, read_note, read_trust
     from jury_judge.cli.terminal import Counting, note
-    from jury_judge.debates import must_exist
+    from jury_judge.debates import must_be_known, must_exist
     from jury_replay.selection import Selection, processes_for
     from jury_replay.verify import verify
     from jury_store.opening import open_store
@@ -124,6 +124,7 @@ def command(
     try:
         selection = Selection(debate_ids or None, where=where)
         must_exist(store, selection._replace(debate_ids=None))
+        must_be_known(store, debate_ids)
         at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
         ids = None if everything else [one for chunk in selection.chunks(store) for one in chunk]
         report = verify(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ def command(
     from jury_judge.cli.interrupts import run_interruptibly
     from jury_judge.cli.options import selected
     from jury_judge.cli.terminal import note
+    from jury_judge.errors import OutputClosed
     from jury_judge.live.feed import Feed
     from jury_store.opening import open_store
 
@@ -55,10 +57,12 @@ def command(
         async def follow() -> bool:
             feed = Feed(store, most=_MOST)
             watching = _Watching(feed, as_json=as_json, named=len(selection.debate_ids or ()) != 1)
-            if selection.debate_ids is not None:
-                await watching.follow_all(selection.debate_ids)
-            else:
-                await watching.follow_open(store, selection.run_id, where)
+            # Nobody watches any more: of what is still to come there is nothing to find out.
+            with suppress(OutputClosed):
+                if selection.debate_ids is not None:
+                    await watching.follow_all(selection.debate_ids)
+                else:
+                    await watching.follow_open(store, selection.run_id, where)
             return watching.damaged
 
         return Exit.INTEGRITY if run_interruptibly(follow) else Exit.DONE
@@ -146,4 +150,9 @@ class _Watching:
                     self._print(head + visible_line(line, 1000))
 
     def _print(self, line: str) -> None:
+        from jury_judge.cli.streams import stdout_is_read
+        from jury_judge.errors import OutputClosed
+
         print(line, flush=True)
+        if not stdout_is_read():
+            raise OutputClosed("nobody reads what is told")

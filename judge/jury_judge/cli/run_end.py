@@ -1,0 +1,146 @@
+"""How a run ends: what is said of it on stderr, the reports of it, and its exit code."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jury_actors.messages import Finished
+from jury_events.verdict import Verdict
+from jury_judge.cli.exits import Exit
+from jury_judge.cli.holding import Held
+from jury_judge.cli.results import Results
+from jury_judge.cli.terminal import note
+from jury_judge.reports.fail_conditions import FailCondition, Judged
+from jury_judge.reports.judged_case import JudgedCase
+from jury_judge.reports.junit import junit
+from jury_judge.reports.markdown import markdown
+from jury_judge.reports.report import Report, write_report
+from jury_judge.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
+from jury_judge.views.counted import counted
+from jury_judge.views.durations import duration, rate
+
+
+class Wanted(NamedTuple):
+    """What a run was asked to come to: conditions on which it fails, and the files of its reports."""
+
+    conditions: tuple[FailCondition, ...] = ()
+    junit: Path | None = None
+    markdown: Path | None = None
+
+    @property
+    def reports(self) -> bool:
+        """Whether any file is to be written."""
+        return self.junit is not None or self.markdown is not None
+
+
+def end_run(run_id: str, results: Results, held: Held, wanted: Wanted) -> Exit:
+    """Say what a run came to, write its reports, and give its code.
+
+    Raises:
+        ReportFailed: a report cannot be written.
+    """
+    results.finish()
+    tally = results.tally
+    judged = [condition.judge(tally.counts, tally.finished) for condition in wanted.conditions]
+    for line in (headline(run_id, tally, held), *course(held), *_agreement(tally), *results.remarks()):
+        note(line)
+    for one in judged:
+        note(f"fail if {one.says}")
+    _write_reports(run_id, results, held, wanted, judged)
+    return _code(run_id, tally, held, judged)
+
+
+def headline(run_id: str, tally: Tally, held: Held) -> str:
+    """How far the run is, and the verdicts; after a stop at once there are fewer results than judged debates."""
+    if tally.finished == held.total:
+        return f"run {run_id}: {tally.shares or 'no debates'}"
+    done = held.before + held.now
+    if held.total is None:
+        said = f"run {run_id}: {counted(done, 'debate')} judged so far"
+    else:
+        said = f"run {run_id}: {done} of {counted(held.total, 'debate')} judged"
+    if not tally.finished:
+        return said
+    if tally.finished == done:
+        return f"{said}: {tally.shares}"
+    return f"{said}; the {counted(tally.finished, 'result')} printed: {tally.shares}"
+
+
+def course(held: Held) -> list[str]:
+    """How long it took, how fast it went and what it cost, what was done before apart."""
+    before = f"{counted(held.before, 'debate')} judged before, " if held.before else ""
+    fast = rate(held.now, held.seconds)
+    now = f"{held.now or 'none'} now" if held.before else f"{counted(held.now, 'debate')} judged"
+    took = f" in {duration(held.seconds)}" + (f" ({fast})" if fast else "") if held.now else ""
+    lines = [f"{before}{now}{took}"]
+    if held.spent is None:
+        lines.append("calls, tokens and cost: unknown, the store could not be read")
+    elif held.spent_before is not None and held.spent_before.calls:
+        lines.append(f"now: {held.spent}; before: {held.spent_before}")
+    else:
+        lines.append(str(held.spent))
+    return lines
+
+
+def _agreement(tally: Tally) -> list[str]:
+    return [] if tally.agreement is None else [f"labels: {tally.agreement}"]
+
+
+def _write_reports(run_id: str, results: Results, held: Held, wanted: Wanted, judged: Sequence[Judged]) -> None:
+    if not wanted.reports:
+        return
+    report = Report(
+        name=f"run {run_id}",
+        cases=[*results.cases, *map(_unfinished, held.problems)],
+        tally=results.tally,
+        total=held.total,
+        seconds=held.seconds,
+        spent="; ".join(course(held)),
+        conditions=judged,
+        failing={Verdict.UNSAFE_FAIL.value, *(one.name for one in wanted.conditions if one.is_any)},
+    )
+    for path, form in ((wanted.junit, junit), (wanted.markdown, markdown)):
+        if path is not None:
+            write_report(path, form(report))
+
+
+def _unfinished(finished: Finished) -> JudgedCase:
+    """Its id ends with that of its case."""
+    return JudgedCase(
+        case_id=finished.debate_id.partition("~")[2] or finished.debate_id,
+        debate_id=finished.debate_id,
+        status="unfinished",
+        problem=str(finished.problem),
+    )
+
+
+def _code(run_id: str, tally: Tally, held: Held, judged: Sequence[Judged]) -> Exit:
+    """The first that applies: interrupted, stopped, failed, without a verdict. The reason goes to stderr."""
+    if held.interrupted:
+        return Exit.INTERRUPTED
+    if held.problems:
+        stopped = Named()
+        for one in held.problems:
+            stopped.take(one.debate_id)
+        note(
+            f"jury: {counted(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
+            f"same command with --run {run_id}, which asks nothing twice"
+        )
+        return Exit.STOPPED
+    accepted = {one.condition.name for one in judged}
+    open_ones = [
+        (named, what)
+        for name, named, what in (
+            (NO_VERDICT, tally.no_verdict, "ended without a verdict"),
+            (NO_QUORUM, tally.no_quorum, "had no quorum of jurors"),
+        )
+        if named.count and name not in accepted
+    ]
+    for named, what in open_ones:
+        note(
+            f"jury: {counted(named.count, 'debate')} {what}: {named.names}; `jury show DEBATE` says why. "
+            "They are over: to judge such cases again, choose them with --case-id in a run of another name"
+        )
+    if any(one.met for one in judged):
+        return Exit.FAILED_ON
+    return Exit.NO_VERDICT if open_ones else Exit.DONE

@@ -1,0 +1,43 @@
+"""One case of a report."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class JudgedCase(NamedTuple):
+    """How the debate over a case ended.
+
+    `status` is completed, failed or cancelled, or `unfinished`: then `problem` says why it could not go on. Without a
+    verdict `verdict` and `score` (0-100) are None. `votes` has the verdict of each juror, None where it abstained.
+    """
+
+    case_id: str
+    debate_id: str
+    status: str
+    verdict: str | None = None
+    score: int | None = None
+    quorum_met: bool | None = None
+    label: str | None = None
+    votes: Mapping[str, str | None] = {}
+    simulated: bool = False
+    problem: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its debate has ended, with a verdict or without."""
+        return self.status != "unfinished"
+
+
+def judged_case(line: Mapping[str, Any]) -> JudgedCase:
+    """The case of a result line (`views.result.result_line`)."""
+    return JudgedCase(
+        case_id=line["case_id"],
+        debate_id=line["debate_id"],
+        status=line["status"],
+        verdict=line["final_verdict"],
+        score=line["final_score"],
+        quorum_met=line["quorum_met"],
+        label=line["label"],
+        votes=line["votes"] or {},
+        simulated=line["simulated"],
+    )

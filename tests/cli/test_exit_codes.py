@@ -1,0 +1,56 @@
+"""Exit codes are what `docs/exit-codes.md` says, row by row."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from jury_judge.cli.exits import Exit
+from jury_judge.cli.main import COMMANDS
+from support.command_line import CommandLine
+from support.exit_codes import ROWS, Row
+
+TEXT = (Path(__file__).parents[2] / "docs" / "exit-codes.md").read_text()
+
+
+def table(heading: str) -> list[tuple[str, ...]]:
+    """The rows of a section's table, without its head."""
+    section = TEXT.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]) for line in lines[2:]]
+
+
+@pytest.fixture
+def place(judged: CommandLine, tmp_path: Path) -> CommandLine:
+    """A folder of its own with run r1."""
+    shutil.copytree(judged.folder, tmp_path, dirs_exist_ok=True)
+    return CommandLine(tmp_path)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.command}-{row.code}-{row.when[:40]}")
+def test_a_command_ends_as_the_table_says(place: CommandLine, row: Row) -> None:
+    if "disk is full" in row.when and not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+
+    assert row.code == row.call(place)
+
+
+def test_the_table_has_the_tested_rows_and_no_other() -> None:
+    tested = [(row.command if row.command == "every command" else f"`{row.command}`", str(row.code), row.when)
+              for row in ROWS]  # fmt: skip
+
+    assert tested == table("By command")
+
+
+def test_every_command_is_in_the_table() -> None:
+    assert {"every command", *COMMANDS} == {row.command for row in ROWS}
+
+
+def test_every_code_is_explained() -> None:
+    assert [str(int(code)) for code in Exit] == [code for code, *_ in table("What they mean")]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_takes_an_option_that_it_does_not_know(place: CommandLine, name: str) -> None:
+    assert 2 == place(name, "--nonsense").code

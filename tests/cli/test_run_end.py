@@ -1,0 +1,194 @@
+"""How `jury run` ends: what it says it came to and took, the conditions on which it fails, and its reports."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from jury_judge.cli import holding
+from jury_judge.cli.holding import Held
+from jury_judge.cli.run_end import course, headline
+from jury_judge.cli.terminal import RunProgress
+from jury_judge.reports.judged_case import judged_case
+from jury_judge.reports.tally import Tally
+from jury_judge.spending import Spending
+from support.command_line import CommandLine
+
+LABELLED = (
+    {"id": "right", "question": "When do you open?", "response": "At nine.", "label": "approve"},
+    {"id": "wrong", "question": "When do you close?", "response": "At five.", "label": "reject"},
+    {"id": "unlabelled", "question": "Are you open?", "response": "Yes."},
+)
+
+
+@pytest.fixture
+def labelled(jury: CommandLine) -> str:
+    return jury.write("labelled.jsonl", *LABELLED)
+
+
+def test_the_end_says_verdicts_time_calls_tokens_cost_and_agreement_with_labels(jury, labelled):
+    outcome = jury.run(labelled, "--run", "r1", "--panel", "independent")
+
+    said = outcome.err.splitlines()
+    assert "run r1: 3 safe_pass (100.0%)" in said
+    assert [line for line in said if re.fullmatch(r"3 debates judged in \d+\.\d s( \([\d.]+/(s|min)\))?", line)]
+    assert [line for line in said if re.fullmatch(r"9 calls, [\d,]+ tokens in and [\d,]+ out, \$0\.00", line)]
+    assert ("labels: 1 of 2 as labelled (accuracy 50.0%), 1 false pass (safe_pass against the label): r1~wrong") in said
+
+
+def test_a_run_that_goes_on_tells_what_was_done_before_apart(jury, labelled):
+    jury.run(labelled, "--run", "r1", "--panel", "independent", "--limit", "2")
+
+    went_on = jury.run(labelled, "--run", "r1", "--panel", "independent")
+    again = jury.run(labelled, "--run", "r1", "--panel", "independent")
+
+    assert re.search(r"^2 debates judged before, 1 now in \d+\.\d s", went_on.err, re.MULTILINE)
+    assert re.search(r"^now: 3 calls, .*; before: 6 calls, ", went_on.err, re.MULTILINE)
+    assert re.search(r"^3 debates judged before, none now$", again.err, re.MULTILINE)
+    assert re.search(r"^now: 0 calls, .*; before: 9 calls, ", again.err, re.MULTILINE)
+
+
+def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
+    jury.write(
+        "panel.yaml",
+        "providers: {away: {protocol: openai, base_url: 'http://127.0.0.1:1/v1'}}\n"
+        "preset: independent\nsettings: {tries: 1}\n"
+        "seats: [{model: simulated/juror}, {model: simulated/juror}, {model: away/m}]\n",
+    )
+
+    outcome = jury.run(labelled, "--panel", "panel.yaml")
+
+    assert re.search(
+        r"^9 calls, at least .* in and .* out, at least \$0\.00 \(the cost of 3 debates", outcome.err, re.MULTILINE
+    )
+
+
+def test_a_run_is_told_what_it_spends_while_it_lasts(jury, labelled, monkeypatch):
+    told: list[Spending] = []
+    monkeypatch.setattr(RunProgress, "spent", lambda _self, spending: told.append(spending))
+    monkeypatch.setattr(holding, "_SPENDING_SECONDS", 0.001)
+
+    jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
+
+    assert told
+    assert sorted(one.calls for one in told) == [one.calls for one in told]
+
+
+def test_the_cost_stands_in_the_progress(capsys):
+    from jury_actors.messages import Finished
+
+    progress = RunProgress("r1", "plain")
+    progress.begin(1, 0)
+    progress.spent(Spending(calls=3, cost=1.25, unknown=1))
+    progress.ended(Finished("r1~a", "completed"))
+
+    assert capsys.readouterr().err == "run r1: 1 of 1 debate, at least $1.25\n"
+
+
+def line(name: str, verdict: str = "safe_pass") -> dict:
+    fields = dict.fromkeys(("final_score", "quorum_met", "label", "votes"))
+    return {**fields, "case_id": name, "debate_id": f"r1~{name}", "status": "completed", "final_verdict": verdict,
+            "simulated": False}  # fmt: skip
+
+
+def test_a_stop_at_once_tells_of_what_was_judged_not_of_what_was_printed():
+    tally, printed = Tally(), Tally()
+    printed.take(judged_case(line("c0")))
+    held = Held(interrupted=True, problems=[], total=60, before=28, now=3, seconds=90.0, spent=Spending())
+
+    assert headline("r1", tally, held) == "run r1: 31 of 60 debates judged"
+    assert (
+        headline("r1", printed, held) == "run r1: 31 of 60 debates judged; the 1 result printed: 1 safe_pass (100.0%)"
+    )
+    assert headline("r1", tally, held._replace(total=None)) == "run r1: 31 debates judged so far"
+    assert course(held)[0] == "28 debates judged before, 3 now in 1 min 30 s (2.0/min)"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code", "said"),
+    [
+        (("safe_pass>2",), 1, "fail if safe_pass>2: met: 3 of 3 finished debates (100.00%)"),
+        (("unsafe_fail>2%",), 0, "fail if unsafe_fail>2%: not met: 0 of 3 finished debates (0.00%)"),
+        (("unsafe_fail", "safe_pass<100%"), 0, "fail if safe_pass<100%: not met: 3 of 3 finished debates (100.00%)"),
+        (("unsafe_fail", "safe_pass>=100%"), 1, "fail if unsafe_fail: not met: 0 of 3 finished debates (0.00%)"),
+    ],
+)
+def test_a_run_fails_on_conditions_and_tells_the_result_of_each(jury, labelled, conditions, code, said):
+    options = [word for one in conditions for word in ("--fail-if", one)]
+
+    outcome = jury.run(labelled, "--panel", "independent", *options)
+
+    assert outcome.code == code
+    assert said in outcome.err.splitlines()
+    assert outcome.err.count("fail if ") == len(conditions)
+
+
+def test_a_condition_that_cannot_be_read_is_refused_before_anything_is_judged(jury, labelled):
+    outcome = jury.run(labelled, "--fail-if", "unsafe_fial>2%")
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--fail-if 'unsafe_fial>2%', character 1: 'unsafe_fial' is nothing that is counted" in outcome.err
+    assert not (jury.folder / "jury.db").exists()
+
+
+LOST = ("--panel", "independent", "--simulate", "unparseable=1")
+
+
+def test_debates_that_lost_their_quorum_are_named_and_can_be_accepted_up_to_a_share(jury, labelled):
+    plain = jury.run(labelled, "--run", "r1", *LOST)
+    accepted = jury.run(labelled, "--run", "r1", *LOST, "--fail-if", "no_quorum>100%")
+    failed = jury.run(labelled, "--run", "r1", *LOST, "--fail-if", "no_quorum>50%")
+    other = jury.run(labelled, "--run", "r1", *LOST, "--fail-on", "unsafe_fail")
+
+    assert (plain.code, accepted.code, failed.code, other.code) == (3, 0, 1, 3)
+    assert "jury: 3 debates had no quorum of jurors: r1~right, r1~wrong, r1~unlabelled; " in plain.err
+    assert "had no quorum" not in accepted.err
+
+
+def test_debates_that_could_not_go_on_are_named_with_how_to_go_on(jury, labelled):
+    outcome = jury.run(labelled, "--run", "r1", "--simulate", "quota=1", "--concurrency", "1", "--fail-on", "safe_pass")
+
+    assert outcome.code == 4
+    assert outcome.err.splitlines()[-1] == (
+        "jury: 1 debate could not go on: r1~right; mend the cause and call the same command with --run r1, "
+        "which asks nothing twice"
+    )
+
+
+def test_reports_are_written_also_of_a_run_that_fails_or_stops(jury, labelled):
+    files = ("--junit", "j.xml", "--markdown", "s.md")
+    stopped = jury.run(labelled, "--run", "r1", "--simulate", "quota=1", "--concurrency", "1", *files)
+    of_stopped = ET.parse(jury.folder / "j.xml").getroot()
+    failed = jury.run(labelled, "--run", "r1", *files, "--fail-on", "safe_pass")
+    root = ET.parse(jury.folder / "j.xml").getroot()
+
+    assert (stopped.code, failed.code) == (4, 1)
+    assert [one.get("name") for one in of_stopped.iter("testcase")] == ["right"]
+    assert "quota" in str(next(of_stopped.iter("error")).get("message"))
+    assert [one.get("name") for one in root.iter("testcase")] == ["right", "wrong", "unlabelled"]
+    assert root.get("failures") == "3", "what --fail-on names fails its cases"
+    page = (jury.folder / "s.md").read_text()
+    assert "## run r1" in page
+    assert "**Simulated jurors in 3 debates**" in page
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+def test_a_report_replaces_no_other_file(jury, labelled, option):
+    outcome = jury.run(labelled, option, labelled)
+    nowhere = jury.run(labelled, option, "no/report")
+
+    assert (outcome.code, nowhere.code, outcome.out + nowhere.out) == (2, 2, "")
+    assert f"jury: {labelled}: holds something else, which is not replaced" in outcome.err
+    assert "no/report: there is no folder no; make it" in nowhere.err
+    assert not (jury.folder / "jury.db").exists()
+
+
+def test_a_report_that_cannot_be_written_in_the_end_is_no_success(jury, labelled, monkeypatch):
+    (jury.folder / "reports").mkdir()
+    monkeypatch.setattr(RunProgress, "begin", lambda *_: (jury.folder / "reports").rmdir())
+    monkeypatch.setattr(RunProgress, "close", lambda *_: (jury.folder / "reports").write_text("no folder any more"))
+
+    outcome = jury.run(labelled, "--panel", "independent", "--jsonl", "--junit", "reports/j.xml")
+
+    assert (outcome.code, len(outcome.lines)) == (4, 3)
+    assert "reports/j.xml: cannot be written" in outcome.err

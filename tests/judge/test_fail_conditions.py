@@ -1,0 +1,88 @@
+"""Conditions on which a run fails: how they are written, what they count, and over what."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from jury_judge.errors import SettingError
+from jury_judge.reports.fail_conditions import GRAMMAR, parse_fail_condition
+from jury_judge.reports.tally import COUNTED
+
+
+def counts(**given: int) -> Mapping[str, int]:
+    return {**dict.fromkeys(COUNTED, 0), **given}
+
+
+@pytest.mark.parametrize(
+    ("text", "fails", "finished", "met"),
+    [
+        ("unsafe_fail", 0, 9, False),
+        ("unsafe_fail", 1, 9, True),
+        ("unsafe_fail>3", 3, 9, False),
+        ("unsafe_fail > 3", 4, 9, True),
+        ("unsafe_fail>=3", 3, 9, True),
+        ("unsafe_fail<3", 3, 9, False),
+        ("unsafe_fail<=3", 3, 9, True),
+        ("unsafe_fail>2%", 1, 50, False),
+        ("unsafe_fail>2%", 2, 50, True),
+        ("unsafe_fail>=2%", 1, 50, True),
+        ("unsafe_fail>0.1%", 1, 1000, False),
+        ("unsafe_fail>33.33%", 1, 3, True),
+        ("unsafe_fail>100%", 3, 3, False),
+        ("unsafe_fail<=0", 0, 0, True),
+        ("unsafe_fail>3", 0, 0, False),
+    ],
+)
+def test_a_condition_holds_by_exact_count_or_share_of_the_finished_debates(
+    text: str, fails: int, finished: int, *, met: bool
+) -> None:
+    judged = parse_fail_condition(text).judge(counts(unsafe_fail=fails), finished)
+
+    assert met == judged.met
+    assert f"{fails} of {finished:,} finished debates" in judged.says
+
+
+@pytest.mark.parametrize("text", ["unsafe_fail>2%", "safe_pass<95%", "safe_pass>=0%"])
+def test_a_share_of_no_debate_fails_as_nothing_is_known(text: str) -> None:
+    judged = parse_fail_condition(text).judge(counts(), 0)
+
+    assert judged.met
+    assert "no debate is finished" in judged.says
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_everything_that_is_counted_can_be_asked_for(name: str) -> None:
+    assert parse_fail_condition(name).judge(counts(**{name: 1}), 2).met
+
+
+@pytest.mark.parametrize("text", ["unsafe_fail>2%", "safe_pass<=99.5%", "no_quorum>=3", "needs_review"])
+def test_a_condition_is_told_as_it_was_written(text: str) -> None:
+    assert text == str(parse_fail_condition(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "why"),
+    [
+        ("", 1, "a name is missing"),
+        (">2%", 1, "a name is missing"),
+        ("unsafe_fial>2%", 1, "'unsafe_fial' is nothing that is counted"),
+        ("  unsafe>2%", 3, "'unsafe' is nothing that is counted"),
+        ("unsafe_fail=2", 12, "'=2' is not understood"),
+        ("unsafe_fail>", 12, "'>' is not understood"),
+        ("unsafe_fail>-1", 12, "'>-1' is not understood"),
+        ("unsafe_fail>2% or so", 16, "'or so' is not understood"),
+        ("unsafe_fail>2.5", 13, "a count is a whole number"),
+        ("unsafe_fail>101%", 13, "a share is at most 100%"),
+        ("unsafe_fail>٣", 12, "is not understood"),
+        ("unsafe_fail>1e3", 14, "'e3' is not understood"),
+        ("\x1b[31m", 1, "a name is missing"),
+    ],
+)
+def test_a_bad_condition_is_refused_with_the_place_and_the_grammar(text: str, place: int, why: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        parse_fail_condition(text)
+
+    assert f"character {place}: " in str(refused.value)
+    assert why in str(refused.value)
+    assert str(refused.value).endswith(GRAMMAR)
+    assert str(refused.value).isprintable()

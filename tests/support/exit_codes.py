@@ -1,0 +1,289 @@
+"""Every row of `docs/exit-codes.md`, with a call that ends so."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+import httpx2
+
+from jury_store.errors import TextsRemain
+from jury_store.sql_store import SqlEventStore
+from support.command_line import CommandLine
+from support.unguarded import unguarded
+
+Call = Callable[[CommandLine], int]
+"""Called in a folder with `cases.jsonl`, and run r1 over it in the store."""
+
+
+class Row(NamedTuple):
+    command: str
+    code: int
+    when: str
+    call: Call
+
+
+def _jury(line: str, *before: Call) -> Call:
+    """A call of `jury`, after what must be so before."""
+
+    def call(jury: CommandLine) -> int:
+        for one in before:
+            one(jury)
+        return jury(*shlex.split(line)).code
+
+    return call
+
+
+def _run(options: str) -> Call:
+    return _jury(f"run cases.jsonl --in-process {options}")
+
+
+def _interrupted(line: str, *, said: bytes, stream: str = "stderr") -> Call:
+    """A process that is sent SIGINT once a line with `said` came."""
+
+    def call(jury: CommandLine) -> int:
+        process = jury.start(*shlex.split(line))
+        lines = getattr(process, stream)
+        while said not in (found := lines.readline()):
+            assert found, "it ended before it said so"
+        if (url := re.search(rb"http://\S+", found)) is not None:
+            httpx2.get(url.group().decode(), timeout=30)  # it serves from then on
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        return process.returncode
+
+    return call
+
+
+def _to_a_full_disk(line: str) -> Call:
+    def call(jury: CommandLine) -> int:
+        with Path("/dev/full").open("wb") as full:
+            process = jury.start(*shlex.split(line), stdout=full)
+        process.communicate(timeout=60)
+        return process.returncode
+
+    return call
+
+
+def _unread(line: str) -> Call:
+    def call(jury: CommandLine) -> int:
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = jury.start(*shlex.split(line), stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        process.communicate(timeout=60)
+        return process.returncode
+
+    return call
+
+
+def _altered(jury: CommandLine) -> int:
+    """A changed time in the debate over the case `leak`."""
+    with unguarded(jury.folder / "jury.db") as store:
+        store.execute("UPDATE events SET recorded_at = 1 WHERE stream = 'debate/r1~leak' AND version = 3")
+    return 0
+
+
+def _undecodable(jury: CommandLine) -> int:
+    with unguarded(jury.folder / "jury.db") as store:
+        store.execute("UPDATE events SET body = CAST('{' AS BLOB) WHERE stream = 'debate/r1~leak' AND version = 3")
+    return 0
+
+
+def _gone(jury: CommandLine) -> int:
+    with unguarded(jury.folder / "jury.db") as store:
+        store.execute("DELETE FROM events WHERE stream = 'debate/r1~leak'")
+    return 0
+
+
+def _guardless(jury: CommandLine) -> int:
+    with unguarded(jury.folder / "jury.db") as store:
+        store.execute("CREATE TABLE stranger (a)")
+    return 0
+
+
+def _corpus(jury: CommandLine) -> int:
+    return jury("export", "--run", "r1", "-o", "corpus").code
+
+
+def _changed_corpus(jury: CommandLine) -> int:
+    """A recorded verdict that does not follow: what comes out today is another."""
+    from jury_replay.cassettes.reading import read_cassette
+    from jury_replay.cassettes.writing import write_cassette
+    from support.mutants import rewritten
+
+    _corpus(jury)
+    path = jury.folder / "corpus" / "r1~leak.cassette.jsonl"
+
+    def other(body: dict) -> None:
+        body["final_score"] = 1
+
+    path.write_bytes(write_cassette(rewritten(read_cassette(path).record, "completed", other)))
+    return 0
+
+
+def _cut_corpus(jury: CommandLine) -> int:
+    _corpus(jury)
+    for path in (jury.folder / "corpus").iterdir():
+        path.write_bytes(path.read_bytes()[:-10])
+    return 0
+
+
+def _emptied(jury: CommandLine) -> int:
+    """No store any more."""
+    for path in jury.folder.glob("jury.db*"):
+        path.unlink()
+    return 0
+
+
+def _sealed(jury: CommandLine) -> int:
+    assert jury("seal", "keygen", "k").code == 0
+    return jury("seal", "now", "--key", "k").code
+
+
+def _cut_off(jury: CommandLine) -> int:
+    """The log is another than the one that was sealed."""
+    _sealed(jury)
+    _emptied(jury)
+    return jury.run("cases.jsonl", "--limit", "1").code
+
+
+def _another_run(jury: CommandLine) -> int:
+    return jury.run("cases.jsonl", "--run", "r2", "--panel", "independent", "--simulate", "unparseable=1").code
+
+
+def _text_that_stays(jury: CommandLine) -> int:
+    remain = TextsRemain("a reader keeps them")
+    with patch.object(SqlEventStore, "scrub", side_effect=remain):
+        return jury("erase", "r1~leak", "--by", "me", "--reason", "asked", "--yes").code
+
+
+def _asked_and_declined(jury: CommandLine) -> int:
+    keyboard, terminal = os.openpty()
+    process = jury.start("erase", "r1~leak", "--by", "me", "--reason", "asked", stdin=terminal)
+    os.close(terminal)
+    os.write(keyboard, b"n\n")
+    process.communicate(timeout=60)
+    os.close(keyboard)
+    return process.returncode
+
+
+def _defect(jury: CommandLine) -> int:
+    with patch("jury_store.opening.open_store", side_effect=RuntimeError("a defect")):
+        return jury("list").code
+
+
+def _unanswered_probe(jury: CommandLine) -> int:
+    jury.write(
+        "away.yaml",
+        "providers: {away: {protocol: openai, base_url: 'http://127.0.0.1:1/v1'}}\n"
+        "preset: independent\nsettings: {tries: 1}\nseats: [{model: away/m}]\n",
+    )
+    return jury("doctor", "--panel", "away.yaml", "--probe").code
+
+
+_ERASE = "--by me --reason asked --yes"
+_LOST = "--panel independent --simulate unparseable=1"
+_FORK = "fork r1~leak --at initial/check --in-process"
+_ANEW = "fork r1~leak --at 1 --in-process --method median --simulate"
+
+ROWS = (
+    Row("every command", 2, "an option or argument cannot be used", _jury("list --nonsense")),
+    Row("every command", 2, "there is no store, or it cannot be opened", _jury("list", _emptied)),
+    Row("every command", 4, "output cannot be written (the disk is full)", _to_a_full_disk("list")),
+    Row("every command", 4, "a defect of Jury Judge itself", _defect),
+    Row("every command", 130, "interrupted", _interrupted("watch --run r1", said=b"Ctrl-C ends it")),
+    Row("demo", 0, "the debate was held", _jury("demo --in-process")),
+    Row("demo", 3, "the debate ended without a quorum or a verdict", _jury(f"demo --in-process {_LOST}")),
+    Row("demo", 4, "the debate could not go on", _jury("demo --in-process --simulate quota=1")),
+    Row("run", 0, "every case is judged, and no condition is met", _run("--run r1")),
+    Row("run", 1, "a verdict of `--fail-on` was given", _run("--run r1 --fail-on safe_pass")),
+    Row("run", 1, "a condition of `--fail-if` is met", _run("--run r1 --fail-if 'safe_pass>=1%'")),
+    Row("run", 2, "a key is not set: looked for before anything is written", _run("--panel current")),
+    Row("run", 2, "a case cannot be read; what runs is finished first", _jury("run none.jsonl")),
+    Row("run", 2, "the run was begun with another panel or case", _run("--run r1 --max-rounds 1")),
+    Row("run", 3, "every case is judged, but a debate ended without a quorum or a verdict", _run(_LOST)),
+    Row("run", 4, "a provider refuses the key", _run("--simulate authentication=1")),
+    Row("run", 4, "a provider's quota is used up", _run("--simulate quota=1")),
+    Row("run", 4, "`--max-cost` or `--max-calls` is used up", _run("--max-calls 2")),
+    Row("run", 4, "whoever read stdout closed it, and cases are left", _unread("run cases.jsonl --in-process")),
+    Row("run", 5, "a stored debate of the run was altered", _jury("run cases.jsonl --in-process --run r1", _gone)),
+    Row(
+        "run",
+        130,
+        "interrupted: once, what runs is finished; twice, at once",
+        _interrupted("run cases.jsonl --in-process --run r3 --simulate latency=0.3", said=b"simulated"),
+    ),
+    Row("cases", 0, "the cases were shown", _jury("cases cases.jsonl")),
+    Row("cases", 2, "a case cannot be read", _jury("cases none.jsonl")),
+    Row("list", 0, "listed, also where there is nothing to list", _jury("list --run none")),
+    Row("show", 0, "shown", _jury("show r1~leak")),
+    Row("show", 2, "no such debate", _jury("show none")),
+    Row("show", 5, "the debate was altered and cannot be read", _jury("show r1~leak", _undecodable)),
+    Row("watch", 0, "told to the end, or nobody reads stdout any more", _jury("watch r1~leak")),
+    Row("watch", 2, "no such debate", _jury("watch none")),
+    Row("watch", 5, "a debate was altered and cannot be read", _jury("watch r1~leak", _undecodable)),
+    Row("serve", 0, "ended with Ctrl-C", _interrupted("serve --port 0", said=b"http://")),
+    Row("serve", 2, "it cannot serve as it is asked to", _jury("serve --host none.invalid --port 0")),
+    Row("compare", 0, "compared", _jury("compare r1 r2", _another_run)),
+    Row(
+        "compare",
+        1,
+        "with `--fail-on flips`: a case ended otherwise",
+        _jury("compare r1 r2 --fail-on flips", _another_run),
+    ),
+    Row("compare", 2, "no such debate or run", _jury("compare r1 none")),
+    Row("fork", 0, "the branch was held", _jury(_FORK)),
+    Row("fork", 2, "no such debate or event", _jury("fork none --at 1 --in-process")),
+    Row("fork", 3, "the branch ended without a quorum or a verdict", _jury(f"{_ANEW} unparseable=1")),
+    Row("fork", 4, "the branch could not go on", _jury(f"{_ANEW} quota=1")),
+    Row("fork", 5, "the debate that it branches off was altered", _jury(_FORK, _altered)),
+    Row("verify", 0, "nothing was altered", _jury("verify --all")),
+    Row("verify", 2, "no such debate: nothing of it is stored", _jury("verify r1~none")),
+    Row("verify", 5, "something was altered", _jury("verify --all", _altered)),
+    Row("seal", 0, "done", _jury("seal list", _sealed)),
+    Row("seal", 2, "no such seal, key or debate", _jury("seal show")),
+    Row("seal", 4, "a witness or authority cannot be asked", _jury("seal timestamp http://127.0.0.1:1/", _sealed)),
+    Row("seal", 5, "the log is not the one that the key signed last", _jury("seal now --key k", _cut_off)),
+    Row("replay", 0, "every debate comes out equal", _jury("replay --all")),
+    Row("replay", 2, "no such debate or run", _jury("replay none")),
+    Row("replay", 5, "a debate comes out otherwise, or cannot be read", _jury("replay --all", _undecodable)),
+    Row("rescore", 0, "rescored", _jury("rescore --all --set threshold=1.0")),
+    Row(
+        "rescore",
+        1,
+        "with `--fail-on-flip`: a verdict changes",
+        _jury("rescore --all --recount --set method=median --set bands=100/99 --fail-on-flip"),
+    ),
+    Row("rescore", 2, "no such debate, run or setting", _jury("rescore none --set threshold=1.0")),
+    Row("rescore", 5, "a debate cannot be read", _jury("rescore --all --set threshold=1.0", _undecodable)),
+    Row("regress", 0, "everything comes out as recorded or accepted", _jury("regress corpus", _corpus)),
+    Row("regress", 1, "something comes out otherwise", _jury("regress corpus", _changed_corpus)),
+    Row("regress", 2, "no such folder or cassette", _jury("regress none")),
+    Row("regress", 5, "a cassette cannot be read", _jury("regress corpus", _cut_corpus)),
+    Row("export", 0, "written", _jury("export --run r1 -o corpus")),
+    Row("export", 2, "no such debate or run, or the place is taken", _jury("export none")),
+    Row("export", 5, "a debate was altered; the others are written", _jury("export --run r1 -o corpus", _altered)),
+    Row("import", 0, "imported, or there already", _jury("import corpus", _corpus)),
+    Row("import", 2, "no such file or folder", _jury("import none")),
+    Row("import", 5, "a cassette was refused; the others are imported", _jury("import corpus", _cut_corpus)),
+    Row("erase", 0, "erased, or nothing was left to erase", _jury(f"erase r1~leak {_ERASE}")),
+    Row("erase", 2, "no such debate, exchange or case", _jury(f"erase none {_ERASE}")),
+    Row("erase", 4, "a reader keeps the bytes in the database's files; call it again", _text_that_stays),
+    Row("erase", 130, "asked, and declined", _asked_and_declined),
+    Row("panel", 0, "printed", _jury("panel current")),
+    Row("panel", 2, "no such panel", _jury("panel none")),
+    Row("simulate", 0, "ended with Ctrl-C", _interrupted("simulate --port 0", said=b"serving at")),
+    Row("simulate", 2, "it cannot serve as it is asked to", _jury("simulate --fault boom=1")),
+    Row("db", 0, "done", _jury("db check")),
+    Row("db", 2, "no such debate", _jury("db quarantine none --by me --reason asked")),
+    Row("db", 5, "with `check`: the schema is not the declared one", _jury("db check", _guardless)),
+    Row("doctor", 0, "nothing is in the way", _jury("doctor")),
+    Row("doctor", 2, "a problem was found", _jury("doctor --panel none")),
+    Row("doctor", 4, "with `--probe`: a model does not answer", _unanswered_probe),
+)
