@@ -13,6 +13,8 @@ from support.hand_built import HandBuilt
 from support.pages import Site, keep, stored
 from support.unguarded import unguarded
 
+BLOCKED = "⊘ 1 stands in for a blocked answer"
+
 
 def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> HandBuilt:
     made = HandBuilt().phase_1()
@@ -37,7 +39,15 @@ def test_the_list_is_newest_first_with_what_each_came_to(site):
         "返金 simulatedrun-1~two",
         "one simulatedrun-1~one",
     ] == [row[0] for row in rows]
-    assert ["✗ unsafe_fail", "50", "2 of 3 ↻ 1 Position changed", "1", "met", "not checked", "run-1"] == rows[2][1:8]
+    assert [
+        "✗ unsafe_fail",
+        "50",
+        f"2 of 3 ↻ 1 Position changed {BLOCKED}",
+        "1",
+        "met",
+        "not checked",
+        "run-1",
+    ] == rows[2][1:8]
     assert ["discussing", "–", "–", "0", "–", "not checked", "run-1"] == rows[1][1:8]
 
 
@@ -220,7 +230,7 @@ def test_a_run_tells_its_figures_beside_its_charts(site):
 
     assert [["completed", "2", "66.7%"], ["open", "1", "33.3%"]] == shown.table("[aria-labelledby=h-progress]")
     assert [["✗ unsafe_fail", "2", "100%"]] == shown.table("[aria-labelledby=h-verdicts]")
-    assert [["Round 1", "4", "2", "50.0%"]] == shown.table("[aria-labelledby=h-flips]")
+    assert [["Round 1", "4", "2", "50.0%", "0", "2"]] == shown.table("[aria-labelledby=h-flips]")
     assert ["50–59", "2"] == shown.table("[aria-labelledby=h-scores]")[5]
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 

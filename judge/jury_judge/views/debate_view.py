@@ -1,6 +1,6 @@
 """A whole debate, readable in a terminal or a file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -9,6 +9,7 @@ from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JurorAbstained, JurorEvaluated
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step
 from jury_events.judgment import Judgment, Vote
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
@@ -20,6 +21,7 @@ from jury_judge.views.case_facts import case_facts, losses_line
 from jury_judge.views.case_view import add_case, pictures_sent
 from jury_judge.views.debate_record import DebateRecord, Texts, read_record, role_of, text_in
 from jury_judge.views.page import Page, Span
+from jury_judge.views.position_changes import Change, position_changes
 from jury_judge.views.verdicts import VERDICTS
 from jury_judge.views.words import WORDS, Words
 
@@ -50,14 +52,26 @@ def render_debate(
         JudgeError: the events do not begin with the opening event.
     """
     record = read_record(events)
-    simulated = is_simulated(record.opened, given(events))
-    _DebateView(record, texts, simulated=simulated, local=local).page(exchanges, full=full).print(console)
+    evaluations = given(events)
+    simulated = is_simulated(record.opened, evaluations)
+    _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local).page(
+        exchanges, full=full
+    ).print(console)
 
 
 class _DebateView:
-    def __init__(self, record: DebateRecord, texts: Texts, *, simulated: bool, local: LocalFacts) -> None:
+    def __init__(
+        self,
+        record: DebateRecord,
+        texts: Texts,
+        changes: Mapping[Step, Change],
+        *,
+        simulated: bool,
+        local: LocalFacts,
+    ) -> None:
         self._local = local
         self._record = record
+        self._changes = changes
         self._simulated = simulated
         self._texts = texts
         self._panel = record.opened.panel
@@ -132,7 +146,7 @@ class _DebateView:
                 if isinstance(said, JurorAbstained):
                     self._abstention(said)
                     continue
-                self._speaker(said.juror_id, changed=said.statement.position_changed)
+                self._speaker(said.juror_id, self._changes.get(Step(said.round, said.juror_id)))
                 self._text(said.statement.statement)
                 self._evaluation(said.statement.evaluation)
             self._consensus(held.check)
@@ -198,8 +212,9 @@ class _DebateView:
             steps = ", ".join(event.asked_again) or words.nothing
             self._page.line(Span(f"{words.resumed} ({event.cause}) · {words.asked_again}: {steps}", "dim"))
 
-    def _speaker(self, juror_id: str, *, changed: bool = False) -> None:
-        badge = (Span("  "), Span(f"[{self._words.position_changed}]", "bold blue")) if changed else ()
+    def _speaker(self, juror_id: str, change: Change | None = None) -> None:
+        said = {None: None, "own": self._words.position_changed, "synthetic": self._words.changed_by_filter}[change]
+        badge = (Span("  "), Span(f"[{said}]", "bold blue" if change == "own" else "yellow")) if said else ()
         self._page.line(Span(role_of(self._panel, juror_id), "bold"), *badge)
 
     def _evaluation(self, evaluation: Evaluation) -> None:

@@ -46,6 +46,7 @@ class Words(NamedTuple):
     no_discussion: str
     confidence: str
     position_changed: str
+    changed_by_filter: str
     synthetic: str
     abstained: str
     stands: str
@@ -125,6 +126,7 @@ _EN = Words(
     no_discussion="There was no discussion.",
     confidence="confidence",
     position_changed="position changed",
+    changed_by_filter="changed by a provider's filter only",
     synthetic="stands in for a blocked answer",
     abstained="abstained",
     stands="its earlier evaluation stands",
@@ -204,6 +206,7 @@ _JA = Words(
     no_discussion="ディスカッションは行われませんでした。",
     confidence="確信度",
     position_changed="立場変更",
+    changed_by_filter="フィルターによる変更のみ",
     synthetic="ブロックされた回答の代替評価",
     abstained="棄権",
     stands="以前の評価が有効",

@@ -13,6 +13,7 @@ from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.views.answered import given, is_simulated
 from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
+from jury_judge.views.position_changes import position_changes
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.integrity_state import IntegrityState
@@ -146,9 +147,11 @@ def debate_page(
     shelf = TextShelf(reading.texts, whole.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
-    speakers = Speakers(opened.panel, shelf, versions, {call.exchange.event_id: call for call in calls})
+    evaluations = given(events)
+    by_id = {call.exchange.event_id: call for call in calls}
+    speakers = Speakers(opened.panel, shelf, versions, by_id, position_changes(evaluations))
     simulated = None
-    if is_simulated(opened, given(events)):
+    if is_simulated(opened, evaluations):
         simulated = "all" if opened.simulated else "some"
     rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
     heard = [(one, held.started.round) for held in record.rounds for one in held.spoken]

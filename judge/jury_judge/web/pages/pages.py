@@ -99,7 +99,7 @@ class Pages:
     def events(self, asked: Asked) -> Response:
         """`/debates/{debate_id}/events`."""
         reading = self._reading(asked)
-        page = events_page(reading, reading.opened.case_id, number("after", asked.query) or 0)
+        page = events_page(reading, reading.opened.case_id, asked.lang, number("after", asked.query) or 0)
         return asked.html("events.html", "debates", page=page)
 
     def exchange(self, asked: Asked) -> Response:

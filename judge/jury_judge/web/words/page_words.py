@@ -178,6 +178,8 @@ class PageWords(NamedTuple):
     flips: str
     statements: str
     changes: str
+    blocked_answers: str
+    stale_positions: str
     cost_so_far: str
     cost_nothing: str
     cost_unknown: str
