@@ -19,6 +19,7 @@ from jury_judge.web.pages.exchange_page import ExchangeShelf, exchange_of, secre
 from jury_judge.web.pages.integrity_state import integrity_states
 from jury_judge.web.pages.list_page import PAGE, list_page
 from jury_judge.web.pages.list_query import STATUSES, list_query
+from jury_judge.web.pages.neighbours import neighbours
 from jury_judge.web.pages.run_page import LATEST, run_page, verdict_bar
 from jury_judge.web.pages.single_file import single_file
 from jury_judge.web.pages.texts import TextShelf
@@ -94,7 +95,11 @@ class Pages:
         reading = self._reading(asked)
         (integrity,) = integrity_states(self._store, [reading.record])
         page = debate_page(reading, integrity, number("at", asked.query))
-        return asked.html("debate.html", "debates", page=page, exchanges=None, opened_at=reading.stored[0].recorded_at)
+        first = reading.stored[0]
+        around = neighbours(self._store, page.opened.run_id, first.position)
+        return asked.html(
+            "debate.html", "debates", page=page, around=around, exchanges=None, opened_at=first.recorded_at
+        )
 
     def events(self, asked: Asked) -> Response:
         """`/debates/{debate_id}/events`."""

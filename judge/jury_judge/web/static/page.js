@@ -243,6 +243,8 @@ const keys = {
   },
   "[": () => document.querySelector('.steps a[rel="prev"]')?.click(),
   "]": () => document.querySelector('.steps a[rel="next"]')?.click(),
+  p: () => document.getElementById("debate-before")?.click(),
+  n: () => document.getElementById("debate-after")?.click(),
   "/": () => document.getElementById("q")?.focus(),
 };
 document.addEventListener("keydown", (event) => {

@@ -1,6 +1,6 @@
 """What the pages are labelled with in English."""
 
-from jury_judge.web.words.page_words import EndWords, ImportWords, PageWords, StatusWords
+from jury_judge.web.words.page_words import EndWords, ImportWords, ItemWords, OriginWords, PageWords, StatusWords
 
 ENGLISH = PageWords(
     other_language="日本語",
@@ -18,6 +18,8 @@ ENGLISH = PageWords(
     key_forward="one event forward",
     key_prompt="prompt and answer of the statement",
     key_search="search",
+    key_before="debate before",
+    key_after="debate after",
     statuses=StatusWords(
         evaluating="evaluating",
         discussing="discussing",
@@ -125,6 +127,24 @@ ENGLISH = PageWords(
     erasures="Texts were erased",
     scenario="Scenario",
     items="{count} items",
+    origins=OriginWords(
+        user="User", model="Agent", tool="Tool", environment="Environment", developer="Developer of the agent"
+    ),
+    item_kinds=ItemWords(
+        system="system message",
+        user="message",
+        assistant="message",
+        reasoning="reasoning",
+        refusal="refusal",
+        tool_call="tool call",
+        tool_result="tool result",
+        attachment="file",
+        event="event",
+        not_shown="item",
+    ),
+    of_item="of item {number}",
+    of_unknown_item="of a call that the transcript does not have:",
+    items_left="{count} more items are not shown",
     picture="Picture",
     anchor="Link to event {number}",
     position="Position",
@@ -194,6 +214,9 @@ ENGLISH = PageWords(
     left_statements="{count} earlier statements are not shown",
     left_matrix="Not shown: {seats} seats, {rounds} earlier rounds",
     debate="Debate",
+    around="Debates before and after",
+    debate_before="Before",
+    debate_after="After",
     log_in="Log in",
     entry="Token",
     entry_wrong="The token is wrong.",

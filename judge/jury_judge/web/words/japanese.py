@@ -1,6 +1,6 @@
 """What the pages are labelled with in Japanese."""
 
-from jury_judge.web.words.page_words import EndWords, ImportWords, PageWords, StatusWords
+from jury_judge.web.words.page_words import EndWords, ImportWords, ItemWords, OriginWords, PageWords, StatusWords
 
 JAPANESE = PageWords(
     other_language="English",
@@ -18,6 +18,8 @@ JAPANESE = PageWords(
     key_forward="1イベント進む",
     key_prompt="発言のプロンプトと回答",
     key_search="検索",
+    key_before="前の議論",
+    key_after="次の議論",
     statuses=StatusWords(
         evaluating="評価中",
         discussing="議論中",
@@ -125,6 +127,24 @@ JAPANESE = PageWords(
     erasures="消去された本文があります",
     scenario="シナリオ",
     items="{count}件",
+    origins=OriginWords(
+        user="利用者", model="エージェント", tool="ツール", environment="環境", developer="エージェントの開発者"
+    ),
+    item_kinds=ItemWords(
+        system="システムメッセージ",
+        user="メッセージ",
+        assistant="メッセージ",
+        reasoning="思考",
+        refusal="拒否",
+        tool_call="ツール呼び出し",
+        tool_result="ツールの結果",
+        attachment="ファイル",
+        event="出来事",
+        not_shown="項目",
+    ),
+    of_item="項目{number}の呼び出し",
+    of_unknown_item="会話記録にない呼び出し:",
+    items_left="ほか{count}件の項目は表示していません",
     picture="画像",
     anchor="イベント{number}へのリンク",
     position="位置",
@@ -193,6 +213,9 @@ JAPANESE = PageWords(
     left_statements="以前の発言{count}件は表示していません",
     left_matrix="表示していない陪審員 {seats}名、以前のラウンド {rounds}件",
     debate="議論",
+    around="前後の議論",
+    debate_before="前の議論",
+    debate_after="次の議論",
     log_in="ログイン",
     entry="トークン",
     entry_wrong="トークンが違います。",

@@ -27,6 +27,31 @@ class ImportWords(NamedTuple):
     vouched: str
 
 
+class OriginWords(NamedTuple):
+    """Who authored an item of a transcript."""
+
+    user: str
+    model: str
+    tool: str
+    environment: str
+    developer: str
+
+
+class ItemWords(NamedTuple):
+    """What an item of a transcript is."""
+
+    system: str
+    user: str
+    assistant: str
+    reasoning: str
+    refusal: str
+    tool_call: str
+    tool_result: str
+    attachment: str
+    event: str
+    not_shown: str
+
+
 class EndWords(NamedTuple):
     """What ended a discussion."""
 
@@ -54,6 +79,8 @@ class PageWords(NamedTuple):
     key_forward: str
     key_prompt: str
     key_search: str
+    key_before: str
+    key_after: str
     statuses: StatusWords
     ends: EndWords
     search: str
@@ -147,6 +174,11 @@ class PageWords(NamedTuple):
     erasures: str
     scenario: str
     items: str
+    origins: OriginWords
+    item_kinds: ItemWords
+    of_item: str
+    of_unknown_item: str
+    items_left: str
     picture: str
     anchor: str
     position: str
@@ -215,6 +247,9 @@ class PageWords(NamedTuple):
     left_statements: str
     left_matrix: str
     debate: str
+    around: str
+    debate_before: str
+    debate_after: str
     log_in: str
     entry: str
     entry_wrong: str
