@@ -169,7 +169,7 @@ def test_of_a_debate_that_is_over_nothing_more_is_awaited():
 
     shown = page(debate)
 
-    assert ["(nothing)", "There was no discussion.", "(nothing)"] == [
+    assert ["(nothing)", "There was no discussion.", "(nothing)", "(nothing)"] == [
         one.text() for one in shown.tree.css("p.absent:not([hidden])")
     ]
 
@@ -201,7 +201,7 @@ def test_a_place_that_is_no_number_is_refused(at):
 def test_a_running_debate_says_where_to_follow_it():
     debate = HandBuilt().phase_1()
 
-    assert ["/api/debates/run-1~c1/live?after=5"] == page(debate).attributes(".debate", "data-live")
+    assert ["/api/debates/run-1~c1/progress?after=5"] == page(debate).attributes(".debate", "data-live")
     assert [None] == page(whole()).attributes(".debate", "data-live")
 
 

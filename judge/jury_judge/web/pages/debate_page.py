@@ -1,5 +1,6 @@
 """The page of one debate, after any of its events: the same for what is over, what runs, and what is wound back."""
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -14,18 +15,24 @@ from jury_events.outcome import CallOutcome
 from jury_judge.views.answered import given, is_simulated
 from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
 from jury_judge.views.position_changes import position_changes
+from jury_judge.web.pages.awaited import NOBODY, AwaitedInPhase, awaited
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.matrix import Matrix, matrix
+from jury_judge.web.pages.since_before import SinceBefore, since_before
 from jury_judge.web.pages.spoken import CallLine, Held, Said, Speakers
 from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
+from jury_judge.web.pages.waterfall import Waterfall, waterfall
 
 ROWS = 200
 """Evaluations, statements and seats that a page holds of each; its file holds all."""
 
 ROUNDS = 20
 """Rounds that the matrix of a page holds, the latest."""
+
+
+_STARTED = re.compile(r"round-([0-9]{1,9})/started")
 
 
 class Left(NamedTuple):
@@ -93,7 +100,8 @@ class DebatePage(NamedTuple):
     """Everything that the page of a debate shows.
 
     `said` holds phase 1, `discussion` every statement and abstention of all rounds in one sequence; `judging`: the
-    discussion is over and the final judge has not judged yet.
+    discussion is over and the final judge has not judged yet. `awaited`: who is heard next; nobody where the page is
+    wound back. `since`: what changed, by the version of a statement.
     """
 
     opened: DebateOpened
@@ -111,6 +119,10 @@ class DebatePage(NamedTuple):
     ended: Ended | None
     calls: tuple[ModelCalls, ...]
     all_calls: tuple[CallLine, ...]
+    waterfall: Waterfall | None
+    awaited: AwaitedInPhase
+    since: dict[int, SinceBefore]
+    roles: dict[str, str]
     erased: tuple[TextsErased, ...]
     versions: dict[str, int]
     left: Left
@@ -155,6 +167,8 @@ def debate_page(
         simulated = "all" if opened.simulated else "some"
     rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
     heard = [(one, held.started.round) for held in record.rounds for one in held.spoken]
+    panel = opened.panel
+    said = tuple(speakers.said(one, 0) for one in record.phase_1[:rows])
     discussion = tuple(speakers.said(one, number) for one, number in heard[-(rows or len(heard)) :])
     return DebatePage(
         opened=opened,
@@ -164,7 +178,7 @@ def debate_page(
         local=local_facts(reading.record.local),
         integrity=integrity,
         case=case_passages(opened, shelf),
-        said=tuple(speakers.said(one, 0) for one in record.phase_1[:rows]),
+        said=said,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),
         judged=_judged(record, speakers, versions),
@@ -172,16 +186,40 @@ def debate_page(
         ended=_ended(record.ending, shelf, versions),
         calls=_calls(calls),
         all_calls=tuple(calls),
+        waterfall=waterfall(calls, panel.juror_ids[:rows], _round_starts(stored[:here])),
+        awaited=awaited(record, calls) if newest else NOBODY,
+        since=_since((*said, *discussion) if len(discussion) == len(heard) else discussion),
+        roles={seat.juror_id: seat.role_name for seat in panel.seats},
         erased=tuple(event for event in events if isinstance(event, TextsErased)),
         versions=versions,
         left=Left(
             evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
             statements=len(heard) - len(discussion),
             before=discussion[0].version - 1 if discussion else 0,
-            seats=max(0, len(opened.panel.seats) - (rows or sys.maxsize)),
+            seats=max(0, len(panel.seats) - (rows or sys.maxsize)),
             rounds=max(0, len(record.rounds) - (rounds or sys.maxsize)),
         ),
     )
+
+
+def _round_starts(stored: Sequence[StoredEvent]) -> dict[int, StoredEvent]:
+    named = ((_STARTED.fullmatch(one.event_id), one) for one in stored if one.type == "round_started")
+    return {int(found.group(1)): one for found, one in named if found is not None}
+
+
+def _since(said: Sequence[Said]) -> dict[int, SinceBefore]:
+    """What changed since a juror's evaluation before; what a page leaves out of the beginning is not looked at."""
+    latest: dict[str, Said] = {}
+    found = {}
+    for one in said:
+        if one.held is None:
+            continue
+        before = latest.get(one.juror_id)
+        if before is not None and (changed := since_before(one, before)) is not None:
+            found[one.version] = changed
+        if not one.held.synthetic:
+            latest[one.juror_id] = one
+    return found
 
 
 def _judging(record: DebateRecord) -> bool:

@@ -39,10 +39,14 @@ class Held(NamedTuple):
 
 
 class CallLine(NamedTuple):
-    """One model call behind a step. `number` counts in the stream of calls; `tools` are the names asked for."""
+    """One model call behind a step. `number` counts in the stream of calls; `tools` are the names asked for.
+
+    `recorded_at` is when it was stored, microseconds since 1970: just after it ended.
+    """
 
     number: int
     exchange: ExchangeRecorded
+    recorded_at: int
 
     @property
     def tools(self) -> tuple[str, ...]:

@@ -142,8 +142,9 @@ const hear = (event) => {
     }
     return;
   }
-  if (told.type.startsWith("evaluation_")) stop();
-  if (chunks && (told.type === "final_judgment" || told.type.startsWith("evaluation_"))) {
+  const over = ["debate_completed", "debate_failed", "debate_cancelled"].includes(told.type);
+  if (over) stop();
+  if (chunks && (over || told.type === "judgment_rendered")) {
     chunks.hidden = true;
     chunks.textContent = "";
   }

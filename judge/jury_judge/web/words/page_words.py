@@ -247,6 +247,22 @@ class PageWords(NamedTuple):
     left_statements: str
     left_matrix: str
     debate: str
+    waterfall: str
+    step: str
+    turn_and_try: str
+    began: str
+    call_failed: str
+    round_begins: str
+    awaited_asked: str
+    awaited_retried: str
+    awaited_answered: str
+    awaited_queued: str
+    held_back_by: str
+    changed_since: str
+    same_verdict: str
+    same_words: str
+    statement: str
+    too_long_to_compare: str
     around: str
     debate_before: str
     debate_after: str
