@@ -244,11 +244,11 @@ async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browse
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
         await page.clock.install()
-        await page.route("**/live*", lambda route: route.fulfill(status=503))
+        await page.route("**/progress*", lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
         await opened.go("/debates/d0")
         await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
-        await page.unroute("**/live*")
+        await page.unroute("**/progress*")
         await page.clock.fast_forward(3000)
         await expect(page.locator("#live")).to_have_text("Following")
         await live.steps.let(f"initial/{SECURITY}")

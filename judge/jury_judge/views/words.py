@@ -6,7 +6,7 @@ from jury_events.panel import Language
 
 
 class Words(NamedTuple):
-    """Headings and labels. Ids, verdicts, models and reasons are shown as they are stored, in any language."""
+    """Headings and labels. Ids, verdicts and models are shown as they are stored, in any language; see `terms`."""
 
     language: Language
     debate: str
@@ -53,6 +53,13 @@ class Words(NamedTuple):
     consensus: str
     reached: str
     not_reached: str
+    why: str
+    below_threshold: str
+    threshold_never_met: str
+    threshold_of_unanimity: str
+    unanimity_goes_on: str
+    in_phase_1: str
+    in_round: str
     decided_by: str
     judge: str
     judge_failed: str
@@ -133,6 +140,13 @@ _EN = Words(
     consensus="Consensus",
     reached="reached",
     not_reached="not reached",
+    why=": {why}",
+    below_threshold="the threshold is {threshold}",
+    threshold_never_met="the threshold of {threshold} is never met, so the discussion always takes place",
+    threshold_of_unanimity="with a threshold of {threshold} only a unanimous round ends the discussion",
+    unanimity_goes_on="the threshold is {threshold}, and unanimity does not end the discussion",
+    in_phase_1="phase 1",
+    in_round="round {number}",
     decided_by="decided by",
     judge="Final judge",
     judge_failed="the final judge gave no usable answer",
@@ -213,6 +227,13 @@ _JA = Words(
     consensus="合意",
     reached="成立",
     not_reached="不成立",
+    why="（{why}）",
+    below_threshold="しきい値は{threshold}",
+    threshold_never_met="しきい値{threshold}は満たされることがなく、必ず議論する設定",
+    threshold_of_unanimity="しきい値{threshold}では、全員一致のラウンドでのみ終了",
+    unanimity_goes_on="しきい値は{threshold}、全員一致でも終了しない設定",
+    in_phase_1="Phase 1",
+    in_round="ラウンド{number}",
     decided_by="決定方法",
     judge="最終判定者",
     judge_failed="最終判定者から有効な回答が得られませんでした",

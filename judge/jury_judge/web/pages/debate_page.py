@@ -60,15 +60,26 @@ class Place(NamedTuple):
 
 
 class ModelCalls(NamedTuple):
-    """The calls of one model; None where a provider did not say. `others` are models that answered in its place."""
+    """The calls of one model. `others` are models that answered in its place.
+
+    Tokens and cost are those that are known; `tokens_unknown` and `cost_unknown` count the calls of which a provider
+    did not say them. `cost` is None where it is known of no call.
+    """
 
     model: str
     calls: int
     outcomes: tuple[tuple[str, int], ...]
-    input_tokens: int | None
-    output_tokens: int | None
+    input_tokens: int
+    output_tokens: int
+    tokens_unknown: int
     cost: float | None
+    cost_unknown: int
     others: tuple[str, ...]
+
+    @property
+    def tokens_known(self) -> bool:
+        """Of some call at least."""
+        return self.tokens_unknown < self.calls
 
 
 class Ended(NamedTuple):
@@ -265,7 +276,7 @@ def _calls(calls: Sequence[CallLine]) -> tuple[ModelCalls, ...]:
 def _of_model(model: str, calls: list[CallLine]) -> ModelCalls:
     made = [call.exchange for call in calls]
     ended = Counter(call.outcome for call in made)
-    costs = [call.cost for call in made]
+    known = [call.cost for call in made if call.cost is not None]
     others = dict.fromkeys(
         str(call.model_version)
         for call in made
@@ -275,12 +286,10 @@ def _of_model(model: str, calls: list[CallLine]) -> ModelCalls:
         model=model,
         calls=len(made),
         outcomes=tuple((outcome.value, ended[outcome]) for outcome in CallOutcome if ended[outcome]),
-        input_tokens=_sum([call.usage.input_tokens for call in made]),
-        output_tokens=_sum([call.usage.output_tokens for call in made]),
-        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        input_tokens=sum(call.usage.input_tokens or 0 for call in made),
+        output_tokens=sum(call.usage.output_tokens or 0 for call in made),
+        tokens_unknown=sum(None in {call.usage.input_tokens, call.usage.output_tokens} for call in made),
+        cost=sum(known) if known else None,
+        cost_unknown=len(made) - len(known),
         others=tuple(others),
     )
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    return None if None in counts else sum(count for count in counts if count is not None)

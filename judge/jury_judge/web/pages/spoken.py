@@ -55,7 +55,7 @@ class CallLine(NamedTuple):
 
 
 class Said(NamedTuple):
-    """One thing said. `version` is that of its event, `round` 0 in phase 1. Who abstains has no `held`.
+    """One thing said. `version` is that of its event, `round` 0 in phase 1. Who abstains has no `held`, but reasons.
 
     `focus` is what the seat looks at; `stands`: an earlier evaluation of it stands; `change` whose change of position
     it is.
@@ -69,7 +69,7 @@ class Said(NamedTuple):
     change: Change | None = None
     statement: Text | None = None
     held: Held | None = None
-    abstained: str | None = None
+    abstained: tuple[str, ...] = ()
     stands: bool = False
     calls: tuple[CallLine, ...] = ()
 
@@ -124,8 +124,8 @@ class Speakers:
                     statement=self._shelf.text(event.statement.statement),
                 )
             case JurorAbstained():
-                reason = event.reason.value + (f", {event.refusal.value}" if event.refusal else "")
-                return base._replace(abstained=reason, stands=event.stale)
+                reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
+                return base._replace(abstained=tuple(one.value for one in reasons), stands=event.stale)
 
     def held(self, evaluation: Evaluation) -> Held:
         """An evaluation with the maxima of the rubric."""

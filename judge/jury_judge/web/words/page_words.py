@@ -1,6 +1,6 @@
 """What the pages are labelled with, beyond the words of a shown debate (`views.words`).
 
-Ids, verdicts, models and reasons of failures are shown as they are stored, in any language.
+Ids, verdicts and models are shown as they are stored, in any language; closed sets as `views.terms` calls them.
 """
 
 from typing import NamedTuple
@@ -247,6 +247,12 @@ class PageWords(NamedTuple):
     left_statements: str
     left_matrix: str
     debate: str
+    versions: str
+    unknown_in_calls: str
+    try_of: str
+    call_id: str
+    with_marks: str
+    shown_plain: str
     waterfall: str
     step: str
     turn_and_try: str
