@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.conditions import parse_field
+from jury_events.errors import EventError
 from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.groups import fields_there, grouped
@@ -84,10 +85,23 @@ class Pages:
         """`/compare?a=&b=`."""
         a, b = (asked.query.get(side, "").strip()[:220] for side in "ab")
         kind = next((one for one in KINDS if one == asked.query.get("kind")), None)
-        page = compared(self._store, a, b, kind) if a and b else None
+        page, unreadable = None, None
+        try:
+            page = compared(self._store, a, b, kind) if a and b else None
+        except EventError as error:
+            unreadable = str(error)
         debates = isinstance(page, ComparedDebates)
         return asked.html(
-            "compare.html", "compare", a=a, b=b, kind=kind, kinds=KINDS, page=page, debates=debates, shown=SHOWN
+            "compare.html",
+            "compare",
+            a=a,
+            b=b,
+            kind=kind,
+            kinds=KINDS,
+            page=page,
+            unreadable=unreadable,
+            debates=debates,
+            shown=SHOWN,
         )
 
     def debate(self, asked: Asked) -> Response:

@@ -247,6 +247,8 @@ class PageWords(NamedTuple):
     left_statements: str
     left_matrix: str
     debate: str
+    not_comparable: str
+    panels_unknown: str
     versions: str
     unknown_in_calls: str
     try_of: str
