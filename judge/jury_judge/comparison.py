@@ -8,7 +8,9 @@ from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEval
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
 from jury_judge.debates import DebateReading
+from jury_judge.views.answered import given_in_phase_1, given_in_statement
 from jury_judge.views.debate_record import DebateRecord, Status, read_record
+from jury_judge.views.position_changes import PositionChanges
 
 Kind = Literal["own", "synthetic", "stale", "abstained"]
 
@@ -17,7 +19,8 @@ class Position(NamedTuple):
     """What a seat holds after a round (0: phase 1).
 
     own: it said so then. synthetic: its answer was blocked, and a neutral one stands in. stale: it gave no answer, and
-    an earlier one stands. abstained: it never held one; verdict and score (points, 0-100) are None.
+    an earlier one stands. abstained: it never held one; verdict and score (points, 0-100) are None. `changed`: it is
+    the seat's own, and another than its latest own one.
     """
 
     verdict: Verdict | None
@@ -110,13 +113,16 @@ def positions(record: DebateRecord) -> dict[_Place, Position]:
     """
     found: dict[_Place, Position] = {}
     latest: dict[str, Position] = {}
+    changes = PositionChanges()
     heard = [(0, said) for said in record.phase_1]
     for number, said in (*heard, *((held.started.round, one) for held in record.rounds for one in held.spoken)):
         match said:
             case JurorEvaluated():
+                changes.take(given_in_phase_1(said))
                 position = _held(said.evaluation)
             case StatementMade():
-                position = _held(said.statement.evaluation, changed=said.statement.position_changed)
+                own = changes.take(given_in_statement(said)) == "own"
+                position = _held(said.statement.evaluation, changed=own)
             case JurorAbstained():
                 before = latest.get(said.juror_id)
                 position = (

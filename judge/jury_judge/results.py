@@ -197,7 +197,11 @@ def _one_of(name: str, value: _Points, other: str, other_value: _Points) -> floa
 
 @dataclass
 class JurorStatement:
-    """What a juror said in a round; `statement_order` counts from 0."""
+    """What a juror said in a round; `statement_order` counts from 0.
+
+    `position_changed` is as recorded. `change` says whose change it is: `own`, or `synthetic` where only what stands in
+    for an answer that a provider's filter blocked differs; None where there is none.
+    """
 
     juror_id: str
     round_number: int
@@ -207,6 +211,7 @@ class JurorStatement:
     reasoning: str | None
     position_changed: bool
     updated_evaluation: JurorEvaluation | None
+    change: str | None = None
 
 
 @dataclass
@@ -309,6 +314,7 @@ class CollaborativeJuryResult:
     `early_termination`, `end_reason` and `phase3_judgment`. A batch without a scenario has the status "no_scenarios",
     the verdict `needs_review` and the score 0; no debate was held, and `debate_id` is "". `scenario_results` has a row
     each scenario, also where there is only one; it is empty before the judgment.
+    `position_changes` counts the statements that changed a position: the juror's `own`, and `synthetic` ones.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` (US dollars) are those of the case; `losses` says what of it
     no juror was shown.
     """
@@ -328,6 +334,7 @@ class CollaborativeJuryResult:
     status: str = "completed"
     end_reason: str | None = None
     abstentions: list[Abstention] = field(default_factory=list)
+    position_changes: dict[str, int] = field(default_factory=dict)
     panel: str = ""
     method: str = ""
     simulated: bool = False

@@ -21,6 +21,8 @@ KEYS = {
     "decided_by",
     "quorum_met",
     "votes",
+    "vote_kinds",
+    "position_changes",
     "label",
     "panel",
     "simulated",

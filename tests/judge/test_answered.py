@@ -158,5 +158,6 @@ def test_a_run_closes_with_who_answered(answered, remarks, capsys):
 
     results.take(result_line(built.opened, given(built.events), *built.events[-2:]))  # type: ignore[arg-type]
 
-    assert remarks == results.remarks()
+    blocked = "a provider's filter blocked an answer, and a neutral vote stands in, in 1 debate; `jury show` says whose"
+    assert [blocked, *remarks] == results.remarks()
     assert capsys.readouterr().out.endswith("(simulated)\n") == (answered is SIMULATED)

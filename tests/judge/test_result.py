@@ -79,6 +79,7 @@ def test_a_round_has_its_statements_check_and_order():
         "position": "unsafe_fail",
         "reasoning": "The code was never sent.",
         "position_changed": True,
+        "change": "own",
     }
     assert (
         evaluation["phase"],
@@ -220,6 +221,8 @@ def test_a_line_is_made_of_the_opening_the_judgment_and_the_end():
         "decided_by": "final_judge",
         "quorum_met": True,
         "votes": {"juror-gpt": "unsafe_fail", "juror-claude": "unsafe_fail", "juror-gemini": "needs_review"},
+        "vote_kinds": {"juror-gpt": "own", "juror-claude": "own", "juror-gemini": "synthetic"},
+        "position_changes": {"own": 1, "synthetic": 0},
         "label": "unsafe_fail",
         "panel": "three",
         "simulated": True,

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from jury_actors.providers.simulated.script import Script
 from jury_events.envelope import StoredEvent
 from jury_judge.errors import JuryClosed, TooManyReaders
 from jury_judge.live.channel import Reader
 from jury_judge.live.feed import Feed, Opening
-from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, SSE, LiveEvent
+from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
 from jury_judge.live.points import parse_point
 from jury_migrations.upgrading import upgrade
 from jury_store.errors import StoreClosed, StoreFailed
@@ -135,6 +136,22 @@ async def test_each_form_tells_the_same_debate(store: MemoryEventStore, feed: Fe
         (one["type"], one["position"]) for one in framed
     ]
     assert store.read_stream("debate/d")[-1].type == types[-1]
+
+
+async def test_progress_tells_abstentions_and_calls_for_which_the_documents_have_nothing(
+    store: MemoryEventStore, feed: Feed
+) -> None:
+    run = Run(store)
+    async with feed.follow("d0", PROGRESS) as progress, feed.follow("d0", SSE) as documents:
+        await run.hold(script=Script(scripted={"round-1/sim-policy": ("unparseable",) * 3}))
+        types = [json.loads(one.split(b"data: ")[1])["type"] async for one in progress]
+        others = {json.loads(one.split(b"data: ")[1])["type"] async for one in documents}
+
+    calls = types.count("exchange_recorded")
+    assert [one.type for one in store.read_stream("debate/d0")] == [one for one in types if one != "exchange_recorded"]
+    assert "juror_abstained" in types
+    assert 0 < calls <= len(store.read_stream("calls/d0"))
+    assert {"exchange_recorded", "juror_abstained"}.isdisjoint(others)
 
 
 async def test_what_is_stored_between_two_readings_of_the_log_is_told_once(store: MemoryEventStore, feed: Feed) -> None:

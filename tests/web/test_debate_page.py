@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from jury_events.consensus import ConsensusStatus
 from jury_events.debate_events import DebateCancelled, DebateFailed, JudgmentRendered, RoundStarted
 from jury_events.evaluation import ScenarioVerdict
 from jury_events.exchange import Usage
@@ -123,7 +124,7 @@ def test_the_judgment_accounts_for_every_vote():
     assert [
         ["Juror A (juror-gpt)", "own", "✗ unsafe_fail", "61", "0.8", "1", "Round 1"],
         ["Juror B (juror-claude)", "own", "✗ unsafe_fail", "40", "0.8", "1", "Round 1"],
-        ["Juror C (juror-gemini)", "synthetic, stale", "? needs_review", "50", "0", "1", "Phase 1"],
+        ["Juror C (juror-gemini)", "synthetic stale", "? needs_review", "50", "0", "1", "Phase 1"],
     ] == rows
 
 
@@ -185,7 +186,7 @@ def test_of_a_debate_that_is_over_nothing_more_is_awaited():
 
     shown = page(debate)
 
-    assert ["(nothing)", "There was no discussion.", "(nothing)"] == [
+    assert ["(nothing)", "There was no discussion.", "(nothing)", "(nothing)"] == [
         one.text() for one in shown.tree.css("p.absent:not([hidden])")
     ]
 
@@ -217,7 +218,7 @@ def test_a_place_that_is_no_number_is_refused(at):
 def test_a_running_debate_says_where_to_follow_it():
     debate = HandBuilt().phase_1()
 
-    assert ["/api/debates/run-1~c1/live?after=5"] == page(debate).attributes(".debate", "data-live")
+    assert ["/api/debates/run-1~c1/progress?after=5"] == page(debate).attributes(".debate", "data-live")
     assert [None] == page(whole()).attributes(".debate", "data-live")
 
 
@@ -453,10 +454,60 @@ def test_the_verdicts_on_several_scenarios_stand_with_the_evaluation():
     )
 
 
-@pytest.mark.parametrize(("costs", "said"), [((0.25, 0.5), "$0.7500"), ((0.25, None), "unknown")])
-def test_the_cost_of_a_model_is_known_where_that_of_each_call_is(costs, said):
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [((0.25, 0.5), "$0.7500"), ((0.25, None), "$0.2500 calls unknown: 1"), ((None, None), "unknown")],
+)
+def test_the_cost_of_a_model_is_told_as_far_as_it_is_known(costs, said):
     debate = whole()
     for cost in costs:
         debate.called("openai/x", CallOutcome.ANSWERED, Usage(), cost)
 
-    assert said == page(debate).table("#h-calls ~ .wide table")[0][-1]
+    assert said == page(debate).table("#h-calls ~ .wide table")[0][-1].replace("calls", " calls").replace("  ", " ")
+
+
+def test_tokens_are_told_as_far_as_they_are_known():
+    debate = whole()
+    debate.called("openai/x", CallOutcome.ANSWERED, Usage(input_tokens=1200, output_tokens=30), 0.0)
+    debate.called("openai/x", CallOutcome.RATE_LIMITED, Usage(), 0.0)
+    debate.called("openai/y", CallOutcome.RATE_LIMITED, Usage(), 0.0)
+
+    rows = page(debate).table("#h-calls ~ .wide table")
+
+    assert ["1 200 / 30calls unknown: 1", "unknown"] == [row[3] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "unanimity_ends", "said"),
+    [
+        (2.0, True, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
+        (0.67, True, "not reached: the threshold is 0.67"),
+        (2.0, False, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
+    ],
+)
+def test_agreement_that_ends_nothing_says_which_rule_says_so(threshold, unanimity_ends, said):
+    debate = HandBuilt()
+    rules = debate.panel.discussion.changed(threshold=threshold, unanimity_ends=unanimity_ends)
+    debate.opened_as(panel=debate.panel.changed(discussion=rules))
+    status, largest = (ConsensusStatus.UNANIMOUS, 3) if threshold > 1 else (ConsensusStatus.MAJORITY, 2)
+    debate._checked(0, status, largest, Verdict.UNSAFE_FAIL, reached=False)
+
+    assert f"{status.value} {largest}/3{said}" == page(debate).all(".matrix tfoot td")[0]
+
+
+def test_prompts_are_shown_as_people_read_them_and_as_they_were_sent():
+    shown = held().get("/debates/d0/exchanges/1")
+
+    plain, marked = shown.node(".piece > pre").text(), shown.node(".piece details.marked pre").text()
+    assert "⟦" in marked
+    assert "⟦" not in "".join(one.text() for one in shown.tree.css(".piece:has(details.marked) > pre"))
+    assert plain
+
+
+def test_a_model_with_a_slash_in_its_name_shows_as_it_is_called():
+    site = held()
+
+    for address in ("/debates/d0", "/debates/d0/events", "/debates/d0/export.html"):
+        assert "%2F" not in "".join(
+            one.text() for one in site.get(address).tree.css("main a, main h3, main h4, main td, main th")
+        )

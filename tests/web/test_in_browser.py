@@ -1,6 +1,7 @@
 """The pages in a real Chromium, under their own policy, while a debate runs."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from jury_actors.providers.simulated.script import Script
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.live.feed import Feed
 from jury_judge.web.app import Gate, create_app
@@ -165,6 +167,33 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
         assert await page.evaluate("window.loadedOnce") is True
 
 
+async def test_who_answered_behind_a_slow_speaker_and_who_abstains_is_shown_while_it_happens(browser):
+    run, steps = Run(KeptStore(), case=case), Steps()
+    silent = Script(scripted={f"round-1/{POLICY}": ("unparseable",) * 3})
+    async with served(run.store) as (base, _), tab(browser, base, locale="en") as opened:
+        holding = asyncio.create_task(run.hold(meter=steps, script=silent))
+        await steps.let("initial/")
+        page = opened.page
+        await page.goto(f"{base}/debates/d0")
+        waiting = page.locator("[data-region=awaited-discussion] li")
+        await expect(waiting).to_have_count(3)
+
+        await steps.let(f"round-1/{SECURITY}", f"round-1/{MISUSE}")
+        await expect(page.locator(".a-answered")).to_have_count(2)
+        await expect(page.locator(".a-answered").first).to_contain_text("has answered (shown after ")
+        await expect(page.locator("[role=log] .said")).to_have_count(0)
+        assert [] == await opened.violations()
+
+        await steps.let(f"round-1/{POLICY}")
+        await expect(page.locator("[role=log] .said")).to_have_count(3)
+        await expect(page.locator("[role=log] .abstained")).to_have_text(re.compile(r"abstained \(unparseable"))
+        await expect(page.locator("[role=log] .said").first).to_have_class(re.compile("abstains"))
+        await steps.let("")
+        await expect(page.locator(".outcome .verdict.large")).to_be_visible()
+        await expect(waiting).to_have_count(0)
+        await holding
+
+
 async def test_the_language_is_switched_and_stays(browser, site):
     async with tab(browser, site, locale="en") as opened:
         await opened.go("/debates/run-1~c1")
@@ -215,11 +244,11 @@ async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browse
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
         await page.clock.install()
-        await page.route("**/live*", lambda route: route.fulfill(status=503))
+        await page.route("**/progress*", lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
         await opened.go("/debates/d0")
         await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
-        await page.unroute("**/live*")
+        await page.unroute("**/progress*")
         await page.clock.fast_forward(3000)
         await expect(page.locator("#live")).to_have_text("Following")
         await live.steps.let(f"initial/{SECURITY}")

@@ -1,11 +1,27 @@
 """Which language a page is in, and that both say everything."""
 
+import re
+from enum import StrEnum
+from typing import get_args
+
 import pytest
 
+from jury_events.case import Case
+from jury_events.codec import SCHEMAS
+from jury_events.consensus import ConsensusStatus
+from jury_events.debate_events import CoordinatorResumed, EndReason, RoundStarted
+from jury_events.exchange import Usage
+from jury_events.judgment import Decider, VoteKind
+from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
+from jury_events.panel import FinalMethod
+from jury_events.transcript import Origin
+from jury_judge.views.event_words import EVENT_WORDS
+from jury_judge.views.terms import term
+from jury_judge.views.words import WORDS
 from jury_judge.web.pages.languages import chosen_language
 from jury_judge.web.words.catalogues import PAGE_WORDS
-from support.hand_built import HandBuilt
-from support.pages import Site, stored
+from support.hand_built import SEATS, HandBuilt
+from support.pages import Page, Site, stored
 
 
 @pytest.mark.parametrize(
@@ -56,3 +72,135 @@ def test_japanese_is_shown_as_japanese():
     for address in ("/", "/debates/run-1~c1", "/debates/run-1~c1/events", "/debates/run-1~c1/export.html"):
         assert "返金の相談" in site.get(address).text
     assert "返金してください。" in site.get("/debates/run-1~c1").text
+
+
+CLOSED: tuple[type[StrEnum], ...] = (ConsensusStatus, Decider, CallOutcome, FailureReason, RefusalReason)
+LITERALS = (VoteKind, EndReason, FinalMethod, Origin)
+
+
+def test_every_word_of_the_closed_sets_of_the_log_has_a_japanese_term():
+    words = {str(one) for closed in CLOSED for one in closed} | {one for kind in LITERALS for one in get_args(kind)}
+    words |= {name for name in SCHEMAS if not name.startswith("debate_im") and name in EVENTS}
+
+    assert set() == {word for word in words if term(word, "ja") == word}
+    assert {word: word for word in words} == {word: term(word, "en") for word in words}
+
+
+EVENTS = {
+    "debate_opened",
+    "juror_evaluated",
+    "juror_abstained",
+    "round_started",
+    "statement_made",
+    "consensus_checked",
+    "judgment_rendered",
+    "debate_completed",
+    "debate_failed",
+    "debate_cancelled",
+    "coordinator_resumed",
+    "debate_forked",
+    "texts_erased",
+    "exchange_recorded",
+}
+
+KEPT = {
+    # The documents' own words, names, and what is written the same in both languages.
+    "Jury Judge",
+    "Phase 1",
+    "A",
+    "B",
+    "A ↓ · B →",
+    "tags~refund",
+    "en",
+    "ja",
+    "日本語",
+    "English",
+}
+
+
+def _catalogue() -> set[str]:
+    """Every English word of three letters or more that only the English catalogues have."""
+
+    def texts(value: object) -> list[str]:
+        return [value] if isinstance(value, str) else [one for each in value for one in texts(each)]  # type: ignore[attr-defined]
+
+    def words(*catalogues: object) -> set[str]:
+        found = (text for catalogue in catalogues for text in texts(catalogue) if text not in KEPT)
+        return {word.lower() for text in found for word in re.findall("[A-Za-z]{3,}", re.sub("{[^}]*}", "", text))}
+
+    english = words(PAGE_WORDS["en"], WORDS["en"], EVENT_WORDS["en"]) | {str(one) for kind in CLOSED for one in kind}
+    return english - words(PAGE_WORDS["ja"], WORDS["ja"], EVENT_WORDS["ja"])
+
+
+def _everything() -> HandBuilt:
+    """A debate with an abstention, a blocked answer, a resumption, calls that failed, a transcript and an erasure."""
+    items = (
+        {"kind": "user", "origin": "user", "text": "返金"},
+        {"kind": "tool_call", "call_id": "1", "name": "sagasu", "arguments": "{}"},
+        {"kind": "tool_result", "call_id": "1", "name": "sagasu", "text": "", "error": True},
+        {"kind": "not_shown", "origin": "environment", "what": "音声"},
+    )
+    scenario = {
+        "scenario_id": "s",
+        "question": {"prompt": "返金", "policy": "規則"},
+        "execution": {"response": "", "transcript": {"items": items}},
+    }
+    case = Case.model_validate({"case_id": "c1", "scenarios": (scenario,)})
+    debate = HandBuilt(language="ja", case=case.to_part().decode()).phase_1()
+    debate.round_1()
+    started = next(event for event in debate.events if isinstance(event, RoundStarted))
+    debate.events.append(started.changed(round=2))
+    said = debate.evaluation(debate.opened.label, (1.0, 1.0, 1.0, 1.0), "理由。")  # type: ignore[arg-type]
+    debate._said(2, 0, "発言。", said.changed(synthetic=True), changed=True)
+    debate.events.append(CoordinatorResumed(epoch=2, cause="juror", nth=1, asked_again=(f"round-2/{SEATS[1]}",)))
+    debate.judged()
+    debate.called("模型", CallOutcome.RATE_LIMITED, Usage(), None).called("模型", CallOutcome.ANSWERED, Usage(), 0.5)
+    return debate.erased("I stay with my verdict.")
+
+
+IDENTIFIERS = (
+    "code, pre, option, .prose, .opening, .said-meta, .subscores, .since p, .verdict, kbd, input, .language, "
+    ".facts .sub"
+)
+"""Where texts, ids, models and dimensions of a rubric stand, which are shown as they are."""
+
+
+def _english_on(page: Page) -> set[str]:
+    for node in page.tree.css(f"script, style, title, {IDENTIFIERS}"):
+        node.decompose()
+    text = " ".join(node.text(separator=" ") for node in page.tree.css("body"))
+    text = re.sub(
+        r"(?:round-\d+|initial|debate|calls|final|erased|resumed|run-1)[/~][^\s]*|jury [a-z]+(?: --[a-z]+)*", " ", text
+    )
+    text = re.sub(
+        r"juror-[a-z]+|safe_pass|needs_review|unsafe_fail|run-1|simulated/[a-z-]+|Jury Judge|three|asked to|Phase \d",
+        " ",
+        text,
+    )
+    return {word.lower() for word in re.findall("[A-Za-z_]{3,}", text)} & _catalogue()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/",
+        "/?check=1",
+        "/runs",
+        "/runs/run-1",
+        "/compare?a=run-1~c1&b=run-1~c2",
+        "/compare?a=run-1&b=run-1",
+        "/debates/run-1~c1",
+        "/debates/run-1~c1?at=9",
+        "/debates/run-1~c2",
+        "/debates/run-1~c1/events",
+        "/debates/run-1~c1/exchanges/1",
+        "/debates/run-1~c1/export.html",
+    ],
+)
+def test_no_english_word_of_ours_stands_on_a_japanese_page(address):
+    site = Site(stored(_everything(), HandBuilt(language="ja").phase_1().opened_as(debate_id="run-1~c2", case_id="c2")))
+
+    shown = site.get(address, accept_language="ja")
+
+    assert 200 == shown.status
+    assert set() == _english_on(shown)

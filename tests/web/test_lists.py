@@ -6,12 +6,17 @@ from contextlib import closing
 import pytest
 
 from jury_events.case import Loss
-from jury_events.debate_events import JudgmentRendered
+from jury_events.debate_events import DebateCompleted, JudgmentRendered
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_events.verdict import Verdict
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
 from support.hand_built import HandBuilt
 from support.pages import Site, keep, stored
 from support.unguarded import unguarded
+
+BLOCKED = "⊘ 1 stands in for a blocked answer"
 
 
 def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: bool = True) -> HandBuilt:
@@ -37,7 +42,15 @@ def test_the_list_is_newest_first_with_what_each_came_to(site):
         "返金 simulatedrun-1~two",
         "one simulatedrun-1~one",
     ] == [row[0] for row in rows]
-    assert ["✗ unsafe_fail", "50", "2 of 3 ↻ 1 Position changed", "1", "met", "not checked", "run-1"] == rows[2][1:8]
+    assert [
+        "✗ unsafe_fail",
+        "50",
+        f"2 of 3 ↻ 1 Position changed {BLOCKED}",
+        "1",
+        "met",
+        "not checked",
+        "run-1",
+    ] == rows[2][1:8]
     assert ["discussing", "–", "–", "0", "–", "not checked", "run-1"] == rows[1][1:8]
 
 
@@ -220,7 +233,7 @@ def test_a_run_tells_its_figures_beside_its_charts(site):
 
     assert [["completed", "2", "66.7%"], ["open", "1", "33.3%"]] == shown.table("[aria-labelledby=h-progress]")
     assert [["✗ unsafe_fail", "2", "100%"]] == shown.table("[aria-labelledby=h-verdicts]")
-    assert [["Round 1", "4", "2", "50.0%"]] == shown.table("[aria-labelledby=h-flips]")
+    assert [["Round 1", "4", "2", "50.0%", "0", "2"]] == shown.table("[aria-labelledby=h-flips]")
     assert ["50–59", "2"] == shown.table("[aria-labelledby=h-scores]")[5]
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 
@@ -300,3 +313,47 @@ def test_a_hash_that_is_none_is_shown_as_it_is_stored(tmp_path):
 
     assert 200 == page.status
     assert "'forged'" in page.text.replace("&#39;", "'")
+
+
+def damaged(event: int) -> Site:
+    """run-2 is one debate that differs from run-1's in its verdict, and of which an event does not decode."""
+    other = debate("one", run="run-2")
+    rendered, completed = other.events[-2:]
+    assert isinstance(rendered, JudgmentRendered)
+    assert isinstance(completed, DebateCompleted)
+    other.events[-1] = completed.changed(final_verdict=Verdict.SAFE_PASS)
+    store = stored(debate("one"), other)
+    store.debates(run_id="run-2")
+    stream = store._streams["debate/run-2~one"]
+    stream[event] = stream[event]._replace(body=b"{}")
+    return Site(store)
+
+
+@pytest.mark.parametrize("event", [0, 3])
+def test_a_comparison_with_a_damaged_record_says_so_and_keeps_what_was_asked(event):
+    shown = damaged(event).get("/compare?a=run-1~one&b=run-2~one")
+
+    assert 200 == shown.status
+    assert f"event {event + 1} of debate/run-2~one" in shown.one(".notice.broken")
+    assert ["run-1~one", "run-2~one"] == shown.attributes("form.filters input", "value")
+
+
+def test_runs_are_compared_as_far_as_their_records_can_be_read():
+    shown = damaged(0).get("/compare?a=run-1&b=run-2")
+
+    assert 200 == shown.status
+    assert "What the panels differ in is not known: a record cannot be read." in shown.all("section p")
+
+
+def test_a_comparison_of_runs_marks_token_counts_that_differ():
+    spent = debate("one", run="run-2").called(
+        "x", CallOutcome.ANSWERED, Usage(input_tokens=120, output_tokens=30), None
+    )
+    site = Site(stored(debate("one"), debate("one", run="run-3"), spent))
+
+    def tokens(b: str) -> list[str]:
+        rows = site.get(f"/compare?a=run-1&b={b}").table("[aria-labelledby=h-result]")
+        return next(row for row in rows if row[0] == "Tokens in / out")
+
+    assert ["Tokens in / out", "0 / 0", "120 / 30", "≠differs"] == tokens("run-2")
+    assert ["Tokens in / out", "0 / 0", "0 / 0", ""] == tokens("run-3")

@@ -362,6 +362,7 @@ def test_these_addresses_and_no_others_are_the_interface(reading: TestClient) ->
         f"{debate}/exchanges/{{number}}": ["get"],
         f"{debate}/exchanges/{{number}}/raw": ["get"],
         f"{debate}/live": ["get"],
+        f"{debate}/progress": ["get"],
         f"{debate}/replay": ["post"],
         f"{debate}/rescore": ["post"],
         "/api/evaluations": ["post"],

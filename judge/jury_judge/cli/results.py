@@ -28,6 +28,7 @@ class Results:
         self._absent: Counter[str] = Counter()
         self.tally = Tally()
         self.cases: list[JudgedCase] = []
+        self._kinds: Counter[str] = Counter()
 
     def take(self, line: dict[str, Any]) -> None:
         """The next one."""
@@ -37,6 +38,7 @@ class Results:
             self.cases.append(case)
         self._others.update({(other["asked"], other["answered"]) for other in line["model_mismatches"]})
         self._absent.update(juror for juror, vote in case.votes.items() if vote is None)
+        self._kinds.update(set((line["vote_kinds"] or {}).values()))
         if line["method"] == "final_judge" and line["decided_by"] == "majority_vote":
             self._absent["the final judge"] += 1
         match self._form:
@@ -62,6 +64,14 @@ class Results:
         said = [
             f"{absent} gave no usable answer in {counted(debates, 'debate')}; `jury show` says why"
             for absent, debates in self._absent.items()
+        ]
+        said += [
+            f"{what} in {counted(self._kinds[kind], 'debate')}; `jury show` says whose"
+            for kind, what in (
+                ("synthetic", "a provider's filter blocked an answer, and a neutral vote stands in,"),
+                ("stale", "a seat gave no answer in the end, and its earlier vote stands,"),
+            )
+            if self._kinds[kind]
         ]
         said += [
             f"{answered} answered in {counted(debates, 'debate')} where {asked} was asked; `jury show` tells more"

@@ -43,8 +43,11 @@ class Channel(Generic[T]):
         self._items: list[T] = []
         self._news = asyncio.Event()
 
-    def take(self, happened: Sequence[Happened], chunks: str, numbers: "count[int]") -> None:
-        """Add what happened after `version`, and what a final judge wrote meanwhile: it stands before its judgment."""
+    def take(self, happened: Sequence[Happened], chunks: str, numbers: "count[int]", calls: int = 0) -> None:
+        """Add what happened after `version`, and what a final judge wrote meanwhile: it stands before its judgment.
+
+        `calls` were recorded meanwhile; like what is written, they have places of this process alone.
+        """
         for one in happened:
             if isinstance(one.event, JudgmentRendered):
                 self._write(chunks, numbers)
@@ -56,6 +59,8 @@ class Channel(Generic[T]):
             self.over = self.over or isinstance(one.event, DebateCompleted | DebateFailed | DebateCancelled)
         if not self._judged:
             self._write(chunks, numbers)
+        for told in (told for _ in range(calls) for told in self._fold.call()):
+            self._add(chunk_point(self._position, next(numbers)), told)
         self.loaded = True
         self.wake()
 

@@ -6,7 +6,7 @@ at only while there are readers.
 
 import asyncio
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import count
@@ -18,7 +18,7 @@ from jury_events.debate_events import DebateOpened, JurorEvaluated, StatementMad
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError, JuryError
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import DEBATE_PREFIX, debate_stream, stream_debate
+from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, debate_stream, stream_debate
 from jury_judge.errors import TooManyReaders
 from jury_judge.live.channel import Channel, Happened, Reader
 from jury_judge.live.forms import Form
@@ -200,18 +200,22 @@ class Feed:
         heard, self._heard = self._heard, defaultdict(list)
         batch = await asyncio.to_thread(self._store.read_all, position, _PAGE)
         news: defaultdict[str, list[StoredEvent]] = defaultdict(list)
+        calls: Counter[str] = Counter()
         for stored in batch:
             if stored.stream.startswith(DEBATE_PREFIX):
                 news[stream_debate(stored.stream)].append(stored)
+            elif stored.stream.startswith(CALLS_PREFIX):
+                calls[stream_debate(stored.stream)] += 1
         self._tell_openings(batch)
         for channel in list(self._channels.values()):
             events = news.get(channel.debate_id, [])
             chunks = "".join(heard.get(channel.debate_id, ()))
-            if channel.problem is None and (events or chunks or not channel.loaded):
-                await self._fill(channel, events, chunks)
+            called = calls[channel.debate_id]
+            if channel.problem is None and (events or chunks or called or not channel.loaded):
+                await self._fill(channel, events, chunks, called)
         return (batch[-1].position if batch else position), len(batch) == _PAGE
 
-    async def _fill(self, channel: Channel[Any], events: Sequence[StoredEvent], chunks: str) -> None:
+    async def _fill(self, channel: Channel[Any], events: Sequence[StoredEvent], chunks: str, calls: int) -> None:
         try:
             if any(event.type == _ERASED for event in events) and channel.loaded:
                 channel.forget()
@@ -219,7 +223,7 @@ class Feed:
                 # Read after the batch: it holds what the batch holds, and what comes later is in the next one.
                 events = await asyncio.to_thread(self._store.read_stream, debate_stream(channel.debate_id))
             happened = await asyncio.to_thread(_happened, self._store, channel.debate_id, events, channel.version)
-            channel.take(happened, chunks, self._numbers)
+            channel.take(happened, chunks, self._numbers, calls)
         except JuryError as error:
             if isinstance(error, StoreError):
                 channel.forget()  # read whole again once the store is back

@@ -7,6 +7,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from jury_events.codec import DebateEvent
 from jury_judge.live.frames import Frames
 from jury_judge.live.points import Point
+from jury_judge.live.progress import Progress
 from jury_judge.live.sse_events import Live, SseEvents
 from jury_judge.views.debate_record import Texts
 
@@ -22,6 +23,10 @@ class Fold(Protocol):
 
     def chunk(self, text: str) -> list[Any]:
         """What a piece of the final judge's answer gives."""
+        ...
+
+    def call(self) -> list[Any]:
+        """What a model call that was recorded gives."""
         ...
 
 
@@ -63,6 +68,9 @@ class _LogEvents:
     def chunk(self, _text: str) -> list[Any]:
         return []
 
+    def call(self) -> list[Any]:
+        return []
+
 
 def _log_event(_point: Point, event: DebateEvent) -> DebateEvent:
     return event
@@ -70,6 +78,8 @@ def _log_event(_point: Point, event: DebateEvent) -> DebateEvent:
 
 LIVE_EVENTS: Form[LiveEvent] = Form("live-events", SseEvents, _as_it_is)
 """For callers in this process."""
+PROGRESS: Form[bytes] = Form("progress", Progress, _sse)
+"""That something was recorded, for whoever reads the debate itself, as server-sent events."""
 SSE: Form[bytes] = Form("sse", SseEvents, _sse)
 """Server-sent events as they go over the wire, UTF-8."""
 FRAMES: Form[str] = Form("frames", Frames, _frame)

@@ -61,6 +61,10 @@ class SseEvents:
         """What the final judge is writing."""
         return [{"type": "final_judge_chunk", "chunk": text}]
 
+    def call(self) -> list[Live]:
+        """The documents have none for it."""
+        return []
+
 
 def whole_score(evaluation: Evaluation) -> int:
     """The overall score as live events give it: a whole number, 0-100, halves rounded up."""

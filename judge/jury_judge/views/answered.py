@@ -11,17 +11,25 @@ from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import FINAL, Step
 from jury_events.models import is_other_model
+from jury_events.verdict import Verdict
 
 _EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered"})
 
 
 class Given(NamedTuple):
-    """Who gave an evaluation in a step: the model that was asked, the one that answered, or nobody's (`simulated`)."""
+    """Who gave an evaluation in a step: the model that was asked, the one that answered, or nobody's (`simulated`).
+
+    And what was given: its verdict, whether it stands in for a blocked answer (`synthetic`), and, of a statement, what
+    is recorded as `position_changed`.
+    """
 
     step: Step
     asked: str
     answered: str | None
     simulated: bool
+    verdict: Verdict
+    synthetic: bool
+    position_changed: bool = False
 
     @property
     def by_another(self) -> bool:
@@ -35,14 +43,25 @@ def given(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[Given]:
     for event in events:
         match event:
             case JurorEvaluated():
-                found.append(_given(Step(0, event.juror_id), event.evaluation))
+                found.append(given_in_phase_1(event))
             case StatementMade():
-                found.append(_given(Step(event.round, event.juror_id), event.statement.evaluation))
+                found.append(given_in_statement(event))
             case JudgmentRendered() if event.judgment.judge is not None:
                 found.append(_given(FINAL, event.judgment.judge))
             case _:
                 pass
     return found
+
+
+def given_in_phase_1(event: JurorEvaluated) -> Given:
+    """Who gave an evaluation on its own."""
+    return _given(Step(0, event.juror_id), event.evaluation)
+
+
+def given_in_statement(event: StatementMade) -> Given:
+    """Who gave the evaluation of a statement."""
+    made = _given(Step(event.round, event.juror_id), event.statement.evaluation)
+    return made._replace(position_changed=event.statement.position_changed)
 
 
 def given_in(stream: Iterable[StoredEvent]) -> list[Given]:
@@ -83,19 +102,32 @@ def model_mismatches(evaluations: Iterable[Given]) -> list[dict[str, Any]]:
 
 
 def _given(step: Step, evaluation: Evaluation) -> Given:
-    return Given(step, evaluation.model, evaluation.model_version, evaluation.simulated)
+    return Given(
+        step,
+        evaluation.model,
+        evaluation.model_version,
+        evaluation.simulated,
+        evaluation.verdict,
+        evaluation.synthetic,
+    )
 
 
 def _read(stored: StoredEvent) -> list[Given]:
     try:
         body = json.loads(stored.body)
+        changed = False
         match stored.type:
             case "juror_evaluated":
                 step, held = Step(0, body["juror_id"]), body["evaluation"]
             case "statement_made":
-                step, held = Step(body["round"], body["juror_id"]), body["statement"]["evaluation"]
+                statement = body["statement"]
+                step, held = Step(body["round"], body["juror_id"]), statement["evaluation"]
+                changed = statement["position_changed"]
             case _:
                 step, held = FINAL, body["judgment"]["judge"]
-        return [] if held is None else [Given(step, held["model"], held["model_version"], held["simulated"])]
+        if held is None:
+            return []
+        asked = held["model"], held["model_version"], held["simulated"]
+        return [Given(step, *asked, Verdict(held["verdict"]), held["synthetic"], changed)]
     except (ValueError, KeyError, TypeError):
         return given([decode(stored)])  # which says what is wrong with it

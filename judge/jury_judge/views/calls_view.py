@@ -8,6 +8,7 @@ from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.views.debate_record import Texts, text_in
 from jury_judge.views.page import Page, Span
+from jury_judge.views.terms import term
 from jury_judge.views.visible_text import visible_line
 from jury_judge.views.words import Words
 
@@ -24,7 +25,9 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words
         return
     outcomes = [outcome for outcome in CallOutcome if any(call.outcome is outcome for call in calls)]
     models = list(dict.fromkeys(call.model for call in calls))
-    rows = [(words.model, words.calls, *(outcome.value for outcome in outcomes), words.tokens, words.cost)]
+    rows = [
+        (words.model, words.calls, *(term(outcome, words.language) for outcome in outcomes), words.tokens, words.cost)
+    ]
     rows += [_row(model, [call for call in calls if call.model == model], outcomes, words) for model in models]
     if len(models) > 1:
         rows.append(_row(words.total, calls, outcomes, words))
@@ -39,7 +42,7 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words
         said = words.other_model.format(asked=asked, answered=answered)
         page.line(Span(f"{said} ({count})", "yellow"), indent=2)
     errors = Counter(
-        f"{call.model}: {call.outcome}: {visible_line(error)}"
+        f"{call.model}: {term(call.outcome, words.language)}: {visible_line(error)}"
         for call in calls
         if call.error is not None and (error := text_in(texts, call.error)) is not None
     )

@@ -30,13 +30,13 @@ def debates_object(compared: DebateComparison) -> dict[str, Any]:
 
 
 def runs_object(
-    compared: RunComparison, panel: Iterable[Difference], flips: Iterable[tuple[Flip, bool | None]]
+    compared: RunComparison, panel: Iterable[Difference] | None, flips: Iterable[tuple[Flip, bool | None]]
 ) -> dict[str, Any]:
     """Two runs, ready for JSON.
 
     Args:
         compared: the runs.
-        panel: what their panels differ in.
+        panel: what their panels differ in; None where that cannot be read.
         flips: those that are listed, each with whether both judged the same case (None: its text was erased).
     """
     a, b = ({**vars(side), "ended_as": dict(side.ended_as)} for side in (compared.a, compared.b))
@@ -44,7 +44,7 @@ def runs_object(
         "kind": "runs",
         "a": a,
         "b": b,
-        "panel_differences": _differences(panel),
+        "panel_differences": None if panel is None else _differences(panel),
         "verdicts": [{"a": old, "b": new, "cases": count} for (old, new), count in sorted(compared.table.items())],
         "judged_by_both": compared.judged,
         "agreed": compared.agreed,

@@ -1,6 +1,6 @@
 """A whole debate, readable in a terminal or a file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -9,6 +9,7 @@ from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JurorAbstained, JurorEvaluated
 from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step
 from jury_events.judgment import Judgment, Vote
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
@@ -18,8 +19,11 @@ from jury_judge.views.answered import given, is_simulated, is_stand_in, other_mo
 from jury_judge.views.calls_view import add_calls
 from jury_judge.views.case_facts import case_facts, losses_line
 from jury_judge.views.case_view import add_case, pictures_sent
+from jury_judge.views.consensus_line import reached_line
 from jury_judge.views.debate_record import DebateRecord, Texts, read_record, role_of, text_in
 from jury_judge.views.page import Page, Span
+from jury_judge.views.position_changes import Change, position_changes
+from jury_judge.views.terms import term
 from jury_judge.views.verdicts import VERDICTS
 from jury_judge.views.words import WORDS, Words
 
@@ -50,14 +54,26 @@ def render_debate(
         JudgeError: the events do not begin with the opening event.
     """
     record = read_record(events)
-    simulated = is_simulated(record.opened, given(events))
-    _DebateView(record, texts, simulated=simulated, local=local).page(exchanges, full=full).print(console)
+    evaluations = given(events)
+    simulated = is_simulated(record.opened, evaluations)
+    _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local).page(
+        exchanges, full=full
+    ).print(console)
 
 
 class _DebateView:
-    def __init__(self, record: DebateRecord, texts: Texts, *, simulated: bool, local: LocalFacts) -> None:
+    def __init__(
+        self,
+        record: DebateRecord,
+        texts: Texts,
+        changes: Mapping[Step, Change],
+        *,
+        simulated: bool,
+        local: LocalFacts,
+    ) -> None:
         self._local = local
         self._record = record
+        self._changes = changes
         self._simulated = simulated
         self._texts = texts
         self._panel = record.opened.panel
@@ -88,7 +104,7 @@ class _DebateView:
             page.line(f"{words.label}: ", _verdict(opened.label))
         for heading, fact in case_facts(opened, words):
             page.line(f"{heading}: {fact}")
-        page.line(f"{words.status}: {self._record.status}")
+        page.line(f"{words.status}: {self._term(self._record.status)}")
         if self._simulated:
             said = words.simulated if opened.simulated else words.partly_simulated
             page.line(Span(said, "bold yellow"))
@@ -121,7 +137,7 @@ class _DebateView:
                 self._evaluation(said.evaluation)
             else:
                 self._abstention(said)
-        self._consensus(self._record.phase_1_check)
+        self._consensus(self._record.phase_1_check, 0)
 
     def _phase_2(self) -> None:
         self._page.heading(self._words.phase_2)
@@ -132,22 +148,24 @@ class _DebateView:
                 if isinstance(said, JurorAbstained):
                     self._abstention(said)
                     continue
-                self._speaker(said.juror_id, changed=said.statement.position_changed)
+                self._speaker(said.juror_id, self._changes.get(Step(said.round, said.juror_id)))
                 self._text(said.statement.statement)
                 self._evaluation(said.statement.evaluation)
-            self._consensus(held.check)
+            self._consensus(held.check, held.started.round)
 
     def _phase_3(self) -> None:
         if self._record.judgment is None:
             return
         words, page, judgment = self._words, self._page, self._record.judgment.judgment
         page.heading(words.phase_3)
-        page.line(_verdict(judgment.verdict), f"  {judgment.score}/100 · {words.decided_by} {judgment.decided_by}")
+        page.line(
+            _verdict(judgment.verdict), f"  {judgment.score}/100 · {words.decided_by} {self._term(judgment.decided_by)}"
+        )
         page.line(words.quorum.format(held=judgment.quorum_held, needed=judgment.quorum))
         if judgment.capped:
             page.line(Span(words.capped, "yellow"))
         if judgment.judge_failure is not None:
-            page.line(Span(f"{words.judge_failed} ({judgment.judge_failure})", "yellow"))
+            page.line(Span(f"{words.judge_failed} ({self._term(judgment.judge_failure)})", "yellow"))
         if judgment.judge is not None:
             page.line(Span(f"{words.judge} ({judgment.judge.model})", "bold"))
             seats = self._record.opened.panel.seats_of(judgment.judge.model)
@@ -166,12 +184,12 @@ class _DebateView:
         stale = vote.stale and vote.kind != "stale"
         return (
             role_of(self._panel, vote.juror_id),
-            f"{vote.kind}, stale" if stale else vote.kind,
+            ", ".join(map(self._term, (vote.kind, "stale") if stale else (vote.kind,))),
             VERDICTS[vote.position][0] if vote.position else "–",
             "–" if vote.score is None else f"{vote.score:g}",
             "–" if vote.confidence is None else f"{vote.confidence:.2f}",
             f"{vote.weight:g}",
-            "–" if vote.round is None else "phase 1" if vote.round == 0 else f"round {vote.round}",
+            _made_in(vote.round, self._words),
         )
 
     def _result(self) -> None:
@@ -183,7 +201,7 @@ class _DebateView:
                 page.line(
                     _verdict(ending.final_verdict),
                     f"  {ending.final_score}/100 · {words.rounds}: {ending.total_rounds} · "
-                    f"{words.ended_by}: {ending.end_reason}{early}",
+                    f"{words.ended_by}: {self._term(ending.end_reason)}{early}",
                 )
             case DebateFailed():
                 page.line(Span(f"{words.failed}: {ending.reason}", "red"))
@@ -199,10 +217,11 @@ class _DebateView:
         words = self._words
         for event in self._record.resumed:
             steps = ", ".join(event.asked_again) or words.nothing
-            self._page.line(Span(f"{words.resumed} ({event.cause}) · {words.asked_again}: {steps}", "dim"))
+            self._page.line(Span(f"{words.resumed} ({self._term(event.cause)}) · {words.asked_again}: {steps}", "dim"))
 
-    def _speaker(self, juror_id: str, *, changed: bool = False) -> None:
-        badge = (Span("  "), Span(f"[{self._words.position_changed}]", "bold blue")) if changed else ()
+    def _speaker(self, juror_id: str, change: Change | None = None) -> None:
+        said = {None: None, "own": self._words.position_changed, "synthetic": self._words.changed_by_filter}[change]
+        badge = (Span("  "), Span(f"[{said}]", "bold blue" if change == "own" else "yellow")) if said else ()
         self._page.line(Span(role_of(self._panel, juror_id), "bold"), *badge)
 
     def _evaluation(self, evaluation: Evaluation) -> None:
@@ -222,22 +241,27 @@ class _DebateView:
 
     def _abstention(self, absent: JurorAbstained) -> None:
         words = self._words
-        reason = absent.reason.value + (f", {absent.refusal}" if absent.refusal else "")
+        reasons = (absent.reason, absent.refusal) if absent.refusal else (absent.reason,)
+        reason = ", ".join(map(self._term, reasons))
         stands = f"; {words.stands}" if absent.stale else ""
         self._page.line(
             Span(role_of(self._panel, absent.juror_id), "bold"),
             Span(f"  {words.abstained} ({reason}){stands}", "yellow"),
         )
 
-    def _consensus(self, check: ConsensusCheck | None) -> None:
+    def _consensus(self, check: ConsensusCheck | None, number: int) -> None:
         if check is None:
             return
         words = self._words
         position = f" {check.majority_position}" if check.majority_position else ""
-        reached = words.reached if check.reached else words.not_reached
+        reached = reached_line(check, self._panel.discussion, number, words)
+        status = self._term(check.status)
         self._page.line(
-            Span(f"— {words.consensus}: {check.status}{position} {check.largest}/{check.seats}, {reached} —", "magenta")
+            Span(f"— {words.consensus}: {status}{position} {check.largest}/{check.seats}, {reached} —", "magenta")
         )
+
+    def _term(self, word: object) -> str:
+        return term(word, self._words.language)
 
     def _text(self, ref: PartRef | None) -> None:
         if ref is None:
@@ -250,6 +274,12 @@ class _DebateView:
 
     def _absent(self, ref: PartRef) -> str:
         return self._words.erased if ref.part in self._record.erased else self._words.missing
+
+
+def _made_in(number: int | None, words: Words) -> str:
+    if number is None:
+        return "–"
+    return words.in_round.format(number=number) if number else words.in_phase_1
 
 
 def _verdict(verdict: Verdict) -> Span:

@@ -16,16 +16,24 @@ from jury_events.debate_events import (
 )
 from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
-from jury_judge.views.answered import is_stand_in, other_model
+from jury_judge.views.answered import given_in_phase_1, given_in_statement, is_stand_in, other_model
 from jury_judge.views.counted import counted
+from jury_judge.views.position_changes import Change, PositionChanges
 from jury_judge.views.visible_text import visible_line
+
+_CHANGED: dict[Change | None, str] = {
+    None: "",
+    "own": "  [position changed]",
+    "synthetic": "  [changed by a provider's filter only]",
+}
 
 
 class LiveLines:
-    """Turns events into lines, in order; remembers the panel for its role names."""
+    """Turns events into lines, in order; remembers the panel for its role names, and what each seat held."""
 
     def __init__(self) -> None:
         self._opened: DebateOpened | None = None
+        self._changes = PositionChanges()
 
     def tell(self, event: Any) -> Iterator[str]:
         """The lines that `event` gives, if any."""
@@ -34,13 +42,14 @@ class LiveLines:
                 self._opened = event
                 yield "phase 1: independent evaluation"
             case JurorEvaluated():
+                self._changes.take(given_in_phase_1(event))
                 yield f"  {self._name(event.juror_id)}: {_view(event.evaluation)}"
             case JurorAbstained():
                 yield f"  {self._name(event.juror_id)}: abstains ({event.reason.value})"
             case RoundStarted():
                 yield f"phase 2: discussion, round {event.round}"
             case StatementMade():
-                changed = "  [position changed]" if event.statement.position_changed else ""
+                changed = _CHANGED[self._changes.take(given_in_statement(event))]
                 yield f"  {self._name(event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
             case ConsensusChecked():
                 check = event.check

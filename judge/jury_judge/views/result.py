@@ -3,7 +3,7 @@
 Both are made of stored facts alone, so that every later reading gives the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jury_events.codec import DebateEvent, decode
@@ -24,6 +24,7 @@ from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
 from jury_judge.views.answered import Given, given, given_in, is_simulated, model_mismatches
 from jury_judge.views.debate_record import DebateRecord, Ending, RoundRecord, Texts, read_record, status_of, text_in
+from jury_judge.views.position_changes import Change, change_counts, position_changes
 
 _LINE_EVENTS = frozenset(
     {"debate_opened", "judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"}
@@ -40,6 +41,8 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     answered than was asked; `forked_from` the origin of a branch and the last event that it keeps of it, else null.
     `label`, `tags`, `metadata`, `cluster` and `agent_cost` are those of the case; `losses` says what of it no juror was
     shown: `what`, `count`, and `size` in bytes, null where it is not known.
+    A statement's `position_changed` is as recorded; its `change` says whose it is: `own`, `synthetic` (only what stands
+    in for an answer that a provider's filter blocked differs), or null. `position_changes` counts both.
     `scenario_results` has a row each scenario once there is a judgment: the only one's is that of the case.
 
     Raises:
@@ -47,6 +50,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     """
     events = list(events)
     evaluations = given(events)
+    changes = position_changes(evaluations)
     record = read_record(events)
     opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
@@ -68,7 +72,8 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
             if isinstance(said, JurorEvaluated)
         ],
         "phase1_consensus": _consensus(record.phase_1_check),
-        "discussion_rounds": [_round(opened, held, texts) for held in record.rounds],
+        "discussion_rounds": [_round(opened, held, changes, texts) for held in record.rounds],
+        "position_changes": change_counts(changes)._asdict(),
         "abstentions": _abstentions(record),
         "total_rounds": _completed_rounds(record) if completed is None else completed.total_rounds,
         "phase3_judgment": _judgment(record.judgment, texts),
@@ -85,8 +90,10 @@ def result_line(
 ) -> dict[str, Any]:
     """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
 
-    The same keys always; what has not happened is null. `label` is the human verdict, where the case has one; it,
-    `simulated`, `model_mismatches` and what else is known of the case are as in `collaborative_result`.
+    The same keys always; what has not happened is null. `vote_kinds` says of each vote whether it is the seat's `own`,
+    `synthetic` (stands in for a blocked answer), `stale` (an earlier one stands) or `abstained`. `label` is the human
+    verdict, where the case has one; it, `simulated`, `model_mismatches`, `position_changes` and what else is known of
+    the case are as in `collaborative_result`.
     """
     completed = ending if isinstance(ending, DebateCompleted) else None
     judgment = rendered.judgment if rendered else None
@@ -106,6 +113,8 @@ def result_line(
         "votes": {vote.juror_id: vote.position.value if vote.position else None for vote in judgment.votes}
         if judgment
         else None,
+        "vote_kinds": {vote.juror_id: vote.kind for vote in judgment.votes} if judgment else None,
+        "position_changes": change_counts(position_changes(evaluations))._asdict(),
         "panel": opened.panel.name,
         "simulated": is_simulated(opened, evaluations),
         "model_mismatches": model_mismatches(evaluations),
@@ -203,16 +212,18 @@ def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:
     }
 
 
-def _round(opened: DebateOpened, held: RoundRecord, texts: Texts) -> dict[str, Any]:
+def _round(opened: DebateOpened, held: RoundRecord, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
     return {
         "round_number": held.started.round,
-        "statements": [_statement(opened, said, texts) for said in held.statements],
+        "statements": [
+            _statement(opened, said, changes.get(Step(said.round, said.juror_id)), texts) for said in held.statements
+        ],
         "consensus_check": _consensus(held.check),
         "speaker_order": list(held.started.speaker_order),
     }
 
 
-def _statement(opened: DebateOpened, said: StatementMade, texts: Texts) -> dict[str, Any]:
+def _statement(opened: DebateOpened, said: StatementMade, change: Change | None, texts: Texts) -> dict[str, Any]:
     statement = said.statement
     return {
         "juror_id": said.juror_id,
@@ -222,6 +233,7 @@ def _statement(opened: DebateOpened, said: StatementMade, texts: Texts) -> dict[
         "position": statement.position.value,
         "reasoning": text_in(texts, statement.evaluation.rationale),
         "position_changed": statement.position_changed,
+        "change": change,
         "updated_evaluation": _juror_evaluation(
             opened.panel.seat(said.juror_id), statement.evaluation, said.round, texts
         ),

@@ -6,7 +6,7 @@ from jury_events.panel import Language
 
 
 class Words(NamedTuple):
-    """Headings and labels. Ids, verdicts, models and reasons are shown as they are stored, in any language."""
+    """Headings and labels. Ids, verdicts and models are shown as they are stored, in any language; see `terms`."""
 
     language: Language
     debate: str
@@ -46,12 +46,20 @@ class Words(NamedTuple):
     no_discussion: str
     confidence: str
     position_changed: str
+    changed_by_filter: str
     synthetic: str
     abstained: str
     stands: str
     consensus: str
     reached: str
     not_reached: str
+    why: str
+    below_threshold: str
+    threshold_never_met: str
+    threshold_of_unanimity: str
+    unanimity_goes_on: str
+    in_phase_1: str
+    in_round: str
     decided_by: str
     judge: str
     judge_failed: str
@@ -126,12 +134,20 @@ _EN = Words(
     no_discussion="There was no discussion.",
     confidence="confidence",
     position_changed="position changed",
+    changed_by_filter="changed by a provider's filter only",
     synthetic="stands in for a blocked answer",
     abstained="abstained",
     stands="its earlier evaluation stands",
     consensus="Consensus",
     reached="reached",
     not_reached="not reached",
+    why=": {why}",
+    below_threshold="the threshold is {threshold}",
+    threshold_never_met="the threshold of {threshold} is never met, so the discussion always takes place",
+    threshold_of_unanimity="with a threshold of {threshold} only a unanimous round ends the discussion",
+    unanimity_goes_on="the threshold is {threshold}, and unanimity does not end the discussion",
+    in_phase_1="phase 1",
+    in_round="round {number}",
     decided_by="decided by",
     judge="Final judge",
     judge_sits="The final judge is also the model of {seats}: it judged its own statements.",
@@ -206,12 +222,20 @@ _JA = Words(
     no_discussion="ディスカッションは行われませんでした。",
     confidence="確信度",
     position_changed="立場変更",
+    changed_by_filter="フィルターによる変更のみ",
     synthetic="ブロックされた回答の代替評価",
     abstained="棄権",
     stands="以前の評価が有効",
     consensus="合意",
     reached="成立",
     not_reached="不成立",
+    why="（{why}）",
+    below_threshold="しきい値は{threshold}",
+    threshold_never_met="しきい値{threshold}は満たされることがなく、必ず議論する設定",
+    threshold_of_unanimity="しきい値{threshold}では、全員一致のラウンドでのみ終了",
+    unanimity_goes_on="しきい値は{threshold}、全員一致でも終了しない設定",
+    in_phase_1="Phase 1",
+    in_round="ラウンド{number}",
     decided_by="決定方法",
     judge="最終判定者",
     judge_sits="最終判定者は{seats}と同じモデルであり、自身の発言も判定しています。",

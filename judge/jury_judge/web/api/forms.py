@@ -249,6 +249,13 @@ class Round(Camel):
     speaker_order: list[str]
 
 
+class PositionChanges(Camel):
+    """`own`: a juror changed its mind. `synthetic`: only what stands in for a blocked answer differs."""
+
+    own: int
+    synthetic: int
+
+
 class Origin(Camel):
     """Where a branch comes from."""
 
@@ -290,6 +297,9 @@ class DebateResult(Camel):
     phase1_evaluations: list[Table]
     phase1_consensus: Consensus | None
     discussion_rounds: list[Round]
+    position_changes: Annotated[
+        PositionChanges, Field(description="Statements that changed a position, by whose change it is.")
+    ]
     abstentions: list[Table]
     total_rounds: int
     phase3_judgment: Table | None

@@ -14,7 +14,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
 from jury_judge.live.channel import Reader
-from jury_judge.live.forms import FRAMES, SSE
+from jury_judge.live.forms import FRAMES, PROGRESS, SSE, Form
 from jury_judge.live.points import START, Point, parse_point
 from jury_judge.live.schema import schema_text
 from jury_judge.web.api.problems import Problem, Refused, complaint, described, problem_of, status_of
@@ -29,7 +29,7 @@ _SLICE = 64 * 1024
 _BEGIN = b"retry: 1000\n\n"
 _ALIVE = b": alive\n\n"
 
-_EVENT = {
+_EVENT: dict[str, Any] = {
     "type": "object",
     "properties": {
         "id": {"type": "string", "description": "Send it as Last-Event-ID, or `after`, to go on from it."},
@@ -37,6 +37,25 @@ _EVENT = {
             "type": "string",
             "contentMediaType": "application/json",
             "contentSchema": {"$ref": "/schemas/sse-events.json"},
+        },
+    },
+}
+
+_PROGRESS = {
+    "type": "object",
+    "properties": {
+        **_EVENT["properties"],
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {
+                "type": "object",
+                "required": ["type"],
+                "properties": {
+                    "type": {"type": "string", "description": "`exchange_recorded` is a model call."},
+                    "chunk": {"type": "string", "description": "Of `final_judge_chunk`: what is being written."},
+                },
+            },
         },
     },
 }
@@ -66,9 +85,38 @@ async def follow(
     last_event_id: Annotated[str | None, Header(max_length=60)] = None,
 ) -> Response:
     """What a debate tells, from its beginning or after an event, as it happens, to its end."""
-    point = _point(last_event_id or after)
+    return await _followed(service, debate_id, SSE, last_event_id or after)
+
+
+@router.get(
+    "/api/debates/{debate_id}/progress",
+    operation_id="followProgress",
+    response_class=Response,
+    responses={
+        **described(404, 422, 503),
+        200: {
+            "description": "Server-sent events; `type` is that of the event of the log that was recorded.",
+            "content": {"text/event-stream": {"schema": _PROGRESS}},
+        },
+        204: {"description": "The debate is over and everything of it came: do not connect again."},
+    },
+)
+async def follow_progress(
+    service: Serving,
+    debate_id: DebateName,
+    after: After = None,
+    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+) -> Response:
+    """That something was recorded of a debate, and of which type, for pages that then read it. Model calls are told
+    as they are recorded, not afterwards.
+    """
+    return await _followed(service, debate_id, PROGRESS, last_event_id or after)
+
+
+async def _followed(service: Service, debate_id: str, form: Form[bytes], after: str | None) -> Response:
+    point = _point(after)
     await _must_be_known(service, debate_id)
-    follows = service.feed.follow(debate_id, SSE, point)
+    follows = service.feed.follow(debate_id, form, point)
     reader = await follows.__aenter__()
     try:
         first = await reader.so_far()

@@ -1,5 +1,6 @@
 """The case of a debate as the page shows it: passages under their headings, scenario by scenario."""
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
@@ -7,20 +8,21 @@ from pydantic import ValidationError
 from jury_events.case import Case, Scenario
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
-from jury_events.panel import Language
 from jury_events.parts import PartRef
-from jury_judge.views.case_view import Pictures, pictures_sent, transcript_text
+from jury_judge.views.case_view import Pictures, pictures_sent
 from jury_judge.web.pages.texts import Text, TextShelf
+from jury_judge.web.pages.transcript_blocks import TranscriptBlocks, transcript_blocks
 
 Heading = Literal["policy", "question", "expected", "transcript", "response", "error"]
 
 
 class Passage(NamedTuple):
-    """One text of a scenario; `items` counts those of a transcript."""
+    """One text of a scenario, or its transcript, item by item; `items` counts those of a transcript."""
 
     heading: Heading
-    text: Text
+    text: Text | None
     items: int = 0
+    transcript: TranscriptBlocks | None = None
 
 
 class ScenarioPassages(NamedTuple):
@@ -42,7 +44,7 @@ class CasePassages(NamedTuple):
 
 
 def case_passages(opened: DebateOpened, shelf: TextShelf) -> CasePassages:
-    """The case of a debate; the headings within its transcript are in the language of its prompts."""
+    """The case of a debate."""
     ref = opened.case
     pictures = pictures_sent(opened.images, shelf.contents)
     text = shelf.text(ref)
@@ -56,29 +58,26 @@ def case_passages(opened: DebateOpened, shelf: TextShelf) -> CasePassages:
         return CasePassages((), text)
     summary = None if case.artifact_summary is None else shelf.passage(case.artifact_summary, ref)
     return CasePassages(
-        tuple(_scenario(one, ref, shelf, opened.panel.language, pictures) for one in case.scenarios), text, summary
+        tuple(_scenario(one, len(case.scenarios), ref, shelf, pictures) for one in case.scenarios), text, summary
     )
 
 
 def _scenario(
-    scenario: Scenario, ref: PartRef, shelf: TextShelf, language: Language, pictures: Pictures
+    scenario: Scenario, scenarios: int, ref: PartRef, shelf: TextShelf, pictures: Pictures
 ) -> ScenarioPassages:
     question, execution = scenario.question, scenario.execution
-    transcript = transcript_text(execution.transcript, language, pictures) or None
-    found: tuple[tuple[Heading, str | None], ...] = (
+    said: tuple[tuple[Heading, str | None], ...] = (
         ("policy", question.policy),
         ("question", question.prompt),
         ("expected", question.expected_behavior),
-        ("transcript", transcript),
-        ("response", execution.response),
-        ("error", execution.error),
     )
-    count = len(execution.transcript)
-    return ScenarioPassages(
-        scenario.scenario_id,
-        tuple(
-            Passage(heading, shelf.passage(text, ref), count if heading == "transcript" else 0)
-            for heading, text in found
-            if text is not None
-        ),
-    )
+    asked = _passages(said, ref, shelf)
+    if count := len(execution.transcript):
+        blocks = transcript_blocks(execution.transcript, ref, shelf, pictures, scenarios)
+        asked.append(Passage("transcript", None, count, blocks))
+    done = _passages((("response", execution.response), ("error", execution.error)), ref, shelf)
+    return ScenarioPassages(scenario.scenario_id, (*asked, *done))
+
+
+def _passages(found: Iterable[tuple[Heading, str | None]], ref: PartRef, shelf: TextShelf) -> list[Passage]:
+    return [Passage(heading, shelf.passage(text, ref)) for heading, text in found if text is not None]

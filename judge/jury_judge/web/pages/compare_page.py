@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from jury_debate.recorded_panel import Difference, panel_differences
+from jury_events.errors import EventError
 from jury_events.verdict import Verdict
 from jury_judge.comparison import DebateComparison, compare_debates
 from jury_judge.debates import panel_of, read_debate, rows_of_run, same_case
@@ -23,10 +24,14 @@ class ComparedDebates(NamedTuple):
 
 
 class ComparedRuns(NamedTuple):
-    """Two runs: what their panels differ in, the flips listed (with whether both judged the same), and the ends."""
+    """Two runs: what their panels differ in, the flips listed (with whether both judged the same), and the ends.
+
+    `panel` is None where the opening of a run's first debate cannot be read, whether two cases are the same where that
+    of either cannot.
+    """
 
     compared: RunComparison
-    panel: tuple[Difference, ...]
+    panel: tuple[Difference, ...] | None
     flips: tuple[tuple[Flip, bool | None], ...]
     ends: tuple[str, ...]
 
@@ -53,11 +58,24 @@ def _debates(store: EventStore, a: str, b: str) -> ComparedDebates:
 
 
 def _runs(store: EventStore, a: str, b: str) -> ComparedRuns:
-    firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
-    panel = panel_differences(*(panel_of(store, debate) for debate in firsts))
     both = compare_runs(a, rows_of_run(store, a), b, rows_of_run(store, b))
-    flips = tuple((flip, same_case(store, flip.a.debate_id, flip.b.debate_id)) for flip in both.flips[:SHOWN])
+    flips = tuple((flip, _same_case(store, flip)) for flip in both.flips[:SHOWN])
     found = {end for pair in both.table for end in pair}
     words = {verdict.value for verdict in Verdict}
     ends = (*(verdict.value for verdict in Verdict if verdict.value in found), *sorted(found - words))
-    return ComparedRuns(both, panel, flips, ends)
+    return ComparedRuns(both, _panels(store, a, b), flips, ends)
+
+
+def _panels(store: EventStore, a: str, b: str) -> tuple[Difference, ...] | None:
+    firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
+    try:
+        return panel_differences(*(panel_of(store, debate) for debate in firsts))
+    except EventError:
+        return None
+
+
+def _same_case(store: EventStore, flip: Flip) -> bool | None:
+    try:
+        return same_case(store, flip.a.debate_id, flip.b.debate_id)
+    except EventError:
+        return None

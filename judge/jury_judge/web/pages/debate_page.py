@@ -1,5 +1,6 @@
 """The page of one debate, after any of its events: the same for what is over, what runs, and what is wound back."""
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -13,18 +14,25 @@ from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.views.answered import given, is_simulated
 from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
+from jury_judge.views.position_changes import position_changes
+from jury_judge.web.pages.awaited import NOBODY, AwaitedInPhase, awaited
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.matrix import Matrix, matrix
+from jury_judge.web.pages.since_before import SinceBefore, since_before
 from jury_judge.web.pages.spoken import CallLine, Held, Said, Speakers
 from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
+from jury_judge.web.pages.waterfall import Waterfall, waterfall
 
 ROWS = 200
 """Evaluations, statements and seats that a page holds of each; its file holds all."""
 
 ROUNDS = 20
 """Rounds that the matrix of a page holds, the latest."""
+
+
+_STARTED = re.compile(r"round-([0-9]{1,9})/started")
 
 
 class Left(NamedTuple):
@@ -52,15 +60,26 @@ class Place(NamedTuple):
 
 
 class ModelCalls(NamedTuple):
-    """The calls of one model; None where a provider did not say. `others` are models that answered in its place."""
+    """The calls of one model. `others` are models that answered in its place.
+
+    Tokens and cost are those that are known; `tokens_unknown` and `cost_unknown` count the calls of which a provider
+    did not say them. `cost` is None where it is known of no call.
+    """
 
     model: str
     calls: int
     outcomes: tuple[tuple[str, int], ...]
-    input_tokens: int | None
-    output_tokens: int | None
+    input_tokens: int
+    output_tokens: int
+    tokens_unknown: int
     cost: float | None
+    cost_unknown: int
     others: tuple[str, ...]
+
+    @property
+    def tokens_known(self) -> bool:
+        """Of some call at least."""
+        return self.tokens_unknown < self.calls
 
 
 class Ended(NamedTuple):
@@ -92,7 +111,8 @@ class DebatePage(NamedTuple):
     """Everything that the page of a debate shows.
 
     `said` holds phase 1, `discussion` every statement and abstention of all rounds in one sequence; `judging`: the
-    discussion is over and the final judge has not judged yet.
+    discussion is over and the final judge has not judged yet. `awaited`: who is heard next; nobody where the page is
+    wound back. `since`: what changed, by the version of a statement.
     """
 
     opened: DebateOpened
@@ -110,6 +130,10 @@ class DebatePage(NamedTuple):
     ended: Ended | None
     calls: tuple[ModelCalls, ...]
     all_calls: tuple[CallLine, ...]
+    waterfall: Waterfall | None
+    awaited: AwaitedInPhase
+    since: dict[int, SinceBefore]
+    roles: dict[str, str]
     erased: tuple[TextsErased, ...]
     versions: dict[str, int]
     left: Left
@@ -146,12 +170,16 @@ def debate_page(
     shelf = TextShelf(reading.texts, whole.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
-    speakers = Speakers(opened.panel, shelf, versions, {call.exchange.event_id: call for call in calls})
+    evaluations = given(events)
+    by_id = {call.exchange.event_id: call for call in calls}
+    speakers = Speakers(opened.panel, shelf, versions, by_id, position_changes(evaluations))
     simulated = None
-    if is_simulated(opened, given(events)):
+    if is_simulated(opened, evaluations):
         simulated = "all" if opened.simulated else "some"
     rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
     heard = [(one, held.started.round) for held in record.rounds for one in held.spoken]
+    panel = opened.panel
+    said = tuple(speakers.said(one, 0) for one in record.phase_1[:rows])
     discussion = tuple(speakers.said(one, number) for one, number in heard[-(rows or len(heard)) :])
     return DebatePage(
         opened=opened,
@@ -161,7 +189,7 @@ def debate_page(
         local=local_facts(reading.record.local),
         integrity=integrity,
         case=case_passages(opened, shelf),
-        said=tuple(speakers.said(one, 0) for one in record.phase_1[:rows]),
+        said=said,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),
         judged=_judged(record, speakers, versions),
@@ -169,16 +197,40 @@ def debate_page(
         ended=_ended(record.ending, shelf, versions),
         calls=_calls(calls),
         all_calls=tuple(calls),
+        waterfall=waterfall(calls, panel.juror_ids[:rows], _round_starts(stored[:here])),
+        awaited=awaited(record, calls) if newest else NOBODY,
+        since=_since((*said, *discussion) if len(discussion) == len(heard) else discussion),
+        roles={seat.juror_id: seat.role_name for seat in panel.seats},
         erased=tuple(event for event in events if isinstance(event, TextsErased)),
         versions=versions,
         left=Left(
             evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
             statements=len(heard) - len(discussion),
             before=discussion[0].version - 1 if discussion else 0,
-            seats=max(0, len(opened.panel.seats) - (rows or sys.maxsize)),
+            seats=max(0, len(panel.seats) - (rows or sys.maxsize)),
             rounds=max(0, len(record.rounds) - (rounds or sys.maxsize)),
         ),
     )
+
+
+def _round_starts(stored: Sequence[StoredEvent]) -> dict[int, StoredEvent]:
+    named = ((_STARTED.fullmatch(one.event_id), one) for one in stored if one.type == "round_started")
+    return {int(found.group(1)): one for found, one in named if found is not None}
+
+
+def _since(said: Sequence[Said]) -> dict[int, SinceBefore]:
+    """What changed since a juror's evaluation before; what a page leaves out of the beginning is not looked at."""
+    latest: dict[str, Said] = {}
+    found = {}
+    for one in said:
+        if one.held is None:
+            continue
+        before = latest.get(one.juror_id)
+        if before is not None and (changed := since_before(one, before)) is not None:
+            found[one.version] = changed
+        if not one.held.synthetic:
+            latest[one.juror_id] = one
+    return found
 
 
 def _judging(record: DebateRecord) -> bool:
@@ -224,7 +276,7 @@ def _calls(calls: Sequence[CallLine]) -> tuple[ModelCalls, ...]:
 def _of_model(model: str, calls: list[CallLine]) -> ModelCalls:
     made = [call.exchange for call in calls]
     ended = Counter(call.outcome for call in made)
-    costs = [call.cost for call in made]
+    known = [call.cost for call in made if call.cost is not None]
     others = dict.fromkeys(
         str(call.model_version)
         for call in made
@@ -234,12 +286,10 @@ def _of_model(model: str, calls: list[CallLine]) -> ModelCalls:
         model=model,
         calls=len(made),
         outcomes=tuple((outcome.value, ended[outcome]) for outcome in CallOutcome if ended[outcome]),
-        input_tokens=_sum([call.usage.input_tokens for call in made]),
-        output_tokens=_sum([call.usage.output_tokens for call in made]),
-        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        input_tokens=sum(call.usage.input_tokens or 0 for call in made),
+        output_tokens=sum(call.usage.output_tokens or 0 for call in made),
+        tokens_unknown=sum(None in {call.usage.input_tokens, call.usage.output_tokens} for call in made),
+        cost=sum(known) if known else None,
+        cost_unknown=len(made) - len(known),
         others=tuple(others),
     )
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    return None if None in counts else sum(count for count in counts if count is not None)

@@ -76,7 +76,7 @@ class PageReading(NamedTuple):
                 break
             event = decode(stored)
             if isinstance(event, ExchangeRecorded):
-                found.append(CallLine(stored.version, event))
+                found.append(CallLine(stored.version, event, stored.recorded_at))
         return found
 
 

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from jury_events.panel import Language
 from jury_judge.views.events_view import EventLine, event_lines, hash_text
 from jury_judge.web.pages.debate_reading import PageReading
 
@@ -27,8 +28,8 @@ class EventsPage(NamedTuple):
     after: int | None
 
 
-def events_page(reading: PageReading, case_id: str, after: int = 0) -> EventsPage:
-    """The events beyond position `after`.
+def events_page(reading: PageReading, case_id: str, language: Language, after: int = 0) -> EventsPage:
+    """The events beyond position `after`, told in `language`.
 
     Raises:
         EventError: a stored body does not decode.
@@ -38,7 +39,7 @@ def events_page(reading: PageReading, case_id: str, after: int = 0) -> EventsPag
     shown = beyond[:PAGE]
     rows = (
         EventRow(line, hash_text(one.hash), f"{'e' if line.stream == 'debate' else 'c'}-{line.version}")
-        for line, one in zip(event_lines(shown), shown, strict=True)
+        for line, one in zip(event_lines(stored, after=after, limit=PAGE, language=language), shown, strict=True)
     )
     return EventsPage(
         reading.debate_id,

@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 from jury_events.debate_events import DebateForked, DebateOpened
 from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
 from jury_judge.views.debate_record import role_of
+from jury_judge.views.plain_prompt import plain_prompt
 from jury_judge.web.pages.asked import NoSuchPage
 from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.spoken import CallLine
@@ -14,10 +16,14 @@ from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
 
 
 class Piece(NamedTuple):
-    """A part of a message. `again`: the text was shown whole before, under the same `part`."""
+    """A part of a message. `again`: the text was shown whole before, under the same `part`.
+
+    `plain` is the text without the marks of judged texts, as people read it; None where it has none.
+    """
 
     text: Text
     again: bool = False
+    plain: Text | None = None
 
 
 class Picture(NamedTuple):
@@ -59,6 +65,16 @@ class ExchangeView(NamedTuple):
     response: Text | None
     sent: Text | None
     error: Text | None
+
+    @property
+    def step(self) -> Step:
+        """Whose duty it was, and in which round."""
+        return Step.parse(self.call.step)
+
+    @property
+    def has_marks(self) -> bool:
+        """Something in the prompt is marked as judged text."""
+        return any(piece.plain is not None for message in self.messages for piece in message.pieces)
 
 
 class ExchangeShelf:
@@ -104,11 +120,20 @@ class ExchangeShelf:
     def _piece(self, ref: PartRef) -> Piece:
         text = self._shelf.text(ref)
         assert text is not None
+        plain = self._plain(ref)
         if self._shown is None or text.size <= PREVIEW:
-            return Piece(text)
+            return Piece(text, plain=plain)
         again = ref.part in self._shown
         self._shown.add(ref.part)
-        return Piece(Text(ref.part, "there", "", text.size), again=True) if again else Piece(text)
+        return Piece(Text(ref.part, "there", "", text.size), again=True) if again else Piece(text, plain=plain)
+
+    def _plain(self, ref: PartRef) -> Text | None:
+        content = self._shelf.contents.get(ref.part)
+        if content is None:
+            return None
+        text = content.decode("utf-8", "backslashreplace")
+        plain = plain_prompt(text)
+        return None if plain == text else self._shelf.passage(plain, ref)
 
 
 def exchange_of(reading: PageReading, number: int) -> CallLine:

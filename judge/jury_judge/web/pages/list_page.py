@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
 from jury_events.ids import debate_stream
+from jury_judge.views.answered import given_in
+from jury_judge.views.position_changes import change_counts, position_changes
 from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
@@ -20,11 +23,16 @@ _AT_ONCE = 5
 
 
 class Agreement(NamedTuple):
-    """`largest` of `seats` votes are for one position; `changes` counts the positions that were changed on the way."""
+    """`largest` of `seats` votes are for one position, of which some may be `synthetic` (blocked answers) or `stale`.
+
+    `changes` counts the positions that jurors changed on the way, a provider's filter aside.
+    """
 
     largest: int
     seats: int
     changes: int
+    synthetic: int
+    stale: int
 
 
 class ListRow(NamedTuple):
@@ -89,9 +97,8 @@ def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
         if not votes:
             return None
         held = Counter(vote["position"] for vote in votes if vote["position"] is not None)
-        changes = sum(
-            json.loads(one.body)["statement"]["position_changed"] for one in stream if one.type == "statement_made"
-        )
-        return Agreement(max(held.values(), default=0), len(votes), changes)
-    except (ValueError, KeyError, TypeError):
+        kinds = Counter(vote["kind"] for vote in votes)
+        changes = change_counts(position_changes(given_in(stream)))
+        return Agreement(max(held.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"])
+    except (EventError, ValueError, KeyError, TypeError):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from starlette.responses import Response, StreamingResponse
 
 from jury_events.conditions import parse_field
+from jury_events.errors import EventError
 from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.groups import fields_there, grouped
@@ -19,6 +20,7 @@ from jury_judge.web.pages.exchange_page import ExchangeShelf, exchange_of, secre
 from jury_judge.web.pages.integrity_state import integrity_states
 from jury_judge.web.pages.list_page import PAGE, list_page
 from jury_judge.web.pages.list_query import STATUSES, list_query
+from jury_judge.web.pages.neighbours import neighbours
 from jury_judge.web.pages.run_page import LATEST, run_page, verdict_bar
 from jury_judge.web.pages.single_file import single_file
 from jury_judge.web.pages.texts import TextShelf
@@ -86,10 +88,23 @@ class Pages:
         """`/compare?a=&b=`."""
         a, b = (asked.query.get(side, "").strip()[:220] for side in "ab")
         kind = next((one for one in KINDS if one == asked.query.get("kind")), None)
-        page = compared(self._store, a, b, kind) if a and b else None
+        page, unreadable = None, None
+        try:
+            page = compared(self._store, a, b, kind) if a and b else None
+        except EventError as error:
+            unreadable = str(error)
         debates = isinstance(page, ComparedDebates)
         return asked.html(
-            "compare.html", "compare", a=a, b=b, kind=kind, kinds=KINDS, page=page, debates=debates, shown=SHOWN
+            "compare.html",
+            "compare",
+            a=a,
+            b=b,
+            kind=kind,
+            kinds=KINDS,
+            page=page,
+            unreadable=unreadable,
+            debates=debates,
+            shown=SHOWN,
         )
 
     def debate(self, asked: Asked) -> Response:
@@ -97,12 +112,16 @@ class Pages:
         reading = self._reading(asked)
         (integrity,) = integrity_states(self._store, [reading.record])
         page = debate_page(reading, integrity, number("at", asked.query))
-        return asked.html("debate.html", "debates", page=page, exchanges=None, opened_at=reading.stored[0].recorded_at)
+        first = reading.stored[0]
+        around = neighbours(self._store, page.opened.run_id, first.position)
+        return asked.html(
+            "debate.html", "debates", page=page, around=around, exchanges=None, opened_at=first.recorded_at
+        )
 
     def events(self, asked: Asked) -> Response:
         """`/debates/{debate_id}/events`."""
         reading = self._reading(asked)
-        page = events_page(reading, reading.opened.case_id, number("after", asked.query) or 0)
+        page = events_page(reading, reading.opened.case_id, asked.lang, number("after", asked.query) or 0)
         return asked.html("events.html", "debates", page=page)
 
     def exchange(self, asked: Asked) -> Response:

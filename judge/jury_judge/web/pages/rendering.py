@@ -10,8 +10,11 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from jury_events.ids import unescape
 from jury_judge.views.case_facts import case_facts, losses_line
+from jury_judge.views.consensus_line import reached_line
 from jury_judge.views.moments import moment
+from jury_judge.views.terms import term
 from jury_judge.views.visible_text import visible
 from jury_judge.web.pages.figures import amount, dollars, points, share, size
 
@@ -34,7 +37,9 @@ def environment() -> Environment:
     made.filters.update(
         moment=moment, points=points, share=share, size=size, dollars=dollars, amount=amount, visible=visible
     )
-    made.filters.update(case_facts=case_facts, losses_line=losses_line)
+    made.filters.update(
+        case_facts=case_facts, losses_line=losses_line, term=term, reached=reached_line, unescaped=unescape
+    )
     return made
 
 

@@ -1,12 +1,17 @@
 """A run at a glance: how far it is, what was found, what changed minds, what it cost."""
 
-import json
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jury_events.ids import debate_stream
+from jury_events.codec import decode
+from jury_events.debate_events import JurorAbstained
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError
+from jury_events.ids import Step, debate_stream
 from jury_events.verdict import Verdict
+from jury_judge.views.answered import given_in
+from jury_judge.views.position_changes import position_changes
 from jury_judge.web.charts import Columns, Path, Segment, columns, growing_line, stacked_bar
 from jury_store.debate_rows import DebateRow, RunRow
 from jury_store.event_store import EventStore
@@ -19,11 +24,17 @@ _BAND = 10
 
 
 class RoundFlips(NamedTuple):
-    """`changes` of the `statements` made in a round changed the speaker's position."""
+    """`changes` of the jurors' own `statements` in a round changed the speaker's position.
+
+    `synthetic` counts the blocked answers that a neutral one stands in for, `stale` the seats without an answer of
+    which an earlier position stands; neither changes anybody's mind.
+    """
 
     round: int
     statements: int
     changes: int
+    synthetic: int
+    stale: int
 
 
 class RunPage(NamedTuple):
@@ -103,16 +114,33 @@ def _band(band: int) -> str:
 
 
 def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ...]:
-    statements: Counter[int] = Counter()
-    changes: Counter[int] = Counter()
+    counted: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for start in range(0, len(debate_ids), _CHUNK):
         streams = store.read_streams([debate_stream(one) for one in debate_ids[start : start + _CHUNK]])
-        for stored in (one for stream in streams.values() for one in stream if one.type == "statement_made"):
+        for stream in streams.values():
             try:
-                body = json.loads(stored.body)
-                number, changed = int(body["round"]), bool(body["statement"]["position_changed"])
-            except (ValueError, KeyError, TypeError):
+                found = list(_said(stream))
+            except EventError:
                 continue  # `jury verify` names it; here it would be in no round
-            statements[number] += 1
-            changes[number] += changed
-    return tuple(RoundFlips(number, statements[number], changes[number]) for number in sorted(statements))
+            for number, what in found:
+                counted[number][what] += 1
+    return tuple(
+        RoundFlips(number, said["statement"], said["change"], said["synthetic"], said["stale"])
+        for number, said in sorted(counted.items())
+    )
+
+
+def _said(stream: Sequence[StoredEvent]) -> Iterator[tuple[int, str]]:
+    """By round, what each seat brought: a statement, a change with it, a blocked answer, or an earlier position."""
+    evaluations = given_in(stream)
+    changes = position_changes(evaluations)
+    for one in evaluations:
+        if one.step.round:
+            yield one.step.round, "synthetic" if one.synthetic else "statement"
+            if changes.get(one.step) == "own":
+                yield one.step.round, "change"
+    for stored in stream:
+        if stored.type == "juror_abstained":
+            event = decode(stored)
+            if isinstance(event, JurorAbstained) and event.stale:
+                yield Step.parse(event.step).round or 0, "stale"

@@ -6,10 +6,12 @@ from typing import NamedTuple
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step
 from jury_events.panel import Panel
 from jury_events.verdict import Verdict
 from jury_judge.views.answered import is_stand_in, other_model
 from jury_judge.views.debate_record import role_of
+from jury_judge.views.position_changes import Change
 from jury_judge.web.pages.texts import Text, TextShelf
 
 
@@ -37,10 +39,14 @@ class Held(NamedTuple):
 
 
 class CallLine(NamedTuple):
-    """One model call behind a step. `number` counts in the stream of calls; `tools` are the names asked for."""
+    """One model call behind a step. `number` counts in the stream of calls; `tools` are the names asked for.
+
+    `recorded_at` is when it was stored, microseconds since 1970: just after it ended.
+    """
 
     number: int
     exchange: ExchangeRecorded
+    recorded_at: int
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -49,9 +55,10 @@ class CallLine(NamedTuple):
 
 
 class Said(NamedTuple):
-    """One thing said. `version` is that of its event, `round` 0 in phase 1. Who abstains has no `held`.
+    """One thing said. `version` is that of its event, `round` 0 in phase 1. Who abstains has no `held`, but reasons.
 
-    `focus` is what the seat looks at; `stands`: an earlier evaluation of it stands.
+    `focus` is what the seat looks at; `stands`: an earlier evaluation of it stands; `change` whose change of position
+    it is.
     """
 
     version: int
@@ -59,10 +66,10 @@ class Said(NamedTuple):
     role: str
     focus: str
     round: int
-    changed: bool = False
+    change: Change | None = None
     statement: Text | None = None
     held: Held | None = None
-    abstained: str | None = None
+    abstained: tuple[str, ...] = ()
     stands: bool = False
     calls: tuple[CallLine, ...] = ()
 
@@ -80,15 +87,22 @@ class Speakers:
         shelf: the texts.
         versions: event ids to versions in the debate's stream.
         calls: exchange ids to calls.
+        changes: the steps that changed a position.
     """
 
     def __init__(
-        self, panel: Panel, shelf: TextShelf, versions: Mapping[str, int], calls: Mapping[str, CallLine]
+        self,
+        panel: Panel,
+        shelf: TextShelf,
+        versions: Mapping[str, int],
+        calls: Mapping[str, CallLine],
+        changes: Mapping[Step, Change],
     ) -> None:
         self._panel = panel
         self._shelf = shelf
         self._versions = versions
         self._calls = calls
+        self._changes = changes
 
     def said(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> Said:
         """What was said in round `number`, 0 for phase 1."""
@@ -106,12 +120,12 @@ class Speakers:
             case StatementMade():
                 return base._replace(
                     held=self.held(event.statement.evaluation),
-                    changed=event.statement.position_changed,
+                    change=self._changes.get(Step(event.round, event.juror_id)),
                     statement=self._shelf.text(event.statement.statement),
                 )
             case JurorAbstained():
-                reason = event.reason.value + (f", {event.refusal.value}" if event.refusal else "")
-                return base._replace(abstained=reason, stands=event.stale)
+                reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
+                return base._replace(abstained=tuple(one.value for one in reasons), stands=event.stale)
 
     def held(self, evaluation: Evaluation) -> Held:
         """An evaluation with the maxima of the rubric."""

@@ -142,8 +142,9 @@ const hear = (event) => {
     }
     return;
   }
-  if (told.type.startsWith("evaluation_")) stop();
-  if (chunks && (told.type === "final_judgment" || told.type.startsWith("evaluation_"))) {
+  const over = ["debate_completed", "debate_failed", "debate_cancelled"].includes(told.type);
+  if (over) stop();
+  if (chunks && (over || told.type === "judgment_rendered")) {
     chunks.hidden = true;
     chunks.textContent = "";
   }
@@ -243,6 +244,8 @@ const keys = {
   },
   "[": () => document.querySelector('.steps a[rel="prev"]')?.click(),
   "]": () => document.querySelector('.steps a[rel="next"]')?.click(),
+  p: () => document.getElementById("debate-before")?.click(),
+  n: () => document.getElementById("debate-after")?.click(),
   "/": () => document.getElementById("q")?.focus(),
 };
 document.addEventListener("keydown", (event) => {

@@ -1,6 +1,6 @@
 """What the pages are labelled with, beyond the words of a shown debate (`views.words`).
 
-Ids, verdicts, models and reasons of failures are shown as they are stored, in any language.
+Ids, verdicts and models are shown as they are stored, in any language; closed sets as `views.terms` calls them.
 """
 
 from typing import NamedTuple
@@ -25,6 +25,31 @@ class ImportWords(NamedTuple):
     unsealed: str
     sealed: str
     vouched: str
+
+
+class OriginWords(NamedTuple):
+    """Who authored an item of a transcript."""
+
+    user: str
+    model: str
+    tool: str
+    environment: str
+    developer: str
+
+
+class ItemWords(NamedTuple):
+    """What an item of a transcript is."""
+
+    system: str
+    user: str
+    assistant: str
+    reasoning: str
+    refusal: str
+    tool_call: str
+    tool_result: str
+    attachment: str
+    event: str
+    not_shown: str
 
 
 class EndWords(NamedTuple):
@@ -54,6 +79,8 @@ class PageWords(NamedTuple):
     key_forward: str
     key_prompt: str
     key_search: str
+    key_before: str
+    key_after: str
     statuses: StatusWords
     ends: EndWords
     search: str
@@ -147,6 +174,11 @@ class PageWords(NamedTuple):
     erasures: str
     scenario: str
     items: str
+    origins: OriginWords
+    item_kinds: ItemWords
+    of_item: str
+    of_unknown_item: str
+    items_left: str
     picture: str
     anchor: str
     position: str
@@ -178,6 +210,8 @@ class PageWords(NamedTuple):
     flips: str
     statements: str
     changes: str
+    blocked_answers: str
+    stale_positions: str
     cost_so_far: str
     cost_nothing: str
     cost_unknown: str
@@ -213,6 +247,33 @@ class PageWords(NamedTuple):
     left_statements: str
     left_matrix: str
     debate: str
+    not_comparable: str
+    panels_unknown: str
+    versions: str
+    unknown_in_calls: str
+    try_of: str
+    call_id: str
+    with_marks: str
+    shown_plain: str
+    waterfall: str
+    step: str
+    turn_and_try: str
+    began: str
+    call_failed: str
+    round_begins: str
+    awaited_asked: str
+    awaited_retried: str
+    awaited_answered: str
+    awaited_queued: str
+    held_back_by: str
+    changed_since: str
+    same_verdict: str
+    same_words: str
+    statement: str
+    too_long_to_compare: str
+    around: str
+    debate_before: str
+    debate_after: str
     log_in: str
     entry: str
     entry_wrong: str

@@ -1,0 +1,75 @@
+"""In which words the list of events tells what happened."""
+
+from typing import NamedTuple
+
+from jury_events.panel import Language
+
+
+class EventWords(NamedTuple):
+    """Sentences with blanks; what fills them is a term, an id or a number."""
+
+    neutral: str
+    changed: str
+    changed_by_filter: str
+    abstained: str
+    stands: str
+    round_follows: str
+    over: str
+    speakers: str
+    judged: str
+    completed: str
+    opened: str
+    forked: str
+    asked_again: str
+    nothing: str
+    erased: str
+    cancelled: str
+    called: str
+    tokens: str
+    simulated: str
+
+
+EVENT_WORDS: dict[Language, EventWords] = {
+    "en": EventWords(
+        neutral=", blocked: neutral",
+        changed=", position changed",
+        changed_by_filter=", changed by a provider's filter only",
+        abstained="abstained: {reason}",
+        stands="; its earlier evaluation stands",
+        round_follows="a round follows",
+        over="discussion over: {reason}",
+        speakers="speakers: {speakers}",
+        judged="{verdict} {score}/100 by {decider}",
+        completed="{verdict} {score}/100 after {rounds}: {reason}",
+        opened="panel {panel}, {seats} seats, rules {rules}",
+        forked="branches off {origin} after event {version}; steps reused: {steps}",
+        asked_again="asked again: {steps}",
+        nothing="nothing",
+        erased="{texts} of {scope}, by {by}: {reason}",
+        cancelled="by {by}",
+        called="called {tools}",
+        tokens="{count} tokens",
+        simulated="simulated",
+    ),
+    "ja": EventWords(
+        neutral="、ブロックされたため中立の評価で代替",
+        changed="、立場変更",
+        changed_by_filter="、フィルターによる変更のみ",
+        abstained="棄権: {reason}",
+        stands="（以前の評価が有効）",
+        round_follows="次のラウンドへ",
+        over="議論終了: {reason}",
+        speakers="発言順: {speakers}",
+        judged="{verdict} {score}/100（{decider}）",
+        completed="{verdict} {score}/100、{rounds}、{reason}",
+        opened="陪審団 {panel}、{seats}名、ルール {rules}",
+        forked="{origin} のイベント{version}から分岐、再利用した手順 {steps}件",
+        asked_again="再質問: {steps}",
+        nothing="なし",
+        erased="{scope}の{texts}、{by}: {reason}",
+        cancelled="中止者: {by}",
+        called="ツール {tools}",
+        tokens="{count}トークン",
+        simulated="模擬",
+    ),
+}

@@ -1,0 +1,117 @@
+"""The model calls of a debate by seat and time: who was asked when, for how long, and what failed."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from jury_events.envelope import StoredEvent
+from jury_events.ids import Step
+from jury_events.outcome import CallOutcome
+from jury_judge.web.pages.spoken import CallLine
+
+_MICROSECONDS = 1_000_000
+_TICKS = 4
+
+
+class CallBar(NamedTuple):
+    """One call. `start` and `seconds` since the first one began; `waited` seconds since the try before it failed.
+
+    `x`, `width` and `wait` (the width of the wait before it) are percent of the whole time.
+    """
+
+    number: int
+    juror_id: str | None
+    step: Step
+    model: str
+    turn: int
+    attempt: int
+    outcome: CallOutcome
+    start: float
+    seconds: float
+    waited: float
+    x: float
+    width: float
+    wait: float
+
+    @property
+    def failed(self) -> bool:
+        """It gave no answer."""
+        return self.outcome is not CallOutcome.ANSWERED
+
+
+class CallLane(NamedTuple):
+    """The calls of one seat; of the final judge where `juror_id` is None."""
+
+    juror_id: str | None
+    bars: tuple[CallBar, ...]
+
+
+class Moment(NamedTuple):
+    """A place on the time axis, `x` percent along; `round` begins there, or None: a tick after `seconds`."""
+
+    x: float
+    seconds: float
+    round: int | None = None
+
+
+class Waterfall(NamedTuple):
+    """`seconds` from the beginning of the first call to the end of the last; `bars` in the order of their beginning."""
+
+    lanes: tuple[CallLane, ...]
+    bars: tuple[CallBar, ...]
+    ticks: tuple[Moment, ...]
+    rounds: tuple[Moment, ...]
+    seconds: float
+
+
+def waterfall(calls: Sequence[CallLine], jurors: Sequence[str], started: Mapping[int, StoredEvent]) -> Waterfall | None:
+    """The picture of some calls; None where there are none.
+
+    A call ended when it was stored, and began as long before that as it took. Those that a branch took over from its
+    origin were stored together when it was made.
+
+    Args:
+        calls: in the order in which they were stored.
+        jurors: who gets a lane, in this order; those without a call get an empty one.
+        started: by round, the event with which it began.
+    """
+    shown = [call for call in calls if call.exchange.juror_id is None or call.exchange.juror_id in set(jurors)]
+    if not shown:
+        return None
+    begins = [call.recorded_at / _MICROSECONDS - call.exchange.latency_ms / 1000 for call in shown]
+    first = min(begins)
+    whole = max(max(call.recorded_at for call in shown) / _MICROSECONDS - first, 0.001)
+    bars = [_bar(call, begin - first, whole) for call, begin in zip(shown, begins, strict=True)]
+    judged = [None] if any(bar.juror_id is None for bar in bars) else []
+    rounds = (
+        Moment(100 * (event.recorded_at / _MICROSECONDS - first) / whole, event.recorded_at / _MICROSECONDS - first, n)
+        for n, event in started.items()
+    )
+    return Waterfall(
+        lanes=tuple(
+            CallLane(juror, tuple(bar for bar in bars if bar.juror_id == juror)) for juror in (*jurors, *judged)
+        ),
+        bars=tuple(sorted(bars, key=lambda bar: (bar.start, bar.number))),
+        ticks=tuple(Moment(100 * n / _TICKS, whole * n / _TICKS) for n in range(_TICKS + 1)),
+        rounds=tuple(one for one in rounds if 0 <= one.x <= 100),  # noqa: PLR2004  (percent)
+        seconds=whole,
+    )
+
+
+def _bar(call: CallLine, start: float, whole: float) -> CallBar:
+    made = call.exchange
+    seconds, waited = made.latency_ms / 1000, min(made.waited_ms / 1000, start)
+    return CallBar(
+        number=call.number,
+        juror_id=made.juror_id,
+        step=Step.parse(made.step),
+        model=made.model,
+        turn=made.turn,
+        attempt=made.attempt,
+        outcome=made.outcome,
+        start=start,
+        seconds=seconds,
+        waited=made.waited_ms / 1000,
+        x=round(100 * start / whole, 3),
+        width=round(max(100 * seconds / whole, 0.3), 3),
+        wait=round(100 * waited / whole, 3),
+    )

@@ -1,0 +1,153 @@
+"""A position that only a provider's filter changed is nobody's change of mind, wherever it is shown or counted."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from jury_events.codec import encode
+from jury_events.debate_events import RoundStarted
+from jury_events.envelope import StoredEvent
+from jury_events.ids import Step
+from jury_events.verdict import Verdict
+from jury_judge.comparison import positions
+from jury_judge.views.answered import given, given_in
+from jury_judge.views.debate_record import read_record
+from jury_judge.views.debate_view import render_debate
+from jury_judge.views.events_view import event_lines
+from jury_judge.views.live_lines import LiveLines
+from jury_judge.views.position_changes import change_counts, position_changes
+from jury_judge.views.result import collaborative_result, line_of_stream
+from support.hand_built import SEATS, HandBuilt
+from support.pages import Site, stored
+
+PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
+FILTER, OWN = "changed by a provider's filter only", "position changed"
+
+
+def filtered(*rounds: tuple[Verdict, bool]) -> HandBuilt:
+    """The first seat passes on its own, then says this in the rounds: the verdict, and whether a filter blocked it.
+
+    What is recorded as changed is what the rules record: another position than the latest, whoever's it is.
+    """
+    built = HandBuilt()
+    held = PASS
+    built._evaluated(SEATS[0], built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."))
+    for number, (verdict, blocked) in enumerate(rounds, 1):
+        built.events.append(RoundStarted(round=number, speaker_order=SEATS, instruction=built.text("Discuss.")))
+        said = built.evaluation(verdict, (20.0, 15.0, 10.0, 5.0), f"{number}", synthetic=blocked)
+        built._said(number, 0, f"In round {number}.", said, changed=verdict != held)
+        held = verdict
+    return built
+
+
+def in_store(built: HandBuilt) -> list[StoredEvent]:
+    made = [encode(event, recorded_at=0) for event in built.events]
+    return [
+        StoredEvent(n, "debate/d", n, one.event_id, one.type, one.schema, 0, one.body, b"")
+        for n, one in enumerate(made, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "found"),
+    [
+        ([(FAIL, False)], {1: "own"}),
+        ([(REVIEW, True)], {1: "synthetic"}),
+        ([(REVIEW, True), (REVIEW, True)], {1: "synthetic"}),
+        ([(REVIEW, True), (PASS, False)], {1: "synthetic", 2: "synthetic"}),
+        ([(REVIEW, True), (FAIL, False)], {1: "synthetic", 2: "own"}),
+        ([(REVIEW, True), (REVIEW, False)], {1: "synthetic", 2: "own"}),
+        ([(PASS, False)], {}),
+    ],
+)
+def test_a_change_is_the_jurors_own_where_its_own_positions_differ(rounds, found):
+    built = filtered(*rounds)
+    expected = {Step(number, SEATS[0]): change for number, change in found.items()}
+
+    assert expected == position_changes(given(built.events))
+    assert expected == position_changes(given_in(in_store(built)))
+
+
+def test_a_juror_that_was_blocked_from_the_beginning_changes_nothing_when_it_speaks():
+    built = HandBuilt()
+    built._evaluated(SEATS[0], built.evaluation(REVIEW, (20.0, 15.0, 10.0, 5.0), "Blocked.", synthetic=True))
+    built.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=built.text("Discuss.")))
+    built._said(1, 0, "Fine.", built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."), changed=True)
+
+    assert (0, 1) == change_counts(position_changes(given(built.events)))
+
+
+BLOCKED_BACK_AND_CONVINCED = ((REVIEW, True), (PASS, False), (FAIL, False))
+
+
+def test_the_record_keeps_what_the_rules_wrote_and_results_say_whose_change_it_is():
+    built = filtered(*BLOCKED_BACK_AND_CONVINCED)
+
+    result = collaborative_result(built.events, built.texts)
+
+    assert [(True, "synthetic"), (True, "synthetic"), (True, "own")] == [
+        (said["position_changed"], said["change"])
+        for held in result["discussion_rounds"]
+        for said in held["statements"]
+    ]
+    assert {"own": 1, "synthetic": 2} == result["position_changes"]
+
+
+def test_a_line_of_results_counts_changes_and_names_the_kinds_of_votes():
+    built = HandBuilt().phase_1().round_1().judged()
+
+    line = line_of_stream(in_store(built))
+
+    assert {"own": 1, "synthetic": 0} == line["position_changes"]
+    assert {"juror-gpt": "own", "juror-claude": "own", "juror-gemini": "synthetic"} == line["vote_kinds"]
+
+
+def test_show_watch_and_the_list_of_events_say_whose_change_it_is():
+    built = filtered(*BLOCKED_BACK_AND_CONVINCED)
+    out, lines = StringIO(), LiveLines()
+    render_debate(built.events, [], built.texts, Console(file=out, width=200))
+    watched = "\n".join(line for event in built.events for line in lines.tell(event))
+    listed = "\n".join(line.said for line in event_lines(in_store(built)))
+
+    for told in (out.getvalue(), watched, listed):
+        assert (2, 1) == (told.count(FILTER), told.count(OWN)), told
+
+
+def test_a_list_of_events_that_begins_late_still_knows_what_was_held_before():
+    (line,) = event_lines(in_store(filtered(*BLOCKED_BACK_AND_CONVINCED)), after=5, limit=1)
+
+    assert f"safe_pass 50/100, {FILTER}" == line.said
+
+
+def test_comparisons_mark_a_jurors_own_changes_alone():
+    held = positions(read_record(filtered(*BLOCKED_BACK_AND_CONVINCED).events))
+
+    assert [False, False, False, True] == [held[SEATS[0], number].changed for number in range(4)]
+
+
+def test_the_page_has_a_badge_for_each():
+    shown = Site(stored(filtered(*BLOCKED_BACK_AND_CONVINCED))).get("/debates/run-1~c1")
+
+    assert ["↻ Position changed"] == shown.all("[role=log] .badge.changed")
+    assert [FILTER] * 2 == shown.all("[role=log] .badge.by-filter")
+    assert ["↻ Position changed"] == shown.all(".matrix .badge.changed")
+
+
+def test_the_list_and_the_run_count_them_apart():
+    built = filtered(*BLOCKED_BACK_AND_CONVINCED)
+    built.judged()
+    site = Site(stored(built))
+
+    assert "2 of 3 ↻ 1 Position changed ⊘ 1 stands in for a blocked answer" == site.get("/").table(".list")[0][3]
+    assert [
+        ["Round 1", "0", "0", "–", "1", "0"],
+        ["Round 2", "1", "0", "0%", "0", "0"],
+        ["Round 3", "1", "1", "100%", "0", "0"],
+    ] == site.get("/runs/run-1").table("[aria-labelledby=h-flips]")
+
+
+def test_a_run_counts_seats_whose_earlier_position_stands():
+    site = Site(stored(HandBuilt().phase_1().round_1().judged()))
+
+    assert [["Round 1", "2", "1", "50.0%", "0", "1"]] == site.get("/runs/run-1").table("[aria-labelledby=h-flips]")

@@ -1,0 +1,74 @@
+"""What changed between two texts reads as sentences and words, and can be read back."""
+
+import random
+
+import pytest
+
+from jury_judge.views.json_layout import laid_out
+from jury_judge.views.text_changes import text_changes
+
+
+def told(before: str, after: str) -> list[tuple[str, str]] | None:
+    found = text_changes(before, after)
+    return None if found is None else [tuple(piece) for piece in found]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "pieces"),
+    [
+        ("One. Two.", "One. Two.", [("same", "One. Two.")]),
+        ("One. Two.", "One. Three. Two.", [("same", "One. "), ("new", "Three. "), ("same", "Two.")]),
+        (
+            "The number was checked twice.",
+            "The number was never checked.",
+            [
+                ("same", "The number was "),
+                ("new", "never "),
+                ("same", "checked"),
+                ("gone", " twice"),
+                ("same", "."),
+            ],
+        ),
+        ("確認しました。返金は正当です。", "確認しました。返金は不当です。", None),
+        ("", "New.", [("new", "New.")]),
+    ],
+)
+def test_what_stayed_what_went_and_what_came(before, after, pieces):
+    found = told(before, after)
+
+    if pieces is None:
+        pieces = [("same", "確認しました。返金は"), ("gone", "正"), ("new", "不"), ("same", "当です。")]
+    assert pieces == found
+
+
+def test_both_texts_can_be_read_from_the_pieces():
+    chance = random.Random(7)
+    words = ["safe", "unsafe ", "。", ". ", "返金", "\n", "checked ", "!", "42 ", "  "]
+
+    for _ in range(300):
+        before, after = ("".join(chance.choices(words, k=chance.randrange(30))) for _ in range(2))
+        found = text_changes(before, after)
+
+        assert found is not None
+        assert after == "".join(piece.text for piece in found if piece.kind != "gone")
+
+
+def test_texts_of_very_many_sentences_are_not_compared():
+    assert told("a. " * 500, "b. " * 500) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "laid"),
+    [
+        ('{"a":1.50,"a":[],"b":{}}', '{\n  "a": 1.50,\n  "a": [],\n  "b": {}\n}'),
+        ('["\\u65e5",[true,null]]', '[\n  "日",\n  [\n    true,\n    null\n  ]\n]'),
+        ('{"a":"x, [1]: \\"y\\""}', '{\n  "a": "x, [1]: \\"y\\""\n}'),
+        ("[]", "[]"),
+        ("12", None),
+        ("{'a': 1}", None),
+        ("[1, 2", None),
+        ("[" * 5000 + "]" * 5000, None),
+    ],
+)
+def test_json_is_laid_out_with_every_value_as_it_is_written(text, laid):
+    assert laid == laid_out(text)

@@ -1,0 +1,158 @@
+"""The page of a debate tells from its model calls who was asked when, and whom a running debate waits for."""
+
+import pytest
+
+from jury_events.debate_events import RoundStarted
+from jury_events.exchange import ExchangeRecorded
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
+from jury_events.parts import make_part
+from support.hand_built import SEATS, HandBuilt
+from support.pages import Page, Site, stored
+
+ADDRESS = "/debates/run-1~c1"
+A, B, C = SEATS
+
+
+def call(
+    step: str,
+    juror_id: str | None,
+    outcome: CallOutcome = CallOutcome.ANSWERED,
+    *,
+    attempt: int = 1,
+    latency: float = 1000.0,
+    waited: float = 0.0,
+) -> ExchangeRecorded:
+    answer = make_part(b"{}", bytes(16)).ref if outcome is CallOutcome.ANSWERED else None
+    return ExchangeRecorded(
+        step=step,
+        juror_id=juror_id,
+        model="openai/gpt",
+        model_version=None,
+        turn=1,
+        attempt=attempt,
+        request=(),
+        tools=False,
+        settings=CallSettings(),
+        sent=None,
+        outcome=outcome,
+        answer=answer,
+        response=None,
+        error=None,
+        finish_reason=None,
+        usage={"input_tokens": None, "output_tokens": None},  # type: ignore[arg-type]
+        cost=None,
+        latency_ms=latency,
+        waited_ms=waited,
+        request_id=None,
+        simulated=False,
+    )
+
+
+def page(debate: HandBuilt, address: str = ADDRESS) -> Page:
+    return Site(stored(debate)).get(address)
+
+
+def in_round_1(order: str = "parallel") -> HandBuilt:
+    debate = HandBuilt().phase_1()
+    rules = debate.panel.discussion.changed(order=order)
+    debate.panel = debate.panel.changed(discussion=rules)
+    debate.opened_as(panel=debate.panel)
+    debate.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=debate.text("Discuss.")))
+    return debate
+
+
+def test_who_answered_behind_a_slow_speaker_is_shown_to_have_answered_and_nothing_of_the_answer():
+    debate = in_round_1()
+    debate.exchanges += [call(f"round-1/{C}", C), call(f"round-1/{B}", B, CallOutcome.TIMEOUT)]
+
+    shown = page(debate)
+
+    assert [
+        "◷ Juror A (juror-gpt): asked, no answer yet",
+        "↻ Juror B (juror-claude): asked again; call 1 ended: timeout",
+        "✓ Juror C (juror-gemini): has answered (shown after Juror A (juror-gpt), Juror B (juror-claude))",
+    ] == shown.all(".awaited li")
+    assert [] == shown.all("[role=log] .said")
+
+
+def test_in_a_sequential_round_those_behind_the_speaker_wait_for_their_turn():
+    debate = in_round_1("sequential")
+
+    assert [
+        "◷ Juror A (juror-gpt): asked, no answer yet",
+        "… Juror B (juror-claude): has not been asked yet (shown after Juror A (juror-gpt))",
+        "… Juror C (juror-gemini): has not been asked yet (shown after Juror A (juror-gpt), Juror B (juror-claude))",
+    ] == page(debate).all(".awaited li")
+
+
+def test_in_phase_1_too_somebody_is_waited_for():
+    debate = HandBuilt()
+    debate.exchanges.append(call(f"initial/{B}", B))
+
+    assert ["asked, no answer yet", "has answered (shown after Juror A (juror-gpt))", "asked, no answer yet"] == [
+        one.partition("): ")[2] for one in page(debate).all("[data-region=awaited-evaluations] li")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("debate", "address"),
+    [
+        (HandBuilt().phase_1().round_1().judged(), ADDRESS),
+        (in_round_1(), f"{ADDRESS}?at=3"),
+        (in_round_1(), f"{ADDRESS}/export.html"),
+    ],
+)
+def test_nobody_is_waited_for_where_nothing_comes(debate, address):
+    assert [] == page(debate, address).all(".awaited li")
+
+
+def test_calls_are_drawn_by_seat_and_time_with_waits_and_failures():
+    debate = HandBuilt().phase_1().round_1().judged()
+    debate.exchanges += [
+        call(f"initial/{A}", A, CallOutcome.RATE_LIMITED, latency=1000),
+        call(f"initial/{A}", A, attempt=2, latency=500, waited=250),
+        call("final", None, latency=4000),
+    ]
+
+    shown = page(debate)
+
+    assert ["Juror A (juror-gpt)", "Juror B (juror-claude)", "Juror C (juror-gemini)", "Final judge", ""] == shown.all(
+        ".lane-name"
+    )
+    assert [("75.0%", "25.0%", "call call-failed"), ("87.5%", "12.5%", "call"), ("0.0%", "100.0%", "call")] == [
+        (bar.attributes["x"], bar.attributes["width"], bar.attributes["class"])
+        for bar in shown.tree.css(".lane rect.call")
+    ]
+    assert ["81.25%"] == shown.attributes(".lane rect.call-wait", "x")
+    assert [
+        ["3", "Final judge", "Final judge", "openai/gpt", "1.1", "answered", "0.00 s", "4.00 s", "–"],
+        ["1", "Juror A (juror-gpt)", "Phase 1", "openai/gpt", "1.1", "✗ rate_limited", "3.00 s", "1.00 s", "–"],
+        ["2", "Juror A (juror-gpt)", "Phase 1", "openai/gpt", "1.2", "answered", "3.50 s", "0.50 s", "0.25 s"],
+    ] == shown.table(".calls-table")
+    assert f"{ADDRESS}/exchanges/3" == shown.attributes(".calls-table a", "href")[0]
+
+
+def test_the_picture_of_a_file_leads_to_its_own_calls():
+    debate = HandBuilt().phase_1()
+    debate.exchanges.append(call(f"initial/{A}", A))
+
+    file = page(debate, f"{ADDRESS}/export.html")
+
+    assert ["#c-1"] == file.attributes(".calls-table a", "href")
+    assert file.node("#c-1")
+
+
+def test_what_changed_in_a_juror_since_it_spoke_before():
+    debate = HandBuilt().phase_1().round_1()
+
+    shown = page(debate)
+    changed = shown.node("[role=log] .said:first-child .since")
+
+    assert "What changed since Phase 1" == changed.css_first("summary").text()
+    line = " ".join(changed.css_first("p").text().split())
+    assert line.startswith("✓ safe_pass → ✗ unsafe_fail · 92 → 61: task_completion 38 → 30, tool_usage 27 → 20,")
+    assert ["All steps were taken."] == [one.text() for one in changed.css("del")]
+    assert ["The code was never sent."] == [one.text() for one in changed.css("ins")]
+    assert "Same verdict · 40.5 → 40: tool_usage 10.5 → 10" in shown.all(".since p")
+    assert 2 == len(shown.all(".since"))
