@@ -23,7 +23,7 @@ from jury_events.outcome import CallOutcome
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.claims import a_claim
-from support.courts import Run, a_case_with_records, completed
+from support.courts import Run, a_case_with_records, completed, gone_on_with
 from support.processes import actor_process
 from support.waiting import comes
 
@@ -56,7 +56,7 @@ async def test_no_call_is_made_beyond_the_budget_and_the_run_can_be_gone_on_with
     run = Run(reader, debates=10)
     stopped = await hold(run, sqlite_url, Script(latency=0.05), ceiling=Ceiling(max_calls=31))
     spent = recorded(run)
-    found = await hold(run, sqlite_url)
+    found = await gone_on_with(run, sqlite_url)
 
     assert 31 == spent
     assert {"budget"} == {one.problem.about for one in stopped.values() if isinstance(one.problem, Halted)}
@@ -68,7 +68,7 @@ async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, 
     run = Run(reader, debates=10)
     stopped = await hold(run, sqlite_url, Script(rates={CallOutcome.AUTHENTICATION: 1.0}))
     wasted = recorded(run)
-    found = await hold(run, sqlite_url)
+    found = await gone_on_with(run, sqlite_url)
 
     assert [("unfinished", "simulated")] * 10 == [
         (one.status, one.problem.about) for one in stopped.values() if isinstance(one.problem, Halted)
@@ -86,7 +86,7 @@ async def test_a_budget_whose_keeper_was_killed_halts_the_run_rather_than_oversp
     await comes(lambda: reader.last_position() >= 40 or holding.done())
     os.kill(actor_process("BudgetActor"), signal.SIGKILL)
     stopped = await holding
-    found = await hold(run, sqlite_url)
+    found = await gone_on_with(run, sqlite_url)
 
     assert any("kept the budget was lost" in str(one.problem) for one in stopped.values())
     assert completed(found.values())

@@ -23,7 +23,7 @@ from jury_store.opening import open_store
 from jury_store.seals.keys import SealKey
 from jury_store.seals.sealer import Sealer
 from support.counted_script import CountedScript, served
-from support.courts import KeptStore, Run, a_case_with_records, broken_promises, completed
+from support.courts import KeptStore, Run, a_case_with_records, broken_promises, completed, gone_on_with
 from support.deadly_script import DeadlyScript
 from support.processes import actor_process
 from support.waiting import comes
@@ -132,7 +132,7 @@ async def test_a_store_that_fails_is_reported_in_a_line_and_can_be_gone_on_with(
     with sqlite3.connect(database) as connection:
         connection.execute("DROP TRIGGER full")
     connection.close()
-    found = await hold(run, sqlite_url)
+    found = await gone_on_with(run, sqlite_url)
 
     assert [("unfinished", StoreFailed)] * 3 == [(one.status, type(one.problem)) for one in stopped.values()]
     assert not [one for one in stopped.values() if "\n" in str(one.problem)]

@@ -25,7 +25,7 @@ from jury_replay.cassettes.shelf import cassettes_in
 from jury_replay.regression import regress
 from jury_replay.replay import replay_record
 assert Path(jury_debate.__file__).is_relative_to(sys.argv[1]), jury_debate.__file__
-for path in cassettes_in([Path(sys.argv[2])]):
+for path in cassettes_in([Path(path) for path in sys.argv[2:]]):
     found, replayed = regress(path), replay_record(read_cassette(path).record)
     print(json.dumps({
         "name": found.name, "regress": found.status, "replay": replayed.status,
@@ -140,11 +140,12 @@ MUTATIONS = {
 }
 
 
-def _told(folder: Path) -> dict[str, dict[str, Any]]:
-    """Every cassette under the rules in a folder, by its name."""
+def _told(folder: Path, *names: str) -> dict[str, dict[str, Any]]:
+    """Cassettes, every one or those named, under the rules in a folder, by their names."""
+    paths = [CORPUS / f"{name}.cassette.jsonl" for name in names] or [CORPUS]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run(
-        [sys.executable, "-c", _BOTH, str(folder), str(CORPUS)],
+        [sys.executable, "-c", _BOTH, str(folder), *map(str, paths)],
         env=environment,
         capture_output=True,
         text=True,
@@ -180,7 +181,7 @@ def test_a_changed_rule_is_seen_and_named(rules: Path, name: str) -> None:
     mutation = MUTATIONS[name]
     _change(rules / "jury_debate" / mutation.file, mutation.old, mutation.new)
 
-    found = _told(rules)[mutation.cassette]
+    found = _told(rules, mutation.cassette)[mutation.cassette]
 
     assert (found["regress"], found["replay"]) == ("changed", "different")
     for lines in (found["regress_lines"], found["replay_lines"]):
@@ -190,7 +191,7 @@ def test_a_changed_rule_is_seen_and_named(rules: Path, name: str) -> None:
 def test_rules_that_break_are_a_finding_of_each_debate(rules: Path) -> None:
     _change(rules / "jury_debate" / RULES / "judgment.py", "score=half_up(mean)", "score=half_up(None)")
 
-    told = _told(rules)
+    told = _told(rules, "tie-of-two", "cancelled-in-the-middle")
 
     assert ("unreadable", "unreadable") == (told["tie-of-two"]["regress"], told["tie-of-two"]["replay"])
     assert ("same", "equal") == (told["cancelled-in-the-middle"]["regress"], told["cancelled-in-the-middle"]["replay"])
@@ -201,7 +202,7 @@ def test_a_changed_prompt_is_told_apart_from_what_was_decided(rules: Path) -> No
     text = prompts.read_text(encoding="utf-8")
     prompts.write_text(text.replace("You are Juror", "You are Assessor"), encoding="utf-8")
 
-    found = _told(rules)["tie-of-two"]
+    found = _told(rules, "tie-of-two")["tie-of-two"]
 
     assert (found["regress"], found["replay"]) == ("changed", "different")
     assert found["verdicts"] == ["needs_review", "needs_review"]

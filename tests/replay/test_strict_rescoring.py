@@ -25,7 +25,7 @@ from support.branches import OTHER_SECRET, a_branch, hold, origin_in, stored
 from support.courts import KeptStore, Run
 from support.varied import WEATHER, a_varied_case, hold_varied
 
-DEBATES = 200
+DEBATES = (60, pytest.param(200, marks=pytest.mark.long))
 COUNTED: dict[str, Any] = {"final": {"method": "majority_vote"}}
 BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, **COUNTED}
 
@@ -66,10 +66,17 @@ def _rows(store: EventStore, *settings: Setting, selection: Selection = EVERYTHI
     return [row for rows in found for row in rows]
 
 
+@pytest.fixture(scope="module", params=DEBATES)
+def debates(request: pytest.FixtureRequest) -> int:
+    """How many there are."""
+    found: int = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def recorded() -> KeptStore:
+def recorded(debates: int) -> KeptStore:
     store = KeptStore()
-    hold_varied(store, DEBATES, **BASE)
+    hold_varied(store, debates, **BASE)
     return store
 
 
@@ -83,10 +90,10 @@ def rows(recorded: KeptStore) -> dict[str, dict[str, Row]]:
 
 
 @pytest.mark.parametrize(("setting", "changes"), SETTINGS, ids=lambda one: one.name if isinstance(one, Setting) else "")
-def test_what_is_determined_is_what_really_comes_of_it(recorded, rows, setting, changes):
+def test_what_is_determined_is_what_really_comes_of_it(debates, recorded, rows, setting, changes):
     determined = {one: row for one, row in rows[setting.name].items() if row.status is RowStatus.DETERMINED}
     really = KeptStore()
-    run = Run(really, debates=DEBATES, case=a_varied_case, **_merged(changes))
+    run = Run(really, debates=debates, case=a_varied_case, **_merged(changes))
     run.cases = {one: case for one, case in run.cases.items() if one in determined}
     asyncio.run(run.hold(script=WEATHER))
 
@@ -101,11 +108,11 @@ def test_what_is_determined_is_what_really_comes_of_it(recorded, rows, setting, 
         assert event == [as_told(one, pen.content) for one in told.events]
 
 
-def test_a_good_share_is_determined_and_a_good_share_is_not(rows):
+def test_a_good_share_is_determined_and_a_good_share_is_not(debates, rows):
     counts = Counter(row.status for of_setting in rows.values() for row in of_setting.values())
 
     assert {RowStatus.DETERMINED, RowStatus.UNDETERMINED} == set(counts)
-    assert min(counts.values()) > len(SETTINGS) * DEBATES / 5
+    assert min(counts.values()) > len(SETTINGS) * debates / 5
 
 
 def test_what_is_undetermined_names_the_first_step_that_was_not_asked_so(recorded, rows):

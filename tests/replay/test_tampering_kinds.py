@@ -176,17 +176,29 @@ def _rows(connection: sqlite3.Connection, table: str) -> list[int]:
 TABLES = {**{table.name: [column.name for column in table.columns] for table in metadata.sorted_tables}}
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_every_other_value_of_every_column_is_found(store: Store, table: str, tmp_path: Path) -> None:
+LISTS = ("debates", "debate_fields", "runs")
+"""Made anew from the log: whatever the value, one comparison finds it, so that a third of the values are enough."""
+
+
+@pytest.mark.parametrize(
+    ("table", "share"),
+    [
+        *((one, 3 if one in LISTS else 1) for one in TABLES),
+        *(pytest.param(one, 1, marks=pytest.mark.long) for one in LISTS),
+    ],
+)
+def test_other_values_of_every_column_are_found(store: Store, table: str, share: int, tmp_path: Path) -> None:
     kinds: Counter[str] = Counter()
     less: set[tuple[str, str]] = set()
-    for column in TABLES[table]:
+    for number, column in enumerate(TABLES[table]):
         with closing(sqlite3.connect(store.path)) as connection:
             rows = _rows(connection, table)
             kind = connection.execute(
                 f"SELECT typeof({column}) FROM {table} WHERE {column} IS NOT NULL LIMIT 1"
             ).fetchone()
         for turn, (name, value) in enumerate(_values(column, kind[0] if kind else "text")):
+            if (turn + number) % share:
+                continue
             # The rows take turns, as every changed row costs a verification; those of counters differ in what they are.
             for row in rows if table == "counters" else [rows[turn % len(rows)]]:
                 copy = _copied(store.path, tmp_path)

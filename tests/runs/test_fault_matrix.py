@@ -1,9 +1,14 @@
-"""Every failure that a provider can produce, at every place of a debate, through every SDK: survived and told."""
+"""Every failure that a provider can produce, at every place of a debate, through every SDK: survived and told.
+
+By default each SDK meets every failure at every place in one of three courses, and the four SDKs together in all of
+them; `pytest -m long tests/runs/test_fault_matrix.py` has each SDK meet all.
+"""
 
 import asyncio
 import logging
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,15 +17,16 @@ from jury_events.debate_events import DebateCompleted, JudgmentRendered, JurorAb
 from jury_migrations.upgrading import upgrade
 from support.matrix import (
     CANARY,
+    COURSES,
     PLACES,
-    PROVIDERS,
     REPAIRS,
-    ROWS,
+    SHARES,
     TRIES,
     TROUBLES,
     Ended,
     Matrix,
     Row,
+    Share,
     files_of,
     hold_matrix,
 )
@@ -48,10 +54,11 @@ HARMLESS = ("slow_drip", "wrong_model")
 
 
 class Held:
-    """The matrix of one provider, and where it was kept."""
+    """A share of the matrix of one provider, and where it was kept."""
 
-    def __init__(self, provider: str, store_url: str) -> None:
-        self.provider = provider
+    def __init__(self, share: Share, store_url: str) -> None:
+        self.provider = share.provider
+        self.rows = share.rows
         self.store_url = store_url
         self.log: list[str] = []
         self.matrix: Matrix
@@ -66,7 +73,17 @@ class _Listening(logging.Handler):
         self._into.append(self.format(record))
 
 
-@pytest.fixture(scope="module", params=PROVIDERS)
+def _marked(share: Share, *more: object) -> Any:
+    marks = [pytest.mark.long] if share.whole else []
+    return pytest.param(share, *more, marks=marks, id="-".join(map(str, (share, *more))))
+
+
+def in_course(course: str) -> list[Any]:
+    """Each share with the places and faults of its rows in a course."""
+    return [_marked(share, row.place, row.fault) for share in SHARES for row in share.rows if row.course == course]
+
+
+@pytest.fixture(scope="module", params=[_marked(share) for share in SHARES])
 def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
     store_url = f"sqlite:///{tmp_path_factory.mktemp('matrix') / 'jury.db'}"
     upgrade(store_url)
@@ -90,8 +107,7 @@ def test_the_table_names_every_fault_once() -> None:
     assert sorted(known) == sorted(TROUBLES)
 
 
-@pytest.mark.parametrize("fault", TROUBLES)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("held", "place", "fault"), in_course("once"), indirect=["held"])
 def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: str) -> None:
     row = Row(place, fault, "once")
     ended = held.matrix.rows[row]
@@ -116,8 +132,7 @@ def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: st
         _assert_gives_up(row, ended)
 
 
-@pytest.mark.parametrize("fault", TROUBLES)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("held", "place", "fault"), in_course("lasting"), indirect=["held"])
 def test_a_fault_that_lasts_ends_as_the_policy_names(held: Held, place: str, fault: str) -> None:
     row = Row(place, fault, "lasting")
     ended = held.matrix.rows[row]
@@ -132,8 +147,7 @@ def test_a_fault_that_lasts_ends_as_the_policy_names(held: Held, place: str, fau
         _assert_gives_up(row, ended)
 
 
-@pytest.mark.parametrize("fault", TROUBLES)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("held", "place", "fault"), in_course("spared"), indirect=["held"])
 def test_a_fallback_model_answers_where_the_policy_names_it(held: Held, place: str, fault: str) -> None:
     row = Row(place, fault, "spared")
     ended = held.matrix.rows[row]
@@ -150,12 +164,21 @@ def test_a_fallback_model_answers_where_the_policy_names_it(held: Held, place: s
         assert f"{held.provider}/spare" == _evaluation(ended, place).model
 
 
+def test_the_shares_hold_every_row_together() -> None:
+    held = {row for share in SHARES if not share.whole for row in share.rows}
+
+    assert held == {Row(place, fault, course) for place in PLACES for fault in TROUBLES for course in COURSES}
+    assert 3 * sum(len(share.rows) for share in SHARES if not share.whole) == sum(
+        len(share.rows) for share in SHARES if share.whole
+    )
+
+
 def test_every_attempt_is_recorded_and_nothing_else_is(held: Held) -> None:
     assert held.matrix.served == held.matrix.recorded
 
 
 def test_every_attempt_tells_what_was_sent_and_a_failed_one_what_was_said(held: Held) -> None:
-    for row in ROWS:
+    for row in held.rows:
         ended = held.matrix.rows[row]
         for exchange in ended.exchanges:
             assert exchange.sent is not None
@@ -165,17 +188,18 @@ def test_every_attempt_tells_what_was_sent_and_a_failed_one_what_was_said(held: 
 
 
 def test_another_model_than_was_asked_is_in_the_evaluation(held: Held) -> None:
-    for place in PLACES:
-        ended = held.matrix.rows[Row(place, "wrong_model", "lasting")]
+    told = [row for row in held.rows if row.fault == "wrong_model" and row.course == "lasting"]
 
-        assert "another-model-1" == _evaluation(ended, place).model_version
+    assert told
+    for row in told:
+        assert "another-model-1" == _evaluation(held.matrix.rows[row], row.place).model_version
 
 
 def test_no_debate_broke_and_none_failed(held: Held) -> None:
     statuses = Counter((ended.finished.status, type(ended.finished.problem)) for ended in held.matrix.rows.values())
-    halted = sum(row.fault in HALTED for row in ROWS)
+    halted = sum(row.fault in HALTED for row in held.rows)
 
-    assert statuses == {("completed", type(None)): len(ROWS) - halted, ("unfinished", Halted): halted}
+    assert statuses == {("completed", type(None)): len(held.rows) - halted, ("unfinished", Halted): halted}
 
 
 def test_the_key_is_in_no_file_and_no_log(held: Held) -> None:

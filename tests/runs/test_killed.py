@@ -27,20 +27,21 @@ def goes_on_to_the_same_end(command: Command, undisturbed: Started, *options: st
 def is_done(command: Command, last: Started) -> None:
     """Called once more it prints the same and does nothing; the log is whole."""
     events = command.events()
-    again = command.call()
+    again = command.call("--in-process")
 
     assert last.raw_lines == again.raw_lines
     assert events == command.events()
     assert command.verified() == 0
 
 
+@pytest.mark.parametrize("times", [3, pytest.param(8, marks=pytest.mark.long)])
 def test_a_run_in_one_process_killed_at_many_moments_comes_to_the_same_end(
-    command: Command, undisturbed: Started
+    command: Command, undisturbed: Started, times: int
 ) -> None:
     chance = random.Random(7)
     reached = 0
-    for _ in range(5):
-        reached += chance.randint(15, 40)
+    for _ in range(times):
+        reached += chance.randint(15, 120 // times)
         running = command.start("--in-process", "--concurrency", "4", *QUICK)
         running.comes_to(reached, command)
         running.kill_everything()
@@ -49,8 +50,11 @@ def test_a_run_in_one_process_killed_at_many_moments_comes_to_the_same_end(
 
 
 @pytest.mark.ray
-def test_a_run_on_ray_killed_with_every_process_comes_to_the_same_end(command: Command, undisturbed: Started) -> None:
-    for reached in (40, 120):
+@pytest.mark.parametrize("moments", [(60,), pytest.param((40, 120), marks=pytest.mark.long)])
+def test_a_run_on_ray_killed_with_every_process_comes_to_the_same_end(
+    command: Command, undisturbed: Started, moments: tuple[int, ...]
+) -> None:
+    for reached in moments:
         running = command.start("--ray", *SLOW)
         running.comes_to(reached, command)
         running.kill_everything()

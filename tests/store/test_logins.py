@@ -52,19 +52,39 @@ def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator
         store.keep_seal(Seal(1, b"r", b"f", b"n", 1))
         store.project()
     yield found
+    for url in [login.store for login in found.values() if login.store in _OPEN]:
+        _OPEN.pop(url).close()
     postgres.drop_database(name)
     _drop_logins(postgres)
 
 
+_OPEN: dict[str, psycopg.Connection[Any]] = {}
+"""Connections of logins by their URL: to make one takes longer than what is asked over it."""
+
+
 def execute(login: Login, *statements: str) -> None:
-    """All of them in one transaction, which is rolled back."""
+    """All of them in one transaction of a login, which is rolled back."""
+    if login.store not in _OPEN:
+        _OPEN[login.store] = _connected(login)
+    connection = _OPEN[login.store]
+    try:
+        for statement in statements:
+            connection.execute(statement.encode())
+    finally:
+        connection.rollback()
+
+
+def execute_anew(login: Login, statement: str) -> None:
+    """The same over a connection of its own."""
+    with closing(_connected(login)) as connection:
+        connection.execute(statement.encode())
+
+
+def _connected(login: Login) -> "psycopg.Connection[Any]":
     url = login.store.replace("postgresql://", "").replace("?host=", "@")
     user, rest = url.split("@/", maxsplit=1)
     database, host = rest.split("@", maxsplit=1)
-    with closing(psycopg.connect(host=host.replace("%2F", "/"), user=user, dbname=database)) as connection:
-        for statement in statements:
-            connection.execute(statement.encode())
-        connection.rollback()
+    return psycopg.connect(host=host.replace("%2F", "/"), user=user, dbname=database)
 
 
 _EVENT = "position, stream, version, event_id, type, schema, recorded_at, body, hash"
@@ -283,7 +303,7 @@ def test_a_second_call_changes_nothing_and_a_third_mends_what_differs(postgres: 
     assert wrong == ["the role jury_writer may also UPDATE streams (stream)"]
     assert check(postgres.url(name)) == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute(first["reader"], "SET ROLE jury_eraser")
+        execute_anew(first["reader"], "SET ROLE jury_eraser")
     postgres.drop_database(name)
     _drop_logins(postgres, "again")
 
@@ -294,7 +314,7 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
     elsewhere = mine["reader"]._replace(store=mine["reader"].store.replace(f"/{names[0]}?", f"/{names[1]}?"))
 
     with pytest.raises(psycopg.OperationalError, match="CONNECT privilege"):
-        execute(elsewhere, "SELECT 1")
+        execute_anew(elsewhere, "SELECT 1")
 
     for n, name in enumerate(names):
         postgres.drop_database(name)
@@ -369,7 +389,7 @@ def test_an_administrator_need_not_be_a_superuser(postgres: PostgresServer) -> N
     assert found[0] == found[1]
     assert check(url) == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute(found[0]["writer"], "UPDATE streams SET stream = 'x'")
+        execute_anew(found[0]["writer"], "UPDATE streams SET stream = 'x'")
     postgres.drop_database(name)
     _drop_logins(postgres, "managed")
     postgres.execute("DROP ROLE admin")

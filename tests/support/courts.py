@@ -25,6 +25,7 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
+from jury_store.opening import open_store
 from support.courtroom import a_case
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "probe": verdict}) for verdict in ("fail", "pass"))
@@ -178,6 +179,14 @@ class Run:
 
     def exchange_ids(self, debate_id: str = "d0") -> list[str]:
         return [event.event_id for event in self.store.read_stream(calls_stream(debate_id))]
+
+
+async def gone_on_with(run: Run, url: str) -> dict[str, Finished]:
+    """The debates of a run that stopped, held to their end in this process, where a court starts at once."""
+    store = open_store(url, write=True)  # the court closes it
+    going_on = Run(store)
+    going_on.resolved, going_on.cases = run.resolved, run.cases
+    return await going_on.hold()
 
 
 class _MeteredCourt(AbstractAsyncContextManager[CoordinatorPort]):

@@ -87,6 +87,36 @@ class Row(NamedTuple):
 ROWS = tuple(Row(place, fault, course) for place in PLACES for fault in TROUBLES for course in COURSES)
 
 
+class Share(NamedTuple):
+    """What is held of a provider's rows: all of them, or a third."""
+
+    provider: str
+    whole: bool
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """Of a third: every fault at every place in one course; the providers together hold every row."""
+        if self.whole:
+            return ROWS
+        first = PROVIDERS.index(self.provider)
+        turns = (
+            (place, fault, COURSES[(first + number + PLACES.index(place)) % len(COURSES)])
+            for place in PLACES
+            for number, fault in enumerate(TROUBLES)
+        )
+        return tuple(Row(*turn) for turn in turns)
+
+    def __str__(self) -> str:
+        return f"{self.provider} whole" if self.whole else self.provider
+
+
+SHARES = (
+    *(Share(provider, whole=False) for provider in PROVIDERS),
+    *(Share(provider, whole=True) for provider in PROVIDERS),
+)
+"""The thirds, then the whole: `-m long`."""
+
+
 def _script() -> WireScript:
     scripted = {}
     for row in ROWS:
@@ -124,16 +154,16 @@ def canary_keys(variables: dict[str, str]) -> Iterator[None]:
         yield
 
 
-async def hold_matrix(provider: str, store_url: str) -> Matrix:
-    """Hold every row at once, then go on with those that were halted."""
+async def hold_matrix(share: Share, store_url: str) -> Matrix:
+    """Hold every row of a share at once, then go on with those that were halted."""
     reader = open_store(store_url, write=False)
     try:
         async with simulation_server(_script()) as simulation:
             with canary_keys(simulation.variables):
-                found = await _held(provider, ROWS, store_url)
-                halted = [row for row in ROWS if found[row].problem is not None]
-                first = {row: _ended(reader, row, found[row]) for row in ROWS}
-                again = await _held(provider, [row for row in halted if row.course == "once"], store_url)
+                found = await _held(share.provider, share.rows, store_url)
+                halted = [row for row in share.rows if found[row].problem is not None]
+                first = {row: _ended(reader, row, found[row]) for row in share.rows}
+                again = await _held(share.provider, [row for row in halted if row.course == "once"], store_url)
             events = [decode(event) for event in reader.read_all(limit=1_000_000)]
             return Matrix(
                 rows=first,

@@ -111,18 +111,23 @@ class TamperedStore(MemoryEventStore):
         return sorted(self.sealed)
 
 
-def flips(value: str | int | bytes) -> Collection[Any]:
-    """A value with each of its bits flipped, as a column of SQLite gives it back."""
+def flips(value: str | int | bytes, *, every_bit: bool = True) -> Collection[Any]:
+    """A value with each of its bits flipped, as a column of SQLite gives it back; or else one bit of each byte."""
     if isinstance(value, int):
-        return [_signed(value ^ (1 << bit)) for bit in range(64)]
+        return [_signed(value ^ (1 << bit)) for bit in _bits(8, every_bit=every_bit)]
     raw = value.encode() if isinstance(value, str) else value
     changed = []
-    for bit in range(len(raw) * 8):
+    for bit in _bits(len(raw), every_bit=every_bit):
         other = bytearray(raw)
         other[bit // 8] ^= 1 << bit % 8
         # Text that is none any more comes with replacement characters.
         changed.append(other.decode("utf-8", "replace") if isinstance(value, str) else bytes(other))
     return changed
+
+
+def _bits(size: int, *, every_bit: bool) -> Sequence[int]:
+    """Of `size` bytes; where not every one is meant, the first of the first byte, the second of the second …"""
+    return range(size * 8) if every_bit else [byte * 8 + byte % 8 for byte in range(size)]
 
 
 def _signed(number: int) -> int:
