@@ -210,7 +210,7 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     if not hmac.compare_digest(ballot.encode("utf-8"), spec.ballot.encode("utf-8", "surrogatepass")):
         _refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
     for name in ("rationale", "statement"):
-        if shows_ballot(str(members.get(name, "")), spec.ballot):
+        if _shows_ballot(str(members.get(name, "")), spec.ballot):
             _refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
     return ParsedAnswer(
         verdict=_verdict(members["verdict"], "verdict"),
@@ -222,7 +222,7 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     )
 
 
-def shows_ballot(text: str, ballot: str) -> bool:
+def _shows_ballot(text: str, ballot: str) -> bool:
     """Whether a text holds the ballot id, with whatever between its characters: separators, line breaks, other scripts.
 
     A ballot is 80 random bits: no text spells one by chance.
