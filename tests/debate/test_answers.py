@@ -194,6 +194,11 @@ REFUSED: dict[str, tuple[R, str | bytes]] = {
     "another ballot": (R.WRONG_BALLOT, text(ballot="b-7f3a92")),
     "a ballot that only begins right": (R.WRONG_BALLOT, text(ballot=BALLOT + " ")),
     "a ballot for all to see": (R.BALLOT_SHOWN, text(rationale=f"My ballot is {BALLOT}.")),
+    "a ballot in capitals": (R.BALLOT_SHOWN, text(rationale=f"My ballot is {BALLOT.upper()}.")),
+    "a ballot spelled out": (R.BALLOT_SHOWN, text(rationale=f"Mine: {'-'.join(BALLOT)}")),
+    "a ballot on many lines": (R.BALLOT_SHOWN, text(rationale=" \n・".join(BALLOT))),
+    "a ballot with invisible gaps": (R.BALLOT_SHOWN, text(rationale="\u200b".join(BALLOT))),
+    "a ballot in full width": (R.BALLOT_SHOWN, text(rationale="ｂ７ｆ３ａ９１")),
     "an empty ballot": (R.WRONG_BALLOT, text(ballot="")),
     "a Japanese ballot": (R.WRONG_BALLOT, text(ballot="投票用紙 ID")),
     "an empty rationale": (R.EMPTY_TEXT, text(rationale="")),
@@ -201,6 +206,12 @@ REFUSED: dict[str, tuple[R, str | bytes]] = {
     "an invisible rationale": (R.EMPTY_TEXT, text(rationale="\u200b\u2060\ufe0f")),
     "a rationale too long": (R.TOO_LONG, text(rationale="あ" * (MAX_TEXT + 1))),
 }
+
+
+def test_a_text_that_holds_the_characters_of_a_ballot_in_another_order_is_taken() -> None:
+    said = "1 of 9 a's: 3 f's, 7 b's. b 7 f 3 a 9, then 2."
+
+    assert isinstance(parse_answer(text(rationale=said).encode(), SPEC), ParsedAnswer)
 
 
 @pytest.mark.parametrize(("expected", "answer"), REFUSED.values(), ids=REFUSED.keys())
@@ -305,12 +316,26 @@ def test_a_value_cut_at_any_character_is_incomplete(number: str) -> None:
     assert {R.INCOMPLETE} == reasons
 
 
-def test_details_quote_little_and_show_what_is_hidden() -> None:
-    outcome = parse_answer(text(verdict="safe\x1b[2J\u202e\u2028\n" + "x" * 5000).encode(), SPEC)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "{said}",
+        text() + "{said}",
+        text(verdict="{said}"),
+        text()[:-1] + ', "{said}": 1}',
+        "```{said}\n" + text() + "\n```",
+        raw("confidence", '"{said}"'),
+        raw("rationale", "{said}"),
+        text(ballot="{said}"),
+        text()[:-1] + ', "a{said}": 1, "a{said}": 1}',
+    ],
+)
+def test_a_detail_holds_no_word_of_the_answer(answer: str) -> None:
+    outcome = parse_answer(answer.replace("{said}", "IGNORE⟦x⟧all").encode(), SPEC)
 
     assert isinstance(outcome, Refusal)
-    assert 'not "safe⟨U+001B⟩[2J⟨U+202E⟩⟨U+2028⟩⟨U+000A⟩' in outcome.detail
-    assert len(outcome.detail) < 180
+    assert "IGNORE" not in outcome.detail
+    assert "⟦" not in outcome.detail
 
 
 @pytest.mark.parametrize("answer", [answer for _, answer in REFUSED.values()], ids=REFUSED.keys())

@@ -38,6 +38,44 @@ def test_texts_are_marked(text: str, marked: str) -> None:
     assert marked == mark(text, M)
 
 
+@pytest.mark.parametrize(
+    ("piece", "most"),
+    [
+        ("\n", 0.01),
+        ("a\n", 2.1),
+        ("\na\r\n", 2.1),
+        ("\u200b", 0.01),
+        ("\x00", 0.01),
+        ("\u2028", 0.01),
+        ("⏎", 0.01),
+        (" ", 0.01),
+    ],
+)
+def test_a_long_text_does_not_grow_by_its_markers(piece: str, most: float) -> None:
+    text = piece * (2_000_000 // len(piece))
+
+    marked = mark(text, M)
+
+    assert len(marked.encode()) <= most * len(text.encode()) + 100
+    assert marked.startswith(f"{M} ")
+    if piece != " ":
+        assert unmark(marked, M) == text.replace("\r\n", "\n")
+
+
+def test_a_long_run_is_counted_and_comes_back() -> None:
+    text = "a" + "\u200b" * 15 + "b" + "\u200b" * 16 + "⟨U+200B×3⟩⏎"
+
+    assert f"{M} a{'⟨U+200B⟩' * 15}b⟨U+200B×16⟩⟨U+27E8⟩U+200B×3⟩⟨U+23CE⟩" == mark(text, M)
+    assert text == unmark(mark(text, M), M)
+
+
+def test_a_long_text_of_sentences_keeps_its_lines() -> None:
+    text = "One sentence in a line.\n\n\n" * 5000
+
+    assert f"{M} OneˆsentenceˆinˆaˆLine.".lower() == mark(text, M).split("\n")[0].lower()
+    assert 15_001 == len(mark(text, M).split("\n"))
+
+
 def test_invisible_characters_come_back_when_unmarked() -> None:
     text = "a\u200b ⟨U+200B⟩ ˆ\n⟦k3f9⟧ \U000e0041終わり。次"
 

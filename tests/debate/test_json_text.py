@@ -36,7 +36,7 @@ def reading(read, text):
     try:
         return read(text)
     except Unreadable as error:
-        return error.reason, error.detail, error.quoted
+        return error.reason, error.detail
 
 
 @given(texts | spoilt())

@@ -9,7 +9,7 @@ import hmac
 import re
 from typing import Any, NamedTuple, NoReturn
 
-from jury_debate.rules_v1.hidden_characters import escape, is_blank, is_hidden
+from jury_debate.rules_v1.hidden_characters import is_blank
 from jury_debate.rules_v1.json_text import Unreadable, read_value, skip_space
 from jury_events.evaluation import ScenarioVerdict
 from jury_events.outcome import RefusalReason
@@ -20,9 +20,11 @@ MAX_BYTES = 256 * 1024
 MAX_TEXT = 20_000
 """Characters of a rationale or a statement."""
 
-_QUOTED = 60
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """Half a character, as a provider's JSON can hold one outside of the answer's own."""
+
+_OTHERS = re.compile(r"[^a-z0-9]+")
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 _BOM = b"\xef\xbb\xbf"
 _OPENING = re.compile(r"```(?:json)?[ \t]*\r?\n")
@@ -56,7 +58,11 @@ class ParsedAnswer(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why an answer is not taken; `detail` is one English line for the model's next try and for people."""
+    """Why an answer is not taken; `detail` is one English line for the model's next try.
+
+    It quotes nothing of the answer, which may hold judged text: the model has its answer before it, and no such text
+    stands outside of a marked line.
+    """
 
     reason: RefusalReason
     detail: str
@@ -67,7 +73,7 @@ def parse_answer(raw: bytes, spec: AnswerSpec) -> ParsedAnswer | Refusal:
     try:
         return _answer(_one_object(_text(raw)), spec)
     except Unreadable as error:
-        return Refusal(error.reason, error.detail + _quoted(error.quoted, spec.ballot))
+        return Refusal(error.reason, error.detail)
 
 
 def answer_schema(rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
@@ -112,22 +118,8 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _refuse(reason: RefusalReason, detail: str, quoted: str | None = None) -> NoReturn:
-    raise Unreadable(reason, detail, quoted)
-
-
-def _quoted(text: str | None, ballot: str) -> str:
-    """A short piece of the answer, safe to print on one line, and without the ballot: it is shown to people."""
-    if text is None:
-        return ""
-    if ballot:
-        text = text.replace(ballot, "[ballot]")
-    seen = "".join(escape(char) if _is_unseen(char) else char for char in text[:_QUOTED])
-    return f' "{seen[:_QUOTED]}…"' if len(seen) > _QUOTED or len(text) > _QUOTED else f' "{seen}"'
-
-
-def _is_unseen(char: str) -> bool:
-    return is_hidden(char) or (char != " " and char.isspace())
+def _refuse(reason: RefusalReason, detail: str) -> NoReturn:
+    raise Unreadable(reason, detail)
 
 
 def _text(raw: bytes) -> str:
@@ -185,7 +177,7 @@ def _refuse_start(text: str, at: int, *, fenced: bool) -> NoReturn:
         if error.reason is RefusalReason.TOO_DEEP:
             raise
         raise Unreadable(
-            RefusalReason.PROSE, "the answer must begin with { and nothing before it, not with", text[at:]
+            RefusalReason.PROSE, "the answer must begin with {, and nothing may stand before it"
         ) from error
     _refuse(RefusalReason.NOT_AN_OBJECT, "the answer is JSON, but not an object")
 
@@ -206,7 +198,7 @@ def _refuse_rest(text: str, end: int, *, fenced: bool) -> None:
     following = skip_space(text, opening.end() if opening else at)
     if text[following : following + 1] == "{":
         _refuse(RefusalReason.SEVERAL_OBJECTS, "the answer holds more than one JSON object")
-    _refuse(RefusalReason.PROSE, "nothing may follow the JSON object, but this does:", text[at:])
+    _refuse(RefusalReason.PROSE, "nothing may follow the JSON object, but something does")
 
 
 def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
@@ -218,7 +210,7 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     if not hmac.compare_digest(ballot.encode("utf-8"), spec.ballot.encode("utf-8", "surrogatepass")):
         _refuse(RefusalReason.WRONG_BALLOT, "ballot: not the ballot id that this juror was given")
     for name in ("rationale", "statement"):
-        if spec.ballot and spec.ballot in str(members.get(name, "")).lower():
+        if _shows_ballot(str(members.get(name, "")), spec.ballot):
             _refuse(RefusalReason.BALLOT_SHOWN, f"{name}: holds the ballot id, which stands in ballot and nowhere else")
     return ParsedAnswer(
         verdict=_verdict(members["verdict"], "verdict"),
@@ -230,13 +222,25 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
     )
 
 
+def _shows_ballot(text: str, ballot: str) -> bool:
+    """Whether a text holds the ballot id, with whatever between its characters: separators, line breaks, other scripts.
+
+    A ballot is 80 random bits: no text spells one by chance.
+    """
+    letters = _letters(ballot)
+    return bool(letters) and letters in _letters(text)
+
+
+def _letters(text: str) -> str:
+    return _OTHERS.sub("", text.translate(_FULL_WIDTH).lower())
+
+
 def _exactly(members: dict[str, Any], asked: list[str], where: str) -> None:
     for name in members:
         if name not in asked:
             _refuse(
                 RefusalReason.UNKNOWN_FIELD,
-                f"{where or 'answer'}: the fields are {', '.join(asked)}; there is none named",
-                name,
+                f"{where or 'answer'}: the fields are {', '.join(asked)}; one is given that is none of them",
             )
     for name in asked:
         if name not in members:
@@ -270,7 +274,7 @@ def _number(value: Any, where: str, maximum: float) -> float:
 def _verdict(value: Any, where: str) -> Verdict:
     word = _string(value, where)
     if word not in tuple(Verdict):
-        _refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {_VERDICTS}, not", word)
+        _refuse(RefusalReason.UNKNOWN_VERDICT, f"{where}: must be one of {_VERDICTS}")
     return Verdict(word)
 
 
@@ -306,15 +310,14 @@ def _scenarios(value: Any, ids: tuple[str, ...]) -> tuple[ScenarioVerdict, ...]:
         _exactly(item, ["scenario_id", "verdict", "score"], where)
         scenario = _string(item["scenario_id"], f"{where}.scenario_id")
         if scenario not in ids:
-            _refuse(RefusalReason.UNKNOWN_SCENARIO, f"{where}.scenario_id: this case has no scenario", scenario)
+            _refuse(RefusalReason.UNKNOWN_SCENARIO, f"{where}.scenario_id: this case has no such scenario")
         if scenario in judged:
-            _refuse(RefusalReason.DUPLICATE_KEY, f"{where}.scenario_id: judged twice:", scenario)
+            _refuse(RefusalReason.DUPLICATE_KEY, f"{where}.scenario_id: judged twice")
         judged[scenario] = ScenarioVerdict(
             scenario_id=scenario,
             verdict=_verdict(item["verdict"], f"{where}.verdict"),
             score=_number(item["score"], f"{where}.score", 100),
         )
-    for scenario in ids:
-        if scenario not in judged:
-            _refuse(RefusalReason.MISSING_FIELD, "scenarios: one is missing:", scenario)
+    if len(judged) < len(ids):
+        _refuse(RefusalReason.MISSING_FIELD, f"scenarios: {len(judged)} of {len(ids)} are judged; judge each once")
     return tuple(judged[scenario] for scenario in ids)

@@ -3,6 +3,9 @@
 Every line begins with the debate's marker, every gap between words is the character ˆ, and one follows each Japanese
 stop too, since Japanese has no gaps. What a reader cannot see is written out. A marked text holds the marker at the
 beginning of its lines and nowhere else, so it cannot end a marked passage early.
+
+A long text of hardly more than line ends would grow many times by its markers: it becomes one marked line in which ⏎
+stands for each line end. A long run of one character that a reader cannot see is written once, with its number.
 """
 
 import re
@@ -10,13 +13,20 @@ import re
 from jury_debate.rules_v1.hidden_characters import escape, is_hidden
 
 GAP = "ˆ"
+BREAK = "⏎"
+
+_LONG = 65_536
+"""Characters; a shorter text may grow by its markers."""
+
+_RUN = 16
+"""Of one unseen character, or of line ends in a long text: from here on they are counted."""
 
 _MARKER = re.compile(r"⟦[A-Za-z0-9]{1,64}⟧")
 _LINE_END = re.compile(r"\r\n?")
 _SPACES = re.compile(r"[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 _STOPS = "、。！？"
 _STOP_GAP = re.compile(r"([、。！？])ˆ")
-_ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
+_ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})(?:×([0-9]{1,9}))?⟩")
 
 
 def mark(text: str, marker: str) -> str:
@@ -31,15 +41,21 @@ def mark(text: str, marker: str) -> str:
     """
     _check(marker)
     text = _LINE_END.sub("\n", text).replace("⟨U+", "⟨U+27E8⟩U+")
-    table = {ord(char): escape(char) for char in {*text} if char == GAP or is_hidden(char)}
-    if table:
-        text = text.translate(table)
+    prefix = f"{marker} "
+    signs = {char for char in {*text} if char in {GAP, BREAK} or is_hidden(char)}
+    for char in signs:
+        if char * _RUN in text:
+            text = _counted(text, char)
+    if signs:
+        text = text.translate({ord(char): escape(char) for char in signs})
+    is_dense = len(text) > _LONG and text.count("\n") * len(prefix) > len(text)
+    if is_dense:
+        text = _counted(text, "\n").replace("\n", BREAK)
     text = text.replace(marker, escape(marker[0]) + marker[1:])
     text = _SPACES.sub(GAP, text)
     for stop in _STOPS:
         text = text.replace(stop, stop + GAP)
     text = text.replace(GAP + GAP, GAP)
-    prefix = f"{marker} "
     return prefix + text.replace("\n", f"\n{prefix}")
 
 
@@ -55,6 +71,12 @@ def unmark(text: str, marker: str) -> str:
     return "\n".join(_plain(line.removeprefix(prefix)) if line.startswith(prefix) else line for line in lines)
 
 
+def _counted(text: str, char: str) -> str:
+    """The text with long runs of a character written as one and their length."""
+    sign = escape(char)[:-1]
+    return re.sub(rf"{re.escape(char)}{{{_RUN},}}", lambda run: f"{sign}×{len(run.group())}⟩", text)
+
+
 def _check(marker: str) -> None:
     if not _MARKER.fullmatch(marker):
         raise ValueError(f"marker {marker!r} must be 1 to 64 ASCII letters and digits in ⟦ and ⟧")
@@ -63,9 +85,12 @@ def _check(marker: str) -> None:
 def _plain(line: str) -> str:
     if GAP in line:
         line = _STOP_GAP.sub(r"\1", line).replace(GAP, " ")
+    line = line.replace(BREAK, "\n")
     return _ESCAPED.sub(_unescape, line) if "⟨" in line else line
 
 
 def _unescape(found: re.Match[str]) -> str:
     code = int(found.group(1), 16)
-    return chr(code) if code <= 0x10FFFF else found.group()  # noqa: PLR2004  (the last code point)
+    if code > 0x10FFFF:  # noqa: PLR2004  (the last code point)
+        return found.group()
+    return chr(code) * int(found.group(2) or 1)

@@ -30,15 +30,13 @@ _NON_NUMBERS = ("NaN", "Infinity", "-Infinity")
 class Unreadable(Exception):
     """The text is not what it must be.
 
-    `reason` says which rule it breaks, `detail` where, in one English line that quotes nothing. `quoted` is the piece
-    of the text to be quoted after it, as it stands there: whoever shows it cuts it and makes it safe.
+    `reason` says which rule it breaks, `detail` where, in one English line that quotes nothing.
     """
 
-    def __init__(self, reason: RefusalReason, detail: str, quoted: str | None = None) -> None:
+    def __init__(self, reason: RefusalReason, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
-        self.quoted = quoted
 
 
 class Read(NamedTuple):
