@@ -10,12 +10,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 INTERRUPTED = 130
 """The exit code."""
+
+_Handler = Callable[[int, FrameType | None], Any] | int | None
+"""As `signal.getsignal` gives it."""
 
 _IMPORTING = "<frozen importlib._bootstrap>"
 """The file that the frames of an import name."""
@@ -57,15 +60,15 @@ def raising() -> Iterator[None]:
 @contextmanager
 def handled_by(loop: _Loop, take: Callable[[], object]) -> Iterator[None]:
     """Both signals call `take` in the event loop; afterwards they do what they did before."""
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    before = _handlers()
     for number in SIGNALS:
         loop.add_signal_handler(number, take)
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number in SIGNALS:
             loop.remove_signal_handler(number)
-            signal.signal(number, handler)
+        _put(before)
 
 
 @contextmanager
@@ -74,13 +77,12 @@ def held_back() -> Iterator[None]:
 
     Libraries may put handlers of their own in the place of ours meanwhile: ours are put back.
     """
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    handlers = _handlers()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        _put(handlers)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -99,6 +101,16 @@ def exit_at_once() -> NoReturn:
     with suppress(OSError):
         os.write(2, b"jury: interrupted\n")
     os._exit(INTERRUPTED)
+
+
+def _handlers() -> dict[signal.Signals, _Handler]:
+    return {number: signal.getsignal(number) for number in SIGNALS}
+
+
+def _put(handlers: dict[signal.Signals, _Handler]) -> None:
+    for number, handler in handlers.items():
+        if handler is not None:  # one that a library installed, which Python does not know
+            signal.signal(number, handler)
 
 
 def _handle(_number: int, frame: FrameType | None) -> None:

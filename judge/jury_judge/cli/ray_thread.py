@@ -46,8 +46,8 @@ def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
         ray_court.stop_ray()
 
     try:
-        _hear_signals_during(thread, start)
         try:
+            _hear_signals_during(thread, start)
             yield
         finally:
             _hear_signals_during(thread, stop)
