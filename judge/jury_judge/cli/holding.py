@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,12 +25,13 @@ from jury_store.errors import StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from jury_store.run_lock import RunLock
 
 if TYPE_CHECKING:
     from jury_judge.sealing import Sealing
 
 _LOCK_SECONDS = 20
-"""How long another writer of a SQLite store is waited for."""
+"""How long another writer of a SQLite store, or another holder of a run, is waited for."""
 
 Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
 """Sets up the actors."""
@@ -234,6 +235,25 @@ def _court(plan: CourtPlan, *, in_process: bool) -> Court:
 
 def _say(text: str) -> None:
     note(f"jury: {text}")
+
+
+@contextmanager
+def held_alone(store_url: str, run_id: str) -> Iterator[None]:
+    """Hold a run while the context lasts; another holder of it on PostgreSQL is waited for, and told of.
+
+    Raises:
+        StoreLocked: it did not end in time.
+    """
+    try:
+        lock = RunLock.acquire(store_url, run_id, wait=0)
+    except StoreLocked as error:
+        note(f"jury: waiting up to {_LOCK_SECONDS} s: {error}")
+        lock = RunLock.acquire(store_url, run_id, wait=_LOCK_SECONDS)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 def open_for_writing(plan: CourtPlan) -> EventStore:
