@@ -45,6 +45,7 @@ from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, check_call
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
 from jury_store.event_store import EventStore
+from jury_store.run_lock import RunLock
 from jury_store.seals.keys import PublicKey
 
 AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
@@ -74,7 +75,7 @@ class Jury(Records):
         artifact_roots: folders in which the records of `…_uri` may lie, besides that of a case file. None: anywhere
             for cases and rows, which are the caller's own words, and for case files nowhere else.
         environ: where settings are read; None is `os.environ`. Keys are always the process's own.
-        lock_wait: seconds to wait for another process that writes the same SQLite store.
+        lock_wait: seconds to wait for another process that writes the same SQLite store, or holds the same run.
         preset, language, max_rounds, threshold, method, judge_model: put over the panel, its file and the environment.
         heard: told what final judges write while they write it: a debate's id, and the next piece.
         adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as held here if its
@@ -155,6 +156,7 @@ class Jury(Records):
         self._set_up = court
         self._heard = heard
         self._store_patience = store_patience
+        self._lock_wait = lock_wait
         self._adopt = _keys(adopt)
 
     @property
@@ -238,7 +240,8 @@ class Jury(Records):
             RunRefused: the run was begun with another panel, or a case's content changed; or one of its debates was
                 imported, and is not adopted; or one cannot be read.
             RunUnfinished: some debates could not go on; raised after the results of all others.
-            KeyMissing, StoreLocked, JuryClosed: as `evaluate`.
+            StoreLocked: another process writes to the SQLite store, or holds the run (on PostgreSQL).
+            KeyMissing, JuryClosed: as `evaluate`.
         """
         _check_ids(run_id)
         _check_bounds(concurrency=(concurrency, 1))
@@ -250,27 +253,40 @@ class Jury(Records):
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
         )
-        surveyed = await self._read(partial(survey, run))
-        if surveyed.left:
-            self._check_keys()
-        problems: list[Finished] = []
-        lines = carry_out(
-            run,
-            surveyed,
-            self.store,
-            partial(self._told_court, on_event),
-            progress=_Silent(),
-            stopping=asyncio.Event(),
-            problems=problems,
-            heard=None if on_event is None and self._heard is None else self._hear,
-            store_patience=self._store_patience,
-        )
-        with while_open():
-            async with aclosing(lines):
-                async for line in lines:
-                    yield await self.result(line["debate_id"])
-        if problems:
-            raise _unfinished(run.run_id, surveyed.total, problems)
+        async with self._held_alone(run_id):
+            surveyed = await self._read(partial(survey, run))
+            if surveyed.left:
+                self._check_keys()
+            problems: list[Finished] = []
+            lines = carry_out(
+                run,
+                surveyed,
+                self.store,
+                partial(self._told_court, on_event),
+                progress=_Silent(),
+                stopping=asyncio.Event(),
+                problems=problems,
+                heard=None if on_event is None and self._heard is None else self._hear,
+                store_patience=self._store_patience,
+            )
+            with while_open():
+                async with aclosing(lines):
+                    async for line in lines:
+                        yield await self.result(line["debate_id"])
+            if problems:
+                raise _unfinished(run.run_id, surveyed.total, problems)
+
+    @asynccontextmanager
+    async def _held_alone(self, run_id: str | None) -> AsyncIterator[None]:
+        """No other process holds the run meanwhile; one that nobody named nobody else can name."""
+        lock = None
+        if run_id is not None:
+            lock = await asyncio.to_thread(RunLock.acquire, self.store_url, run_id, wait=self._lock_wait)
+        try:
+            yield
+        finally:
+            if lock is not None:
+                await asyncio.to_thread(lock.release)
 
     def _around(self, providers: ProviderFactory) -> ProviderFactory:
         """What stands before the providers of a court in this process: nothing."""

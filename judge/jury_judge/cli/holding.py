@@ -3,8 +3,16 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +36,7 @@ from jury_store.errors import StoreError, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
+from jury_store.run_lock import RunLock
 
 if TYPE_CHECKING:
     from jury_judge.sealing import Sealing
@@ -36,7 +45,7 @@ _SPENDING_SECONDS = 5.0
 """How often it is read what a run has spent."""
 
 _LOCK_SECONDS = 20
-"""How long another writer of a SQLite store is waited for."""
+"""How long another writer of a SQLite store, or another holder of a run, is waited for."""
 
 Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
 """Sets up the actors."""
@@ -294,6 +303,25 @@ def _court(plan: CourtPlan, *, in_process: bool) -> Court:
 
 def _say(text: str) -> None:
     note(f"jury: {text}")
+
+
+@contextmanager
+def held_alone(store_url: str, run_id: str) -> Iterator[None]:
+    """Hold a run while the context lasts; another holder of it on PostgreSQL is waited for, and told of.
+
+    Raises:
+        StoreLocked: it did not end in time.
+    """
+    try:
+        lock = RunLock.acquire(store_url, run_id, wait=0)
+    except StoreLocked as error:
+        note(f"jury: waiting up to {_LOCK_SECONDS} s: {error}")
+        lock = RunLock.acquire(store_url, run_id, wait=_LOCK_SECONDS)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 def open_for_writing(plan: CourtPlan) -> EventStore:

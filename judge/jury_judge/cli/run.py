@@ -20,6 +20,7 @@ from jury_judge.cli.options import (
     panel_options,
     patience_option,
     price_list,
+    resolved_store,
     seal_options,
     simulated,
     store_option,
@@ -130,7 +131,13 @@ def command(**options: Any) -> int:
     ShareGPT, Inspect, OpenTelemetry, Langfuse and promptfoo write them; `jury cases FILE` shows what jurors would be
     shown. Everything is recorded; the same --run again prints what is done and goes on with the rest.
     """
-    return _run(case_files(options, artifact_hosts()), **options)
+    from jury_judge.cli.holding import held_alone
+
+    files = case_files(options, artifact_hosts())
+    if options["run_id"] is None or options["dry_run"]:
+        return _run(files, **options)
+    with held_alone(resolved_store(options["store_url"]), options["run_id"]):
+        return _run(files, **options)
 
 
 def _run(
