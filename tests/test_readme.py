@@ -1,20 +1,24 @@
-"""What README and examples say is run as it stands there; `jury run` without Ray, which the demo is for."""
+"""README and examples are followed as they stand; `jury run` without Ray, which the demo is for, but for `-m long`."""
 
-import json
+import asyncio
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from jury_actors.providers.simulated.http.server import simulation_server
 from jury_judge.panels.files import load_panel
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 JURY = str(Path(sys.executable).parent / "jury")
+TESTS = "uv run pytest"
+"""The one line that is not followed: it would run this test."""
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -28,31 +32,115 @@ def commands(text: str) -> list[list[str]]:
 
 def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     more = ["--in-process"] if arguments[0] == "run" and "--in-process" not in arguments else []
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("JURY_")}
     return subprocess.run(
-        [JURY, *arguments, *more], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [JURY, *arguments, *more], cwd=folder, env=environment(), capture_output=True, text=True, check=False
     )
 
 
+def environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("JURY_")}
+
+
+_UV = """#!/bin/sh
+# `uv run` of this clone, wherever it is called. The server is given any free port.
+test "$1" = run && shift || exit 9
+test "$1 $2" = "jury serve" && set -- "$@" --port 0
+test "$1 $2" = "jury run" && set -- "$@" {more}
+exec "{folder}/$@"
+"""
+
+
+class Page:
+    """A README that is followed in a new folder, block by block; `said` is what every command printed."""
+
+    def __init__(self, folder: Path, more: str, variables: dict[str, str]) -> None:
+        self.folder = folder / "clone"
+        self.said: dict[str, str] = {}
+        self.done: list[str] = []
+        self.folder.mkdir()
+        (folder / "bin").mkdir()
+        uv = folder / "bin" / "uv"
+        uv.write_text(_UV.format(more=more, folder=Path(JURY).parent))
+        uv.chmod(0o755)
+        self._environment = environment() | variables | {"PATH": f"{uv.parent}{os.pathsep}{os.environ['PATH']}"}
+
+    def follow(self, language: str, block: str) -> None:
+        """Write the file that a block is, or run its lines."""
+        match language:
+            case "json":
+                (self.folder / "cases.jsonl").write_text(block)
+            case "yaml" if block.startswith("# panel.yaml\n"):
+                (self.folder / "panel.yaml").write_text(block)
+            case "python":
+                self._call("python", [sys.executable, "-c", block])
+            case "sh":
+                self._call(block, ["bash", "-ec", block])
+            case "console":
+                for line in block.splitlines():
+                    if line.startswith("uv run jury serve"):
+                        self._serve(line)
+                    elif line != TESTS:
+                        self._call(line, ["bash", "-ec", line])
+
+    def _call(self, name: str, command: list[str]) -> None:
+        done = subprocess.run(
+            command, cwd=self.folder, env=self._environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (name, done.stdout, done.stderr)
+        self._keep(name, done.stdout + done.stderr)
+
+    def _serve(self, line: str) -> None:
+        server = subprocess.Popen(
+            ["bash", "-ec", f"exec {line}"], cwd=self.folder, env=self._environment, stderr=subprocess.PIPE, text=True
+        )
+        assert server.stderr is not None
+        first = server.stderr.readline()
+        server.send_signal(signal.SIGINT)
+        said = first + server.communicate(timeout=120)[1]
+        assert server.returncode == 0, said
+        self._keep(line, said)
+
+    def _keep(self, name: str, said: str) -> None:
+        self.done.append(name)
+        self.said[name] = said
+
+
 @pytest.mark.ray
-def test_the_commands_of_the_readme_work_one_after_another(tmp_path: Path) -> None:
-    (tmp_path / "cases.jsonl").write_text(blocks(README, "json")[0])
-    (tmp_path / "panel.yaml").write_text(blocks(README, "yaml")[0])
+@pytest.mark.parametrize(
+    "more", [pytest.param("--in-process", id="in process"), pytest.param("", marks=pytest.mark.long)]
+)
+async def test_the_readme_can_be_followed_block_by_block(tmp_path: Path, more: str) -> None:
+    async with simulation_server() as models:
+        page = Page(tmp_path, more, models.variables)
+        for language, block in re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL):
+            await asyncio.to_thread(page.follow, language, block)
 
-    results = [(arguments, run(arguments, tmp_path)) for arguments in commands(README)]
+    (demo,) = (said for line, said in page.said.items() if line.startswith("uv run jury demo"))
+    (first,) = (said for line, said in page.said.items() if "--run first --jsonl" in line)
+    (sealed,) = (said for line, said in page.said.items() if line.startswith("uv run jury verify") and "--key" in line)
+    assert "No model is called" in demo
+    assert "refund-17" in first
+    assert "refund-18" in first
+    assert "sealed" in sealed
+    assert "safe_pass" in page.said["python"] or "needs_review" in page.said["python"]
+    assert {"demo", "cases", "run", "list", "show", "verify", "seal", "replay", "rescore", "fork", "compare"} <= {
+        word for line in page.done for word in line.split()[3:4]
+    }
 
-    first = ["demo", "cases", "run", "list", "show", "verify", "run", "run"]
-    again = ["replay", "rescore", "fork", "compare", "export", "regress"]
-    assert first + again == [arguments[0] for arguments, _ in results]
-    for arguments, result in results:
-        assert 0 == result.returncode, (arguments, result.stderr)
-        assert result.stdout or arguments[0] == "export"
-    demo = results[0][1]
-    assert "simulated" in demo.stdout
-    assert "No model is called" in demo.stderr
-    lines = [json.loads(line) for line in results[2][1].stdout.splitlines()]
-    assert ["refund-17", "refund-18"] == [line["case_id"] for line in lines]
-    assert all(line["simulated"] for line in lines)
+
+def test_every_command_of_the_readme_is_called_through_uv() -> None:
+    lines = [
+        line for language in ("console", "sh") for block in blocks(README, language) for line in block.splitlines()
+    ]
+
+    assert [line for line in lines if not line.startswith(("uv run ", "export "))] == []
+
+
+def test_blocks_that_need_keys_are_marked() -> None:
+    marked = re.findall(r"\*Needs keys\*[^\n]*\n\n```(\w+)", README)
+
+    assert marked == ["sh"]
+    assert len(blocks(README, "sh")) == 1
 
 
 @pytest.mark.parametrize(
@@ -87,7 +175,7 @@ def test_the_readme_names_every_command_that_there_is() -> None:
 
 
 def test_ci_runs_the_readmes_own_test_command() -> None:
-    assert "uv run pytest\n" in "\n".join(blocks(README, "console"))
+    assert f"{TESTS}\n" in "\n".join(blocks(README, "console"))
     assert re.search(r"^uv run pytest\b", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
 
 
