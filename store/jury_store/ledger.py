@@ -79,10 +79,11 @@ class Ledger:
         stream, epoch = request.stream, request.epoch
         head = self.heads.get(stream) or self._before.get(stream, NEW_STREAM)
         if epoch is not None and epoch < head.epoch:
+            # The same for every debate that is fenced off, so that it is told once.
             raise Fenced(
-                f"debate {stream_debate(stream)}: another process took over the work on this store (it is writer "
-                f"{head.epoch}, this one is writer {epoch}), so this one writes nothing more to the debate. Nothing "
-                "that was stored is lost: let the other process finish, or end it, and call the same command again"
+                f"another process took over the work on this store (it is writer {head.epoch}, this one is writer "
+                f"{epoch}), so this one writes nothing more. Nothing that was stored is lost: let the other process "
+                "finish, or end it, and call the same command again"
             )
         fresh = self._fresh(request) if self._kept is not None else list(request.events)
         stale = request.expected_version is not None and request.expected_version != head.version

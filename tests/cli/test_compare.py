@@ -41,6 +41,27 @@ def test_two_runs_as_a_page(two_runs: CommandLine) -> None:
     assert re.search(r"final.method +final_judge +median +≠", outcome.out)
 
 
+@pytest.mark.parametrize("form", [(), ("--json",), ("--all",)])
+def test_flips_fail_a_comparison_where_that_is_asked_for_and_are_named(
+    two_runs: CommandLine, form: tuple[str, ...]
+) -> None:
+    lost = ("a.jsonl", "--panel", "independent", "--simulate", "unparseable=1")
+    two_runs.run(*lost, "--run", "lost")
+
+    runs = two_runs("compare", "r1", "lost", "--fail-on", "flips", *form)
+    debates = two_runs("compare", "r1~polite", "lost~polite", "--fail-on", "flips", *form)
+    same = two_runs("compare", "r1", "r1", "--fail-on", "flips", *form)
+    unasked = two_runs("compare", "r1", "lost", *form)
+
+    assert (1, 1, 0, 0) == (runs.code, debates.code, same.code, unasked.code)
+    assert "ended otherwise in lost than in r1: polite (safe_pass → needs_review)" in runs.err
+    assert (
+        "jury: 1 case ended otherwise in lost~polite than in r1~polite: polite (safe_pass → needs_review)\n"
+        == debates.err
+    )
+    assert (unasked.out, "") == (runs.out, same.err + unasked.err)
+
+
 def test_two_debates_as_data_and_as_a_page(two_runs: CommandLine) -> None:
     found = two_runs("compare", "r1~polite", "r2~polite", "--json").json
     page = two_runs("compare", "r1~polite", "r2~polite").out

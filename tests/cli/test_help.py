@@ -1,11 +1,14 @@
 """Help names what works, and is quick: it imports neither Ray nor the database."""
 
+import re
 import subprocess
 import sys
 
+import click
 import pytest
 
 from jury_judge.cli.main import COMMANDS
+from jury_judge.cli.main import jury as jury_commands
 
 _PROBE = """
 import sys
@@ -65,3 +68,16 @@ def test_help_imports_nothing_heavy(command):
 
     assert (ended.returncode, ended.stderr.strip()) == (0, "")
     assert ended.stdout.startswith("Usage: jury")
+
+
+def test_the_help_of_run_has_every_option_once_in_groups(jury):
+    out = jury("run", "--help").out
+
+    headings = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    options = re.findall(r"^  (?:-h, )?(--[\w-]+)", out, re.MULTILINE)
+    command = jury_commands.get_command(click.Context(jury_commands), "run")
+    assert command is not None
+    known = {one.opts[-1] for one in command.params if isinstance(one, click.Option)} | {"--help"}
+    assert headings[0] == "The run:"
+    assert headings[-1] == "Other options:"
+    assert sorted(known) == sorted(options)

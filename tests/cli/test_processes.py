@@ -159,6 +159,7 @@ def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
     assert said.startswith(b"jury: finishing the debates that run")
     assert outcome.code == 130
     assert "Traceback" not in outcome.err
+    assert "run r1: 0 of 4 debates judged" in outcome.err.splitlines()
     assert len(jury("list", "--unfinished", "--json").json) == 2
     assert jury("verify", "--all").code == 0
 
@@ -166,6 +167,24 @@ def test_ctrl_c_twice_stops_at_once_and_nothing_is_lost(jury):
 
     assert (again.code, len(again.lines)) == (0, 4)
     assert jury("verify", "--all").code == 0
+
+
+def test_a_run_that_is_stopped_at_once_counts_what_was_judged_before(jury):
+    jury.run(many(jury, 2), "--run", "r1")
+    name = many(jury, 4)
+    process = jury.start("run", "--in-process", name, "--run", "r1", "--json", "--simulate", "latency=2")
+    assert process.stderr is not None
+    while not jury("list", "--unfinished", "--json").json:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    while not process.stderr.readline().startswith(b"jury: finishing the debates that run"):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    outcome = ended(process)
+
+    assert outcome.code == 130
+    assert any(line.startswith("run r1: 2 of 4 debates judged") for line in outcome.err.splitlines())
+    assert any(line.startswith("2 debates judged before, none now") for line in outcome.err.splitlines())
 
 
 def test_results_reach_a_file_while_progress_is_drawn_on_the_terminal(jury):

@@ -92,6 +92,10 @@ def test_an_older_epoch_is_fenced_off(store: EventStore) -> None:
 
     assert new > old
     assert isinstance(answer, Fenced)
+    assert f"another process took over the work on this store (it is writer {new}, this one is writer {old})" in str(
+        answer
+    )
+    assert str(answer).endswith("let the other process finish, or end it, and call the same command again")
     assert len(store.read_stream(script.stream)) == 2
 
 
