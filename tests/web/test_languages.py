@@ -158,7 +158,10 @@ def _everything() -> HandBuilt:
     return debate.erased("I stay with my verdict.")
 
 
-IDENTIFIERS = "code, pre, option, .prose, .opening, .said-meta, .subscores, .since p, .verdict, kbd, input, .language, .facts .sub"
+IDENTIFIERS = (
+    "code, pre, option, .prose, .opening, .said-meta, .subscores, .since p, .verdict, kbd, input, "
+    ".language, .facts .sub"
+)
 """Where texts, ids, models and dimensions of a rubric stand, which are shown as they are."""
 
 
