@@ -159,8 +159,8 @@ def _everything() -> HandBuilt:
 
 
 IDENTIFIERS = (
-    "code, pre, option, .prose, .opening, .said-meta, .subscores, .since p, .verdict, kbd, input, .language, "
-    ".facts .sub"
+    "code, pre, option, .prose, .opening, .said-meta, .subscores, .since p, .verdict, kbd, input, "
+    ".language, .facts .sub"
 )
 """Where texts, ids, models and dimensions of a rubric stand, which are shown as they are."""
 
