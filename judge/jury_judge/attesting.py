@@ -7,8 +7,9 @@ from typing import NamedTuple
 import httpx2
 from cryptography.x509 import Certificate
 
-from jury_judge.errors import AttestationFailed
+from jury_judge.errors import AttestationFailed, SettingError
 from jury_judge.views.visible_text import visible_line
+from jury_judge.views.visible_url import visible_url
 from jury_store.errors import BadNote, BadTimestamp, SealRefused
 from jury_store.seals.cosignature import WitnessKey
 from jury_store.seals.merkle import Proof
@@ -55,11 +56,12 @@ def ask_witness(
         keys: of the witness; cosignatures by others are passed over.
 
     Raises:
+        SettingError: the URL is none of http or https.
         SealRefused: the witness has seen a log that this one does not begin with.
         AttestationFailed: it cannot be reached, refuses, or answers with no cosignature by these keys.
     """
     checkpoint = read_checkpoint(note)
-    place = f"{url.rstrip('/')}/add-checkpoint"
+    place, url = f"{_checked(url).rstrip('/')}/add-checkpoint", visible_url(url)
     for _ in range(_TRIES):
         proof = "".join(f"{b64encode(node).decode()}\n" for node in prove(old))
         answer = _post(place, f"old {old}\n{proof}\n".encode() + note, "text/plain; charset=utf-8")
@@ -83,10 +85,12 @@ def ask_authority(url: str, note: bytes, authorities: Sequence[Certificate] = ()
     Without certificates the answer's signature is not checked.
 
     Raises:
+        SettingError: the URL is none of http or https.
         AttestationFailed: it cannot be reached, refuses, or answers something else.
     """
     query = stamp_query(note)
-    answer = _post(url, query.der, "application/timestamp-query")
+    answer = _post(_checked(url), query.der, "application/timestamp-query")
+    url = visible_url(url)
     if answer.status != _OK:
         raise AttestationFailed(f"the time-stamping authority {url} answered with {answer}")
     try:
@@ -141,6 +145,17 @@ def _size(answer: _Answer) -> int | None:
     return int(text) if said else None
 
 
+def _checked(url: str) -> str:
+    """The URL, where it can be asked at all: another scheme cannot, now or later."""
+    try:
+        parts = httpx2.URL(url)
+    except httpx2.InvalidURL:
+        raise SettingError(f"{visible_url(url)}: is no URL; write https://HOST/PATH") from None
+    if parts.scheme not in {"http", "https"} or not parts.host:
+        raise SettingError(f"{visible_url(url)}: must be an http:// or https:// URL with a host")
+    return url
+
+
 def _post(url: str, content: bytes, kind: str) -> _Answer:
     try:
         with (
@@ -151,10 +166,10 @@ def _post(url: str, content: bytes, kind: str) -> _Answer:
             for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > _MAX_ANSWER:
-                    raise AttestationFailed(f"{url} answered with more than {_MAX_ANSWER // 1024} KiB")
+                    raise AttestationFailed(f"{visible_url(url)} answered with more than {_MAX_ANSWER // 1024} KiB")
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             return _Answer(response.status_code, kind, body)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise AttestationFailed(
-            f"{url} cannot be asked: {str(error) or type(error).__name__}; try again later"
+            f"{visible_url(url)} cannot be asked: {str(error) or type(error).__name__}; try again later"
         ) from None

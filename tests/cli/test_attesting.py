@@ -196,6 +196,25 @@ def test_nobody_there_is_said_in_one_line(sealed, witness):
     assert "cannot be asked" in asked.err
 
 
+@pytest.mark.parametrize("command", ["timestamp", "witness"])
+@pytest.mark.parametrize("url", ["ftp://u:secret@127.0.0.1/x", "http://", "file:///etc/passwd", "http://h:port/x"])
+def test_what_can_never_be_asked_is_refused_at_once(sealed, witness, command, url):
+    asked = sealed("seal", command, url, *(["--key", "w"] if command == "witness" else []))
+
+    assert 2 == asked.code
+    assert "URL" in asked.err
+    assert "again later" not in asked.err
+    assert "secret" not in asked.err
+
+
+def test_a_password_in_a_url_is_not_shown(sealed):
+    asked = sealed("seal", "timestamp", "http://user:sec/ret@127.0.0.1:9/tsa?token=hidden")
+    other = sealed("seal", "timestamp", "http://user:secret@127.0.0.1:9/tsa?token=hidden")
+
+    assert "http://127.0.0.1:9/tsa" in other.err
+    assert not [word for word in ("sec", "hidden", "user") if word in asked.err + other.err]
+
+
 def test_a_log_that_no_witness_cosigned_fails(sealed, witness):
     outcome = sealed("verify", "--witness", "w")
 

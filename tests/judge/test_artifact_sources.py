@@ -11,6 +11,7 @@ from jury_judge.cases import artifact_sources
 from jury_judge.cases.artifact_hosts import parse_hosts
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.errors import ArtifactSourceError, SettingError
+from support.courtroom import a_case
 
 LINES = b'{"verdict": "fail"}\n{"verdict": "Pass "}\n'
 
@@ -360,3 +361,14 @@ def test_a_pipe_is_refused_and_no_writer_is_waited_for(tmp_path, uri, roots):
 
     with pytest.raises(ArtifactSourceError, match=f"{uri}: cannot be read: not a regular file"):
         sources.records(uri)
+
+
+@pytest.mark.parametrize("kind", ["security_gate", "agent_card"])
+@pytest.mark.parametrize("uri", ["", "  "])
+def test_an_empty_uri_is_named_by_its_field(tmp_path, kind, uri):
+    case = a_case(**{f"{kind}_uri": uri})
+
+    with pytest.raises(
+        ArtifactSourceError, match=f"^{kind}_uri: is empty; name a file or an allowed address, or leave"
+    ):
+        ArtifactSources(tmp_path).resolved(case)

@@ -192,3 +192,15 @@ def test_no_seat_is_called_as_the_final_judge_is(load):
     assert "seats.1.juror_id: 'final' names the final judge" in refusal(
         load, "seats: [{model: a/b}, {model: a/c, juror_id: final}]"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("seats:\n" + "- {model: a/b}\n" * 30_000, "panel.yaml:2002: too long: a list has at most 2000 items"),
+        ("rubric: {" + ", ".join(f"a{n}: 1" for n in range(30_000)) + "}", "a table has at most 2000 fields"),
+        ("seats: [" + ", ".join(["[" + "1, " * 1000 + "]"] * 300) + "]", "a file has at most 60000 values"),
+    ],
+)
+def test_a_file_that_is_far_too_long_is_refused_while_it_is_read(load, text, said):
+    assert said in refusal(load, text)

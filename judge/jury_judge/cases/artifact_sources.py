@@ -20,6 +20,7 @@ from jury_judge.cases.containers.row import Origin
 from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
+from jury_judge.views.visible_url import visible_url
 from jury_store.named_files import FileTooLarge, cause_of, read_regular
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -65,11 +66,11 @@ class ArtifactSources:
         Raises:
             ArtifactSourceError: as `records`.
         """
-        found = {
-            f"{kind}_records": self.records(uri)
-            for kind, uri in (("security_gate", case.security_gate_uri), ("agent_card", case.agent_card_uri))
-            if uri is not None
-        }
+        uris = {"security_gate": case.security_gate_uri, "agent_card": case.agent_card_uri}
+        for kind, uri in uris.items():
+            if uri is not None and not uri.strip():
+                raise ArtifactSourceError(f"{kind}_uri: is empty; name a file or an allowed address, or leave it out")
+        found = {f"{kind}_records": self.records(uri) for kind, uri in uris.items() if uri is not None}
         return case.changed(**found) if found else case
 
     def records(self, uri: str) -> tuple[ArtifactRecord, ...]:
@@ -86,7 +87,7 @@ class ArtifactSources:
         return self._kept[uri]
 
     def _read(self, uri: str) -> tuple[ArtifactRecord, ...]:
-        name = _shown(uri)
+        name = visible_url(uri)
         content = self._fetch(uri, name)
         if not content.strip():
             return ()
@@ -186,13 +187,3 @@ def _host(parts: SplitResult, name: str) -> tuple[str, int]:
     if "@" in parts.netloc:
         raise ArtifactSourceError(f"{name}: a user name or password in the URI is not accepted")
     return parts.hostname, port or (443 if parts.scheme == "https" else 80)
-
-
-def _shown(uri: str) -> str:
-    """The URI for a message: without user, password, query and fragment, which may be secret."""
-    head, mark, rest = uri.partition("://")
-    if not mark:
-        return visible_line(uri)
-    authority, slash, path = rest.partition("/")
-    path = path.partition("?")[0].partition("#")[0]
-    return visible_line(f"{head}://{authority.rpartition('@')[2].partition('?')[0]}{slash}{path}")

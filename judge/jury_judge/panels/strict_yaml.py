@@ -8,6 +8,12 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from jury_judge.views.visible_text import visible_line
 
+MOST_ITEMS = 2000
+"""In one list or table: many times what any settings file needs."""
+
+_MOST_NODES = 60_000
+"""Of a whole file: about 4 seconds of reading, which is done in Python."""
+
 
 class YamlRefused(ValueError):
     """The text cannot be used. `line` counts from 1, None when it is unknown."""
@@ -61,6 +67,26 @@ def read_yaml(text: str) -> YamlDocument:
 
 
 class _StrictLoader(yaml.SafeLoader):
+    """Refuses what is too long while it is read, before anything is made of it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._nodes = 0
+
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+        self._nodes += 1
+        what = None
+        if isinstance(index, int) and index >= MOST_ITEMS:
+            what = f"a list has at most {MOST_ITEMS} items"
+        elif isinstance(parent, MappingNode) and index is None and len(parent.value) >= MOST_ITEMS:
+            what = f"a table has at most {MOST_ITEMS} fields"
+        elif self._nodes > _MOST_NODES:
+            what = f"a file has at most {_MOST_NODES} values"
+        if what is not None:
+            mark = self.peek_event().start_mark
+            raise yaml.composer.ComposerError(problem=f"too long: {what}, and a panel 500 seats", problem_mark=mark)
+        return super().compose_node(parent, index)
+
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
         for key_node, _ in node.value:
