@@ -2,10 +2,14 @@
 
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
+from jury_judge.cli.list_options import SORTS, STATUSES
 from jury_judge.cli.main import COMMANDS
+from jury_store import list_order
+from jury_store.debate_status import DebateStatus
 
 _PROBE = """
 import sys
@@ -55,3 +59,7 @@ def test_help_imports_nothing_heavy(command):
 
     assert (ended.returncode, ended.stderr.strip()) == (0, "")
     assert ended.stdout.startswith("Usage: jury")
+
+
+def test_a_list_can_be_sorted_and_chosen_by_all_that_the_store_knows():
+    assert (tuple(list_order.SORTS), get_args(DebateStatus)) == (SORTS, STATUSES)
