@@ -75,7 +75,7 @@ def test_a_list_is_sorted_and_its_columns_chosen(judged):
     heading, *lines = (line.split("\t") for line in outcome.out.splitlines())
     assert heading == ["case", "score", "cost", "models"]
     assert [int(line[1]) for line in lines] == sorted(int(line[1]) for line in lines)
-    assert {line[3] for line in lines} == {"simulated/juror"}
+    assert {line[3] for line in lines} == {"simulated/juror, simulated/judge"}
 
 
 def test_a_list_is_added_up(judged):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jury_events.verdict import Verdict
-from jury_judge.cli.options import run_id, where_option
+from jury_judge.cli.options import finite, run_id, where_option
 
 if TYPE_CHECKING:
     from jury_store.debate_rows import DebateFilter
@@ -56,8 +56,12 @@ def chosen_options(command: F) -> F:
     for option in (
         click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else."),
         click.option("--unfinished", is_flag=True, help="Only debates that are not over."),
-        click.option("--max-cost", type=_DOLLARS, metavar="USD", help="Only those that cost at most so much."),
-        click.option("--min-cost", type=_DOLLARS, metavar="USD", help="Only those that cost at least so much."),
+        click.option(
+            "--max-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at most so much."
+        ),
+        click.option(
+            "--min-cost", type=_DOLLARS, callback=finite, metavar="USD", help="Only those that cost at least so much."
+        ),
         click.option("--quorum", type=click.Choice(["met", "lost"]), help="Only those whose quorum was met, or lost."),
         click.option("--model", metavar="MODEL", help="Only those in which this model sits, or is the final judge."),
         click.option("--label", type=_VERDICTS, help="Only those whose case has this label."),

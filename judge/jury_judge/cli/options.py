@@ -179,7 +179,7 @@ def budget_options(command: F) -> F:
             "--max-cost",
             type=click.FloatRange(min=0, max=1e9),
             metavar="USD",
-            callback=_finite,
+            callback=finite,
             help="US dollars at most, over all sessions of the run.",
         ),
     ):
@@ -187,7 +187,7 @@ def budget_options(command: F) -> F:
     return command
 
 
-def _finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+def finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and math.isnan(value):
         raise click.BadParameter("nan is no amount of dollars", param=parameter)
     return value
