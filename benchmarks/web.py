@@ -109,7 +109,7 @@ async def measure(base: str, rounds: int) -> None:
         "API: runs": "/api/runs",
         "page: debate, 10 MB statement": "/debates/big",
         "page: list": "/",
-        "page: list, search, none found": "/?q=zzz",
+        "page: list, search, none found": "/?search=zzz",
         "page: runs": "/runs",
         "page: run": "/runs/run-3",
     }

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_model
 
 from jury_events.case import MetadataValue
 from jury_events.conditions import Condition, Values, admitted, contains, field_values
 from jury_events.local_events import Imported
-
-DebateStatus = Literal["evaluating", "discussing", "judging", "completed", "failed", "cancelled", "unreadable"]
-"""`unreadable`: what is recorded is no debate that this version can read; `DebateRow.problem` says why."""
+from jury_store.debate_status import DebateStatus
 
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 

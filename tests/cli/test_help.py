@@ -3,12 +3,16 @@
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import click
 import pytest
 
+from jury_judge.cli.list_options import SORTS, STATUSES
 from jury_judge.cli.main import COMMANDS
 from jury_judge.cli.main import jury as jury_commands
+from jury_store import list_order
+from jury_store.debate_status import DebateStatus
 
 _PROBE = """
 import sys
@@ -81,3 +85,7 @@ def test_the_help_of_run_has_every_option_once_in_groups(jury):
     assert headings[0] == "The run:"
     assert headings[-1] == "Other options:"
     assert sorted(known) == sorted(options)
+
+
+def test_a_list_can_be_sorted_and_chosen_by_all_that_the_store_knows():
+    assert (tuple(list_order.SORTS), get_args(DebateStatus)) == (SORTS, STATUSES)

@@ -47,13 +47,13 @@ def _ids(outcome: Outcome) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--where", "tags=refund"), ["d0", "d1"]),
+        (("--where", "tags=refund"), ["d1", "d0"]),
         (("--where", "tags=refund", "--where", "metadata.level=3"), ["d0"]),
         (("--where", "tags=card", "--unfinished"), ["d3"]),
         (("--where", "metadata.level=3", "--run", "other"), ["d2"]),
         (("--where", "cluster~支払"), ["d1"]),
-        (("--where", "label!~"), ["d2", "d3"]),
-        (("--where", "tags=refund", "--limit", "1"), ["d0"]),
+        (("--where", "label!~"), ["d3", "d2"]),
+        (("--where", "tags=refund", "--limit", "1"), ["d1"]),
         (("--where", "tags=nothing"), []),
     ],
 )
@@ -152,7 +152,10 @@ def test_groups_are_data_too(listed: CommandLine) -> None:
 def test_no_debates_are_no_groups(listed: CommandLine) -> None:
     plain, as_json = (listed("list", "--group-by", "tags", "--run", "none", *more) for more in ((), ("--json",)))
 
-    assert ("", "no debates of a run none in this store\n") == (plain.out, plain.err)
+    assert ("", "no debates of a run none in this store; jury list --runs shows those that there are\n") == (
+        plain.out,
+        plain.err,
+    )
     assert {"group_by": "tags", "groups": []} == as_json.json
 
 

@@ -15,10 +15,11 @@ def ids(jury: CommandLine, *arguments: str) -> list[str]:
     return [row["debate_id"] for row in jury("list", "--json", *arguments).json]
 
 
-def test_list_gives_objects_in_the_order_of_opening(judged):
+def test_list_gives_objects_the_newest_first(judged):
     rows = judged("list", "--run", "r1", "--json").json
 
-    assert [row["case_id"] for row in rows] == ["polite", "leak", "返金"]
+    assert [row["case_id"] for row in rows] == ["返金", "leak", "polite"]
+    assert ids(judged, "--order", "asc") == [row["debate_id"] for row in reversed(rows)]
     assert {row["status"] for row in rows} == {"completed"}
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["opened_at"]) for row in rows)
 
@@ -32,21 +33,105 @@ def test_list_names_runs_with_their_verdicts(judged):
     (row,) = judged("list", "--runs", "--json").json
 
     assert (row["run_id"], row["debates"], row["completed"]) == ("r1", 3, 3)
-    assert judged("list", "--runs").out.startswith("r1  3/3 completed: ")
+    assert row["cases"] == 3
+    assert judged("list", "--runs").out.startswith("r1  3 of 3 debates over: ")
+
+
+def test_a_run_that_was_begun_with_a_few_cases_has_as_many_as_it_was_called_with_since(jury):
+    cases = jury.write("cases.jsonl", *({"id": f"c{n}", "question": "Open?", "response": "Yes."} for n in range(5)))
+    said = []
+    for more in (("--limit", "2"), (), ("--limit", "1"), ("--case-id", "c4")):
+        assert jury.run(cases, "--run", "r", *more).code == 0
+        said.append(jury("list", "--runs").out.partition(":")[0])
+
+    assert said == ["r  2 of 2 debates over", *["r  5 of 5 debates over"] * 3]
+
+
+def test_a_run_over_two_files_has_the_cases_of_both(jury):
+    for name in "ab":
+        cases = jury.write(f"{name}.jsonl", {"id": name, "question": "Open?", "response": "Yes."})
+        assert jury.run(cases, "--run", "r").code == 0
+
+    assert jury("list", "--runs", "--json").json[0]["cases"] == 2
+
+
+def test_a_list_is_searched_for_what_jurors_wrote(judged):
+    outcome = judged("list", "--search", "password")
+    (row,) = judged("list", "--search", "PASSWORD", "--json").json
+
+    line, excerpt = outcome.out.splitlines()[:2]
+    assert "r1~leak" in line
+    assert excerpt.startswith("    ")
+    assert "password" in excerpt.lower()
+    assert (row["debate_id"], row["excerpt"]["version"] > 1) == ("r1~leak", True)
+    assert judged("list", "--search", "nobodywrotethis").err == (
+        "no debates in which 'nobodywrotethis' is found in this store\n"
+    )
+
+
+def test_a_list_is_sorted_and_its_columns_chosen(judged):
+    outcome = judged("list", "--sort", "score", "--order", "asc", "--columns", "case,score,cost,models")
+
+    heading, *lines = (line.split("\t") for line in outcome.out.splitlines())
+    assert heading == ["case", "score", "cost", "models"]
+    assert [int(line[1]) for line in lines] == sorted(int(line[1]) for line in lines)
+    assert {line[3] for line in lines} == {"simulated/juror, simulated/judge"}
+
+
+def test_a_list_is_added_up(judged):
+    totals = judged("list", "--totals", "--json").json
+
+    assert (totals["debates"], totals["completed"]) == (3, 3)
+    assert judged("list", "--totals", "--model", "simulated/juror").out.startswith("3 debates: 3 completed, 0 failed")
+    assert judged("list", "--totals", "--model", "gpt").out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--columns", "cas"), "there is no column 'cas'; columns are debate, case"),
+        (("--columns", ","), "names no column"),
+        (("--columns", "case", "--json"), "leave --columns out"),
+        (("--totals", "--limit", "1"), "leave --limit"),
+        (("--totals", "--group-by", "tags"), "not both"),
+        (("--runs", "--search", "x"), "no other choice"),
+        (("--sort", "size"), "'size' is not one of"),
+        (("--min-cost", "nan"), "--min-cost"),
+        (("--search", " "), "1 to 200 printable characters"),
+        (("--search", "a\nb"), "1 to 200 printable characters"),
+        (("--quorum", "half"), "'half' is not one of"),
+    ],
+)
+def test_what_a_list_cannot_do_is_refused_with_what_it_can(judged, arguments, said):
+    outcome = judged("list", *arguments)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in " ".join(outcome.err.split())
+
+
+def test_an_empty_store_says_how_to_begin(jury):
+    assert jury("db", "upgrade").code == 0
+    debates, runs = jury("list"), jury("list", "--runs")
+
+    assert (debates.code, debates.err) == (
+        0,
+        "no debates in this store yet; jury demo holds one, jury run CASES judges yours\n",
+    )
+    assert "no runs in this store yet" in runs.err
 
 
 def test_a_list_of_nothing_is_empty_and_said(judged):
     outcome = judged("list", "--run", "other")
 
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err == "no debates of a run other in this store\n"
+    assert outcome.err == "no debates of a run other in this store; jury list --runs shows those that there are\n"
     assert ids(judged, "--run", "other") == []
 
 
 def test_lines_of_a_list_show_japanese_as_it_is(judged):
-    last = judged("list").out.splitlines()[-1]
+    first = judged("list").out.splitlines()[0]
 
-    assert last.endswith("  返金")
+    assert first.endswith("  返金")
 
 
 def test_show_has_every_part_and_no_escape_off_a_terminal(judged):
@@ -99,7 +184,7 @@ def test_demo_prints_the_result_as_json_and_holds_a_new_debate_each_time(jury):
 
     assert first.json["final_verdict"] == second.json["final_verdict"]
     assert first.json["simulated"] is True
-    assert ids(jury) == [first.json["debate_id"], second.json["debate_id"]]
+    assert ids(jury) == [second.json["debate_id"], first.json["debate_id"]]
 
 
 def test_demo_names_the_store_in_what_to_do_next(jury):

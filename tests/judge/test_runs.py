@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from unittest.mock import patch
 
 import pytest
 
@@ -26,6 +27,7 @@ class RefusedPort:
 
     def __init__(self, problem: Exception) -> None:
         self.held: list[str] = []
+        self.sizes: list[int | None] = []
         self._problem = problem
         self._outbox: Outbox[Finished] = Outbox("one")
 
@@ -36,6 +38,9 @@ class RefusedPort:
 
     async def poll(self, life: str, ack: int) -> Delivery[Finished]:
         return await self._outbox.poll(life, ack)
+
+    async def keep_run_size(self, _run_id: str, cases: int | None) -> None:
+        self.sizes.append(cases)
 
 
 class Silent:
@@ -161,3 +166,31 @@ async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_
 
     assert (2, 2, True) == (surveyed.total, surveyed.read, surveyed.left)
     assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == surveyed.losses.line()
+
+
+@pytest.mark.parametrize("seconds", [0.0, None])
+async def test_a_run_notes_how_many_cases_it_has_however_long_it_takes_to_count_them(seconds: float | None) -> None:
+    store = MemoryEventStore()
+    with patch.object(store, "close"):
+        await held(a_run(*(a_case(f"c{n}") for n in range(2))), store, seconds=None)
+        await held(a_run(*(a_case(f"c{n}") for n in range(1, 7))), store, seconds=seconds)
+
+    (run,) = store.runs()
+    assert (7, 7, 7) == (run.cases, run.total, run.ended)
+
+
+async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() -> None:
+    port = RefusedPort(StoreFailed("disk full"))
+    run = a_run(*(a_case(f"c{n}") for n in range(9)))
+
+    @asynccontextmanager
+    async def court() -> AsyncIterator[CoordinatorPort]:
+        yield port
+
+    surveyed = survey(run, MemoryEventStore(), seconds=0.0)
+    stopping = asyncio.Event()
+    lines = carry_out(run, surveyed, MemoryEventStore(), court, progress=Silent(), stopping=stopping, problems=[])
+    async for _ in lines:
+        pass
+
+    assert [None] == port.sizes

@@ -303,7 +303,7 @@ def test_statements_lead_to_their_calls_and_name_their_tools():
         "/?run=%2F",
         "/?before=x",
         "/?simulated=maybe",
-        "/?q=%00",
+        "/?search=%00",
     ],
 )
 def test_an_address_that_names_nothing_gets_a_page_that_says_so(address):

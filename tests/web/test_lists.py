@@ -99,13 +99,13 @@ def test_a_checked_debate_has_the_verdict_of_its_events_and_a_list_that_says_oth
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ("q=two", ["run-1~two"]),
-        ("q=返", ["run-1~two"]),
+        ("search=two", ["run-1~two"]),
+        ("search=返", ["run-1~two"]),
         ("verdict=unsafe_fail", ["run-1~two", "run-1~one"]),
         ("run=run-2", ["run-2~one"]),
         ("status=discussing", ["run-2~one", "run-1~three"]),
         ("simulated=no", []),
-        ("simulated=yes&run=run-1&q=O", ["run-1~two", "run-1~one"]),
+        ("simulated=yes&run=run-1&search=O", ["run-1~two", "run-1~one"]),
     ],
 )
 def test_the_list_is_searched_and_filtered(site, query, found):
@@ -136,7 +136,7 @@ def known() -> Site:
         ("where=tags=refund&where=metadata.level!=3", ["run-1~two"]),
         ("where=cluster~支&where=", ["run-1~one"]),
         ("where=tags%3Da%26b&verdict=unsafe_fail", ["run-1~one"]),
-        ("where=tags!~&q=four", ["run-1~four"]),
+        ("where=tags!~&search=four", ["run-1~four"]),
     ],
 )
 def test_the_list_is_filtered_by_conditions_on_cases(known, query, found):
@@ -199,13 +199,17 @@ def test_a_debates_page_says_what_no_juror_was_shown(known, lang, losses, facts)
 
 
 def test_a_filter_that_is_set_shows_in_the_form(site):
-    shown = site.get("/?verdict=safe_pass&simulated=no&run=run-1&q=x")
+    shown = site.get("/?verdict=safe_pass&simulated=no&run=run-1&search=x")
 
-    assert ["safe_pass", "", "no"] == [
-        next((one.attributes["value"] for one in select.css("option[selected]")), "")
+    chosen = {
+        select.attributes["name"]: next((one.attributes["value"] for one in select.css("option[selected]")), "")
         for select in shown.tree.css("select")
-    ]
-    assert "No debate fits." == shown.one("main > .absent")
+    }
+    assert {"verdict": "safe_pass", "simulated": "no", "sort": "opened", "order": "desc"} == {
+        name: value for name, value in chosen.items() if value
+    }
+    assert "No debate fits. Take a filter away, or look for other words." == shown.one("main > .absent")
+    assert "open" not in shown.node("#more").attributes
 
 
 def test_a_long_list_goes_on_from_page_to_page():
@@ -219,13 +223,98 @@ def test_a_long_list_goes_on_from_page_to_page():
     assert [f"d{number}" for number in reversed(range(120))] == seen
 
 
+def test_what_jurors_wrote_is_found_and_shown_with_a_link_to_where_it_stands(site):
+    shown = site.get("/?search=OVERLOOKED+code")
+
+    assert ["run-1~two", "run-1~one"] == shown.all(".list tbody .sub")
+    assert ["Found: I overlooked the code; I now fail it."] * 2 == shown.all(".found")
+    (link,) = {one for one in shown.attributes(".found", "href") if one and "run-1~two" in one}
+    assert link.startswith("/debates/run-1~two/events#e-")
+
+
+@pytest.mark.parametrize("by", ["score", "case", "cost", "quorum", "run"])
+def test_a_sorted_list_goes_on_from_page_to_page(by):
+    site = Site(stored(*(debate(f"d{number}", whole=bool(number % 3)) for number in range(70))))
+    seen, address = [], f"/?sort={by}&order=asc&columns=score&columns=cost"
+    while address:
+        shown = site.get(address)
+        seen += shown.all(".list tbody .sub")
+        address = next(iter(shown.attributes(".pages a[rel=next]", "href")), None)
+
+    assert 70 == len(seen) == len(set(seen))
+
+
+def test_a_heading_sorts_by_its_column_and_the_other_way_round(site):
+    shown = site.get("/?sort=score&order=asc&columns=score&columns=models&verdict=unsafe_fail")
+
+    assert ["Case", "Score ↑", "Models"] == shown.all(".list thead th")
+    assert ["ascending"] == [one for one in shown.attributes(".list thead th", "aria-sort") if one]
+    assert [
+        "/?verdict=unsafe_fail&sort=case&columns=score&columns=models",
+        "/?verdict=unsafe_fail&sort=score&columns=score&columns=models",
+    ] == shown.attributes(".list thead a", "href")
+    assert "open" in shown.node("#more").attributes
+
+
+def test_all_debates_that_fit_are_added_up_on_request(site):
+    address = site.get("/?run=run-1").node("#totals").attributes["href"]
+    shown = site.get(address)
+
+    assert "3 debates, 2 completed, 0 failed, 0 cancelled" == shown.all(".totals p")[0]
+    assert not shown.tree.css("#totals")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "sort=size",
+        "order=up",
+        "columns=size",
+        "min_cost=x",
+        "max_cost=-1",
+        "max_cost=1e5",
+        "quorum=half",
+        "label=bad",
+        "after=x",
+        "sort=score&after=5",
+        "sort=score&after=5:%22a%22",
+        "model=a%0ax",
+        "search=%00",
+    ],
+)
+def test_what_a_list_cannot_be_asked_for_is_refused_with_the_name_of_the_field(site, query):
+    shown = site.get(f"/?{query}")
+
+    assert 404 == shown.status
+    assert query.split("&")[-1].split("=")[0] in shown.one(".notice")
+
+
+def test_beyond_the_last_page_the_list_says_so(site):
+    shown = site.get("/?after=1")
+
+    assert "There are no more debates. First page" == shown.one("main > .absent")
+
+
+def test_a_run_shows_how_many_of_its_cases_are_over():
+    store = stored(debate("one"), debate("two", whole=False))
+    store.keep_run_size("run-1", 123)
+    site = Site(store)
+    shown = site.get("/runs/run-1")
+
+    assert "1 of 123 debates over" == shown.one("#h-progress + p")
+    assert ["completed", "open", "not begun"] == [row[0] for row in shown.table("[aria-labelledby=h-progress]")]
+    assert [["run-1", "123", "1"]] == [row[:3] for row in site.get("/runs").table(".list")]
+    store.keep_run_size("run-1", None)
+    assert "1 of the 2 debates over that were begun so far" == site.get("/runs/run-1").one("#h-progress + p")
+
+
 def test_an_empty_store_says_how_to_begin():
     assert "No debate yet. Hold one with: jury demo" == Site(stored()).get("/").one("main > .absent")
     assert "jury run" in Site(stored()).get("/runs").one("main > .absent")
 
 
 def test_the_runs_are_listed_newest_first(site):
-    assert [["run-2", "1", "0"], ["run-1", "3", "2"]] == [row[:3] for row in site.get("/runs").table(".list")]
+    assert [["run-2", "1+", "0"], ["run-1", "3+", "2"]] == [row[:3] for row in site.get("/runs").table(".list")]
 
 
 def test_a_run_tells_its_figures_beside_its_charts(site):

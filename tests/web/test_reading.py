@@ -102,6 +102,49 @@ def test_a_condition_that_is_none_is_refused_as_every_mistake_is() -> None:
     assert "fields are tags, cluster, label, case_id, metadata.NAME" == answer.json()["remedy"]
 
 
+def test_debates_are_found_by_what_jurors_wrote_and_added_up() -> None:
+    client = client_of(many("r", "r", "r"))
+
+    page = client.get("/api/debates?search=BECAUSE&totals=true").json()
+
+    assert ["d2", "d0"] == [row["debateId"] for row in page["rows"]]
+    assert [{"version": 2, "text": "because"}] * 2 == [row["excerpt"] for row in page["rows"]]
+    assert (2, 20.0, 0) == (page["totals"]["debates"], page["totals"]["meanScore"], page["unsearched"])
+    plain = client.get("/api/debates").json()
+    assert ({None}, None, None) == ({row["excerpt"] for row in plain["rows"]}, plain["totals"], plain["unsearched"])
+
+
+@pytest.mark.parametrize("sort", ["score", "case", "quorum"])
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_debates_are_sorted_page_by_page(sort: str, order: str) -> None:
+    client = client_of(many("r", "r", "r", None, "r"))
+    seen, path = [], f"/api/debates?limit=2&sort={sort}&order={order}&model=simulated/reader&max_cost=1"
+    while path:
+        page = client.get(path).json()
+        seen += [row["debateId"] for row in page["rows"]]
+        path = page["next"]
+
+    assert ["d0", "d1", "d2", "d3", "d4"] == sorted(seen)
+
+
+@pytest.mark.parametrize(
+    "query", ["sort=size", "order=up", "after=x", "sort=score&after=1:[]", "quorum=half", "min_cost=nan", "max_cost=-1"]
+)
+def test_what_a_list_cannot_be_asked_for_is_refused(query: str) -> None:
+    answer = client_of(many("r")).get(f"/api/debates?{query}")
+
+    assert (422, {"error", "remedy"}) == (answer.status_code, answer.json().keys())
+
+
+def test_a_run_says_how_many_cases_it_has() -> None:
+    store = many("r", "r")
+    store.keep_run_size("r", 123)
+
+    (run,) = client_of(store).get("/api/runs").json()["rows"]
+
+    assert (123, 2, 1) == (run["cases"], run["debates"], run["completed"])
+
+
 def test_the_filters_go_on_to_the_next_page() -> None:
     client = client_of(many("r", "r", "r", None))
 
@@ -292,7 +335,7 @@ HOSTILE = [
         "/api/evaluations/{}",
         "/api/compare?a={}&b=d0",
         "/api/debates?run={}",
-        "/api/debates?before={}",
+        "/api/debates?after={}",
         "/schemas/{}.json",
     ],
 )

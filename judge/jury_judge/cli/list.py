@@ -1,105 +1,153 @@
 """`jury list`: the debates of a store."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.options import group_option, resolved_store, store_option, where_option
-from jury_judge.cli.options import run_id as run_id_form
+from jury_judge.cli.list_options import chosen_options, order, ordered_options, wanted
+from jury_judge.cli.options import group_option, resolved_store, store_option
 from jury_judge.views.moments import moment
 
 if TYPE_CHECKING:
-    from jury_events.conditions import Condition
-    from jury_store.debate_rows import DebateRow
+    from jury_judge.excerpts import Excerpt
+    from jury_store.debate_rows import DebateFilter, DebateRow
     from jury_store.event_store import EventStore
+    from jury_store.list_order import Order, Place
+
+    Lines = Iterator[tuple[DebateRow, Excerpt | None]]
 
 _PAGE = 1000
 
 
 @click.command("list")
-@click.option("--run", "run_id", metavar="ID", callback=run_id_form, help="Only the debates of this run.")
-@where_option
-@click.option("--unfinished", is_flag=True, help="Only debates that are not over.")
-@click.option("--quarantined", is_flag=True, help="Only debates in quarantine, which are left out else.")
+@chosen_options
 @group_option
+@click.option("--totals", is_flag=True, help="Print what all of them come to instead of the debates.")
+@ordered_options
+@click.option("--columns", metavar="NAMES", help="Print these columns, parted by commas, with tabs and a heading.")
 @click.option("--runs", "of_runs", is_flag=True, help="List the runs instead.")
 @click.option("--limit", type=click.IntRange(min=1), help="At most N lines. [default: all]")
 @store_option
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects; with --group-by one object.")
-def command(
-    run_id: str | None,
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a list of objects, of --group-by and --totals one.")
+def command(**options: Any) -> int:
+    """List debates, the newest first, or count them by a field of their cases."""
+    return _list(wanted(options), order(options), **options)
+
+
+def _list(
+    chosen: "DebateFilter",
+    sorted_by: "Order",
     *,
-    where: "tuple[Condition, ...]",
-    unfinished: bool,
-    quarantined: bool,
     group_by: str | None,
+    totals: bool,
+    columns: str | None,
     of_runs: bool,
     limit: int | None,
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    """List debates in the order in which they were opened, or count them by a field of their cases."""
-    from jury_judge.cli.terminal import note
+    from jury_judge.views.list_columns import parse_columns
     from jury_store.opening import open_store
 
-    if of_runs and (run_id or unfinished or quarantined or where or group_by):
-        raise click.UsageError("--runs goes with none of --run, --where, --unfinished, --quarantined and --group-by")
-    if group_by and limit:
-        raise click.UsageError("--group-by counts all debates: leave --limit out, or choose with --run and --where")
+    _check_together(chosen, group_by, totals=totals, columns=columns, of_runs=of_runs, limit=limit, as_json=as_json)
+    names = None if columns is None else parse_columns(columns)
     store = open_store(resolved_store(store_url), write=False)
     try:
         if of_runs:
             found = _print_runs(store, limit, as_json=as_json)
+        elif totals:
+            found = _print_totals(store, chosen, as_json=as_json)
+        elif group_by:
+            found = _print_groups((row for row, _ in _rows(store, chosen, sorted_by, None)), group_by, as_json=as_json)
         else:
-            rows = _first(_pages(store, run_id, where, limit, unfinished=unfinished, quarantined=quarantined), limit)
-            found = _print_groups(rows, group_by, as_json=as_json) if group_by else _print(rows, as_json=as_json)
-            if not quarantined and store.debates(run_id=run_id, where=where, quarantined=True, limit=1):
-                note("debates in quarantine are left out: jury list --quarantined shows them")
+            found = _print(_rows(store, chosen, sorted_by, limit), names, as_json=as_json)
+        _note_what_is_left_out(store, chosen, of_runs=of_runs)
+        if not found and not as_json:
+            _note_none(store, chosen, of_runs=of_runs)
     finally:
         store.close()
-    if not found and not as_json:
-        of_run = f" of a run {run_id}" if run_id else ""
-        such = f" with {' and '.join(map(str, where))}" if where else ""
-        note(f"no {'unfinished ' if unfinished else ''}debates{of_run}{such} in this store")
     return Exit.DONE
 
 
-def _pages(
-    store: "EventStore",
-    run_id: str | None,
-    where: "tuple[Condition, ...]",
+def _check_together(
+    chosen: "DebateFilter",
+    group_by: str | None,
+    *,
+    totals: bool,
+    columns: str | None,
+    of_runs: bool,
     limit: int | None,
-    **chosen: bool,
-) -> "Iterator[DebateRow]":
-    after = 0
-    page = min(_PAGE, limit) if limit is not None else _PAGE
-    while rows := store.debates(run_id=run_id, where=where, limit=page, after=after, **chosen):
-        yield from rows
-        after = rows[-1].position
+    as_json: bool,
+) -> None:
+    from jury_store.debate_rows import EVERY_DEBATE
+
+    if of_runs and (chosen != EVERY_DEBATE or group_by or totals or columns):
+        raise click.UsageError("--runs lists all runs: it goes with --limit and --json, and with no other choice")
+    if (group_by or totals) and (limit or columns):
+        which = "--group-by counts" if group_by else "--totals adds up"
+        raise click.UsageError(
+            f"{which} all debates: leave --limit and --columns out, or choose with --run and --where"
+        )
+    if group_by and totals:
+        raise click.UsageError("give --group-by or --totals, not both")
+    if columns and as_json:
+        raise click.UsageError("--json prints every column: leave --columns out")
 
 
-def _first(rows: Iterator[Any], limit: int | None) -> Iterator[Any]:
-    numbers = iter(range(limit if limit is not None else 2**62))
-    return (row for row, _ in zip(rows, numbers, strict=False))
+def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "Order", limit: int | None) -> "Lines":
+    """Rows page by page, with what a search found in them."""
+    from jury_judge.excerpts import excerpts
+
+    left = limit if limit is not None else 2**62
+    place: Place | None = None
+    while left and (rows := store.listed(chosen, sorted_by, limit=min(_PAGE, left), after=place)):
+        for start in range(0, len(rows), 50):
+            some = rows[start : start + 50]
+            said = excerpts(store, [row.debate_id for row in some], chosen.search) if chosen.search else {}
+            yield from ((row, said.get(row.debate_id)) for row in some)
+        left -= len(rows)
+        place = sorted_by.place(asdict(rows[-1]))
 
 
-def _print(rows: "Iterator[DebateRow]", *, as_json: bool) -> bool:
+def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool:
     """A line a debate; whether there was any."""
+    if as_json:
+        return _print_json({**asdict(row), **({"excerpt": said._asdict()} if said else {})} for row, said in rows)
+    if names is not None:
+        return _print_columns((row for row, _ in rows), names)
+    return _print_lines(rows)
+
+
+def _print_lines(rows: "Lines") -> bool:
     from jury_judge.views.visible_text import visible_line
 
-    if as_json:
-        return _print_json(rows)
     row = None
-    for row in rows:
+    for row, said in rows:
         verdict = row.final_verdict if row.status == "completed" else row.status
         score = "" if row.final_score is None else row.final_score
         case = visible_line(row.case_id, 60)
         line = f"{moment(row.opened_at)}  {verdict:<12} {score:>3}  {row.debate_id}  {case}"
         print("  ".join((line, *_marks(row))))
+        if said is not None:
+            print(f"    {visible_line(said.text, 300)}")
+    return row is not None
+
+
+def _print_columns(rows: "Iterator[DebateRow]", names: Sequence[str]) -> bool:
+    """Tabs between, whatever is in a value: a tab or a line's end in one would be shown as what it is."""
+    from jury_judge.views.list_columns import COLUMNS
+    from jury_judge.views.visible_text import visible_line
+
+    print("\t".join(names))
+    row = None
+    for row in rows:
+        values = (COLUMNS[name](row) for name in names)
+        print("\t".join("" if value is None else visible_line(str(value), 1000) for value in values))
     return row is not None
 
 
@@ -120,14 +168,28 @@ def _marks(row: "DebateRow") -> Iterator[str]:
 
 
 def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> bool:
-    rows = _first(iter(store.runs()), limit)
+    from jury_judge.views.run_progress import run_progress
+
+    rows = islice(reversed(store.runs()), limit)
     if as_json:
-        return _print_json(rows)
+        return _print_json(map(asdict, rows))
     row = None
     for row in rows:
         verdicts = f"{row.safe_pass} safe_pass, {row.needs_review} needs_review, {row.unsafe_fail} unsafe_fail"
-        print(f"{row.run_id}  {row.completed}/{row.debates} completed: {verdicts}")
+        others = "".join(f", {number} {name}" for name in ("failed", "cancelled") if (number := getattr(row, name)))
+        print(f"{row.run_id}  {run_progress(row)}: {verdicts}{others}")
     return row is not None
+
+
+def _print_totals(store: "EventStore", chosen: "DebateFilter", *, as_json: bool) -> bool:
+    from jury_judge.views.totals_view import totals_lines
+
+    found = store.totals(chosen)
+    if as_json:
+        print(json.dumps(asdict(found), indent=2))
+    elif found.debates:
+        print("\n".join(totals_lines(found)))
+    return bool(found.debates)
 
 
 def _print_groups(rows: "Iterator[DebateRow]", group_by: str, *, as_json: bool) -> bool:
@@ -143,12 +205,12 @@ def _print_groups(rows: "Iterator[DebateRow]", group_by: str, *, as_json: bool) 
     return bool(groups)
 
 
-def _print_json(rows: Iterator[Any]) -> bool:
+def _print_json(rows: "Iterator[dict[str, Any]]") -> bool:
     """A list, an object a line, however long it is."""
     print("[", end="")
     separator = "\n"
     for row in rows:
-        print(separator + json.dumps(_plain(asdict(row)), ensure_ascii=False), end="")
+        print(separator + json.dumps(_plain(row), ensure_ascii=False), end="")
         separator = ",\n"
     print("\n]")
     return True
@@ -163,3 +225,43 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
         else:
             plain[name] = value.hex() if isinstance(value, bytes) else value
     return plain
+
+
+def _note_what_is_left_out(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) -> None:
+    from jury_judge.cli.terminal import note
+
+    if of_runs:
+        return
+    if not chosen.quarantined and store.listed(chosen._replace(quarantined=True), limit=1):
+        note("debates in quarantine are left out: jury list --quarantined shows them")
+    if chosen.search is not None and (behind := store.unsearched()):
+        note(
+            f"what jurors wrote in the last {behind} events is not searched yet: a run that goes on sees to it, and so "
+            "does jury db rebuild"
+        )
+
+
+def _note_none(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) -> None:
+    """Why there is nothing to see, and what to do."""
+    from jury_judge.cli.terminal import note
+    from jury_store.debate_rows import EVERY_DEBATE
+
+    if not store.listed(limit=1) and not store.listed(EVERY_DEBATE._replace(quarantined=True), limit=1):
+        note(
+            f"no {'runs' if of_runs else 'debates'} in this store yet; jury demo holds one, jury run CASES judges yours"
+        )
+        return
+    if of_runs:
+        note("no runs in this store: its debates belong to none")
+        return
+    if chosen.run_id is not None and all(run.run_id != chosen.run_id for run in store.runs()):
+        note(f"no debates of a run {chosen.run_id} in this store; jury list --runs shows those that there are")
+        return
+    narrowed = [
+        f"of a run {chosen.run_id}" if chosen.run_id else "",
+        f"with {' and '.join(map(str, chosen.where))}" if chosen.where else "",
+        f"in which {chosen.search!r} is found" if chosen.search else "",
+        f"in which {chosen.model!r} sits" if chosen.model else "",
+    ]
+    such = "".join(f" {one}" for one in narrowed if one)
+    note(f"no {'unfinished ' if chosen.unfinished else ''}debates{such} in this store")

@@ -183,7 +183,7 @@ def patience_option(command: F) -> F:
         type=click.FloatRange(min=0, max=86_400),
         default=60.0,
         show_default=True,
-        callback=_finite,
+        callback=finite,
         help="When the store cannot be written, keep what models answer in memory and try again for so long.",
     )(command)
 
@@ -201,7 +201,7 @@ def budget_options(command: F) -> F:
             "--max-cost",
             type=click.FloatRange(min=0, max=1e9),
             metavar="USD",
-            callback=_finite,
+            callback=finite,
             help="US dollars at most, over all sessions of the run.",
         ),
     ):
@@ -209,9 +209,9 @@ def budget_options(command: F) -> F:
     return command
 
 
-def _finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+def finite(_context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is no amount of dollars", param=parameter)
+        raise click.BadParameter("nan is not a number", param=parameter)
     return value
 
 

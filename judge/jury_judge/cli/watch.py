@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from jury_judge.live.feed import Feed, Opening
     from jury_store.event_store import EventStore
 
+_PROGRESS_SECONDS = 2.0
+"""Between two lines that say how far a run is."""
+
 _MOST = 1_000_000
 """Debates that are followed at once: each costs a place in memory, and no connection."""
 
@@ -87,16 +90,31 @@ class _Watching:
         self.damaged = False
         self._as_json = as_json
         self._named = named
+        self._said = ""
 
     async def follow_all(self, debate_ids: Iterable[str]) -> None:
         """To the end of each."""
         await asyncio.gather(*map(self._follow, debate_ids))
+
+    async def say_progress(self, store: "EventStore", run_id: str) -> None:
+        """How far the run is, every few seconds where that changed."""
+        from jury_judge.cli.terminal import note
+        from jury_judge.views.run_progress import run_progress
+
+        while True:
+            run = next((one for one in await asyncio.to_thread(store.runs) if one.run_id == run_id), None)
+            line = "" if run is None else f"run {run_id}: {run_progress(run)}"
+            if line != self._said:
+                self._said = line
+                note(line)
+            await asyncio.sleep(_PROGRESS_SECONDS)
 
     async def follow_open(self, store: "EventStore", run_id: str | None, where: "tuple[Condition, ...]") -> None:
         """Those that are not over, and every one that opens, for ever."""
         from jury_events.conditions import admitted
 
         tasks: dict[str, asyncio.Task[None]] = {}
+        progress = None if run_id is None else asyncio.create_task(self.say_progress(store, run_id))
         broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def ended(task: asyncio.Task[None]) -> None:
@@ -113,6 +131,8 @@ class _Watching:
             if run_id in {None, opening.run_id} and admitted(where, opening.values):
                 begin(opening.debate_id)
 
+        if progress is not None:
+            progress.add_done_callback(ended)
         async with self._feed.openings(opens):
             after = 0
             open_ones = partial(store.debates, run_id=run_id, unfinished=True, where=where)

@@ -1,6 +1,7 @@
 """Debates: listed, read, their events, replayed and rescored."""
 
 import json
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -8,11 +9,12 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
 from jury_events.codec import decode
-from jury_events.conditions import parse_conditions
+from jury_events.conditions import Condition, parse_conditions
 from jury_events.envelope import StoredEvent
 from jury_events.ids import RUN_ID, calls_stream, debate_stream
 from jury_events.verdict import Verdict
 from jury_judge.debates import read_debate
+from jury_judge.excerpts import Excerpt, excerpts
 from jury_judge.grids import grid_of
 from jury_judge.views.events_view import hash_text
 from jury_judge.views.moments import moment
@@ -21,7 +23,9 @@ from jury_judge.web.api.forms import (
     MOST_ROWS,
     DebateLine,
     DebateResult,
+    DebateRows,
     EventLine,
+    ListTotals,
     ReplayResult,
     RescoringAsked,
     RescoringResult,
@@ -36,8 +40,9 @@ from jury_replay.replay import replay_chunk
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem as RowProblem
 from jury_replay.selection import Selection
-from jury_store.debate_rows import DebateFilter, DebateStatus
-from jury_store.list_order import Place
+from jury_store.debate_rows import DebateFilter
+from jury_store.debate_status import DebateStatus
+from jury_store.list_order import SORTS, BadPlace, Order
 
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)
 
@@ -48,7 +53,12 @@ def listed(
     *,
     search: Annotated[
         str | None,
-        Query(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$", description="In debate and case ids."),
+        Query(
+            min_length=1,
+            max_length=200,
+            pattern=r"^[^\x00-\x1f\x7f]+$",
+            description="Words that a juror wrote, or a piece of a debate's or case's id.",
+        ),
     ] = None,
     verdict: Verdict | None = None,
     status: DebateStatus | None = None,
@@ -60,21 +70,64 @@ def listed(
             max_length=MOST_CONDITIONS, description="Conditions on the cases (docs/filtering.md), all of which hold."
         ),
     ] = [],  # noqa: B006  (FastAPI copies it)
-    before: Annotated[int | None, Query(ge=1, le=AT_MOST)] = None,
+    label: Verdict | None = None,
+    model: Annotated[str | None, Query(min_length=1, max_length=200, description="That sits, or judges.")] = None,
+    quorum: Literal["met", "lost"] | None = None,
+    min_cost: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")] = None,
+    max_cost: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")] = None,
+    unfinished: bool = False,
+    sort: Annotated[
+        Literal[tuple(SORTS)],  # type: ignore[valid-type]
+        Query(description="What is not known is less than anything that is."),
+    ] = "opened",
+    order: Literal["asc", "desc"] = "desc",
+    totals: Annotated[bool, Query(description="Add up all debates that fit; looks at each.")] = False,
+    after: Annotated[str | None, Query(max_length=2000, description="As `next` has it: where a page ended.")] = None,
     limit: Limit = MOST_ROWS,
-) -> Rows[DebateLine]:
-    """Debates, the newest first, page by page."""
+) -> DebateRows:
+    """Debates, the newest first or in another order, page by page."""
     conditions = parse_conditions(where)
-    wanted = DebateFilter(run, status, verdict, simulated, search, conditions)
-    rows = service.store.listed(wanted, limit=limit, after=None if before is None else Place(before))
+    labelled = () if label is None else (Condition("label", "=", label),)
+    wanted = DebateFilter(
+        run,
+        status,
+        verdict,
+        simulated,
+        search,
+        conditions + labelled,
+        model=model,
+        quorum=None if quorum is None else quorum == "met",
+        min_cost=min_cost,
+        max_cost=max_cost,
+        unfinished=unfinished,
+    )
+    sorting = Order(sort, order == "desc")
+    try:
+        rows = service.store.listed(wanted, sorting, limit=limit, after=None if after is None else sorting.read(after))
+    except BadPlace as error:
+        raise Refused(422, f"after: {error}", "begin again without it") from None
     following = None
     if len(rows) == limit:
         asked: dict[str, Any] = {"search": search, "verdict": verdict, "status": status, "run": run}
-        asked |= {"simulated": None if simulated is None else str(simulated).lower()}
-        asked |= {"where": conditions, "before": rows[-1].position, "limit": limit}
+        asked |= {"simulated": None if simulated is None else str(simulated).lower(), "where": conditions}
+        asked |= {"label": label, "model": model, "quorum": quorum, "min_cost": min_cost, "max_cost": max_cost}
+        asked |= {"unfinished": "true" if unfinished else None}
+        asked |= {"sort": None if sort == "opened" else sort, "order": None if order == "desc" else order}
+        asked |= {"after": sorting.written(sorting.place(asdict(rows[-1]))), "limit": limit}
         given = {name: value for name, value in asked.items() if value is not None}
         following = "/api/debates?" + urlencode(given, doseq=True)
-    return Rows[DebateLine](rows=[DebateLine.model_validate(row_table(row)) for row in rows], next=following)
+    said = excerpts(service.store, [row.debate_id for row in rows], search) if search else {}
+    return DebateRows(
+        rows=[DebateLine.model_validate({**row_table(row), "excerpt": _excerpt(said, row.debate_id)}) for row in rows],
+        next=following,
+        totals=ListTotals.model_validate(asdict(service.store.totals(wanted))) if totals else None,
+        unsearched=service.store.unsearched() if search else None,
+    )
+
+
+def _excerpt(said: dict[str, Excerpt], debate_id: str) -> dict[str, Any] | None:
+    found = said.get(debate_id)
+    return None if found is None else found._asdict()
 
 
 @router.get(

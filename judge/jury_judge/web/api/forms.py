@@ -10,7 +10,7 @@ from jury_events.value import Label, NewRunId
 from jury_events.verdict import Verdict
 from jury_judge.views.debate_record import Status
 from jury_replay.rescoring.settings import KEYS
-from jury_store.debate_rows import DebateStatus
+from jury_store.debate_status import DebateStatus
 
 T = TypeVar("T")
 
@@ -96,6 +96,13 @@ class Under(Camel):
     links: Links
 
 
+class FoundText(Camel):
+    """A piece of what somebody wrote: the event of the debate, and the text around the first of the words."""
+
+    version: int
+    text: str
+
+
 class DebateLine(Camel):
     """One debate at a glance. Cost in US dollars, null where it is not known.
 
@@ -105,7 +112,7 @@ class DebateLine(Camel):
     """
 
     debate_id: str
-    position: Annotated[int, Field(ge=1, description="Of its opening in the log; `before=` it lists the older ones.")]
+    position: Annotated[int, Field(ge=1, description="Of its opening in the log.")]
     run_id: str | None
     case_id: str
     status: DebateStatus
@@ -117,6 +124,7 @@ class DebateLine(Camel):
     tags: list[str]
     metadata: Metadata
     agent_cost: float | None
+    models: Annotated[list[str], Field(description="That the panel asks first, the final judge's last.")]
     not_shown: Annotated[int, Field(description="How many things of the case no juror is shown.")]
     opened_at: Moment
     updated_at: Moment
@@ -137,10 +145,11 @@ class DebateLine(Camel):
     imported_from: str | None
     quarantined: str | None
     problem: str | None
+    excerpt: Annotated[FoundText | None, Field(description="What a search found; null where it was an id.")]
 
 
 class RunLine(Camel):
-    """One run at a glance."""
+    """One run at a glance. `debates` were opened; `cases` is how many the run has, null where that is not known."""
 
     run_id: str
     position: Annotated[int, Field(ge=1, description="Of its first debate's opening in the log.")]
@@ -153,6 +162,7 @@ class RunLine(Camel):
     unsafe_fail: int
     first_at: Moment
     last_at: Moment
+    cases: int | None
 
 
 class Rows(Camel, Generic[T]):
@@ -160,6 +170,31 @@ class Rows(Camel, Generic[T]):
 
     rows: list[T]
     next: str | None
+
+
+class ListTotals(Camel):
+    """What all debates of a list come to. Cost in US dollars where it is known; `unknownCost` counts the others."""
+
+    debates: int
+    completed: int
+    failed: int
+    cancelled: int
+    safe_pass: int
+    needs_review: int
+    unsafe_fail: int
+    mean_score: Annotated[float | None, Field(description="Of the completed debates.")]
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unknown_cost: int
+
+
+class DebateRows(Rows[DebateLine]):
+    """A page of debates. `unsearched`: so many of the newest events a search does not look through yet."""
+
+    totals: Annotated[ListTotals | None, Field(description="null where they were not asked for.")]
+    unsearched: Annotated[int | None, Field(description="null where nothing was searched for.")]
 
 
 class EventLine(Camel):

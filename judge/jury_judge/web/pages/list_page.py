@@ -1,19 +1,23 @@
-"""The list of debates: newest first, searched and filtered, a page at a time."""
+"""The list of debates: searched, filtered and sorted, a page at a time."""
 
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import debate_stream
+from jury_judge.excerpts import Excerpt, excerpts
 from jury_judge.views.answered import given_in
 from jury_judge.views.position_changes import change_counts, position_changes
 from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
+from jury_judge.web.pages.list_query import ListQuery
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
+from jury_store.list_order import Place
 from jury_store.projection import row_of
 
 PAGE = 50
@@ -36,43 +40,54 @@ class Agreement(NamedTuple):
 
 
 class ListRow(NamedTuple):
-    """A debate of the list; `agreement` is there once votes are, `integrity` where it was asked for."""
+    """A debate of the list; `agreement` is there once votes are, `integrity` where it was asked for.
+
+    `excerpt` is what a search found, where it did not find the debate by its id.
+    """
 
     debate: DebateRow
     agreement: Agreement | None
     integrity: IntegrityState | None
+    excerpt: Excerpt | None
 
 
 class ListPage(NamedTuple):
-    """One page; `before` is the position below which the next one begins, None on the last."""
+    """One page; `after` is the place after which the next one begins, None on the last."""
 
     rows: tuple[ListRow, ...]
-    before: int | None
+    after: Place | None
     checked: bool
 
 
-def list_page(store: EventStore, found: Sequence[DebateRow], *, check: bool = False) -> ListPage:
+def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -> ListPage:
     """The page of the debates `found`, of which there is one more than a page where another follows.
 
     Args:
         store: where they are.
-        found: newest first.
-        check: whether their records are checked, which takes about a millisecond each.
+        found: in the order asked for.
+        query: what was asked; to check their records takes about a millisecond each.
     """
     shown = found[:PAGE]
+    after = query.order.place(asdict(shown[-1])) if len(found) > len(shown) else None
     ids = [row.debate_id for row in shown]
-    streams = store.read_streams([debate_stream(one) for one in ids]) if ids else {}
+    streams = store.read_streams([debate_stream(one) for one in ids]) if ids and "agreement" in query.columns else {}
+    said = excerpts(store, ids, query.text) if query.text else {}
     states: dict[str, IntegrityState] = {}
     # A few at a time: their texts are held in memory, and may be long.
-    for start in range(0, len(ids) if check else 0, _AT_ONCE):
+    for start in range(0, len(ids) if query.check else 0, _AT_ONCE):
         records = store.records(ids[start : start + _AT_ONCE])
         states |= zip(ids[start:], integrity_states(store, records), strict=False)
         shown = [_as_recorded(row, records) for row in shown]
     rows = (
-        ListRow(row, agreement(streams.get(debate_stream(row.debate_id), [])), states.get(row.debate_id))
+        ListRow(
+            row,
+            agreement(streams.get(debate_stream(row.debate_id), [])),
+            states.get(row.debate_id),
+            said.get(row.debate_id),
+        )
         for row in shown
     )
-    return ListPage(tuple(rows), shown[-1].position if len(found) > len(shown) else None, checked=check)
+    return ListPage(tuple(rows), after, checked=query.check)
 
 
 def _as_recorded(row: DebateRow, records: Sequence[DebateRecord]) -> DebateRow:

@@ -1,5 +1,6 @@
 """What a reader of the list asks for, as its address says it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
@@ -7,8 +8,10 @@ from urllib.parse import urlencode
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.ids import is_run_id
 from jury_events.verdict import Verdict
-from jury_judge.web.pages.asked import NoSuchPage, number
-from jury_store.debate_rows import DebateFilter, DebateStatus
+from jury_judge.web.pages.asked import NoSuchPage
+from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
+from jury_store.debate_status import DebateStatus
+from jury_store.list_order import NEWEST, SORTS, BadPlace, Order, Place
 
 STATUSES: tuple[DebateStatus, ...] = get_args(DebateStatus)
 
@@ -19,13 +22,22 @@ MOST_CONDITION = 1000
 _MOST = 200
 """Characters of a search."""
 
+DEFAULT_COLUMNS = ("verdict", "score", "agreement", "rounds", "quorum", "integrity", "run", "opened")
+PAGE_COLUMNS = (
+    *("status", "verdict", "score", "label", "agreement", "rounds", "quorum", "integrity", "method", "models", "calls"),
+    *("input_tokens", "output_tokens", "cost", "agent_cost", "not_shown", "run", "opened", "updated", "ended"),
+)
+"""Columns beside the case, in this order; agreement and integrity are read debate by debate, and sort nothing."""
+
+_QUORUMS = {None: None, "met": True, "lost": False}
+_DOLLARS = re.compile(r"[0-9]{1,12}(\.[0-9]{0,12})?")
 _SIMULATED = {None: None, True: "yes", False: "no"}
 
 T = TypeVar("T", bound=str)
 
 
 class ListQuery(NamedTuple):
-    """Search and filters; None, "" and () do not filter. `before` is a position: only debates opened below it."""
+    """Search, filters, order and columns; None, "" and () do not filter. `after` is where the page before ended."""
 
     text: str = ""
     verdict: str | None = None
@@ -33,44 +45,87 @@ class ListQuery(NamedTuple):
     run_id: str | None = None
     simulated: bool | None = None
     where: tuple[Condition, ...] = ()
-    before: int | None = None
+    label: str | None = None
+    model: str = ""
+    quorum: str | None = None
+    min_cost: float | None = None
+    max_cost: float | None = None
+    order: Order = NEWEST
+    columns: tuple[str, ...] = DEFAULT_COLUMNS
+    after: Place | None = None
     check: bool = False
+    totals: bool = False
 
     @property
     def wanted(self) -> DebateFilter:
         """The same, as the store understands it."""
-        return DebateFilter(self.run_id, self.status, self.verdict, self.simulated, self.text or None, self.where)
+        return DebateFilter(
+            self.run_id,
+            self.status,
+            self.verdict,
+            self.simulated,
+            self.text or None,
+            self.where + (() if self.label is None else (Condition("label", "=", self.label),)),
+            model=self.model or None,
+            quorum=_QUORUMS[self.quorum],
+            min_cost=self.min_cost,
+            max_cost=self.max_cost,
+        )
 
     @property
     def filtered(self) -> bool:
         """Whether anything is left out on purpose."""
-        return bool(self.text or self.where) or any(
-            one is not None for one in (self.verdict, self.status, self.run_id, self.simulated)
-        )
+        return self.wanted != EVERY_DEBATE
+
+    @property
+    def newest_first(self) -> bool:
+        """Whether the list is in the order in which nobody asks for another."""
+        return self.order == NEWEST
+
+    @property
+    def more(self) -> bool:
+        """Whether something is set that the form shows only on request."""
+        rare = (self.label, self.model or None, self.quorum, self.min_cost, self.max_cost)
+        return any(one is not None for one in rare) or not self.newest_first or self.columns != DEFAULT_COLUMNS
 
     def address(self, **changes: Any) -> str:
         """The list with these fields changed, as a URL."""
         fields = self._replace(**changes)
         said = {
-            "q": fields.text,
+            "search": fields.text,
             "verdict": fields.verdict,
             "status": fields.status,
             "run": fields.run_id,
             "simulated": _SIMULATED[fields.simulated],
             "where": fields.where,
-            "before": fields.before,
+            "label": fields.label,
+            "model": fields.model,
+            "quorum": fields.quorum,
+            "min_cost": _written(fields.min_cost),
+            "max_cost": _written(fields.max_cost),
+            "sort": fields.order.by if fields.order.by != NEWEST.by else None,
+            "order": None if fields.order.descending else "asc",
+            "columns": () if fields.columns == DEFAULT_COLUMNS else fields.columns,
+            "after": None if fields.after is None else fields.order.written(fields.after),
             "check": "1" if fields.check else None,
+            "totals": "1" if fields.totals else None,
         }
         query = urlencode({name: value for name, value in said.items() if value}, doseq=True)
         return f"/?{query}" if query else "/"
 
+    def sorted_by(self, column: str) -> str:
+        """The list sorted by a column: the largest first, and the other way round where it is sorted so."""
+        descending = not (self.order.by == column and self.order.descending)
+        return self.address(order=Order(column, descending), after=None, check=False)
 
-def list_query(query: Mapping[str, str], where: Sequence[str] = ()) -> ListQuery:
+
+def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Sequence[str] = ()) -> ListQuery:
     """The query of an address; empty fields are as none.
 
     Args:
-        query: its fields, but for conditions.
+        query: its fields, but for conditions and columns.
         where: the conditions.
+        columns: the columns; none are those that are shown where nobody chooses.
 
     Raises:
         NoSuchPage: a field has a value that nothing can have.
@@ -81,19 +136,65 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = ()) -> ListQuery
     run_id = query.get("run", "").strip()
     if run_id and not is_run_id(run_id):
         raise NoSuchPage("run: this cannot name a run; the page of runs shows those that there are")
-    text = query.get("q", "").strip()[:_MOST]
-    if not text.isprintable():
-        raise NoSuchPage("q: no id holds such a character; search for a piece of a debate's or a case's id")
+    order = Order(
+        _one_of("sort", query, tuple(SORTS)) or NEWEST.by, descending=_one_of("order", query, ("asc", "desc")) != "asc"
+    )
     return ListQuery(
-        text=text,
+        text=_printable("search", query),
         verdict=_one_of("verdict", query, tuple(Verdict)),
         status=_one_of("status", query, STATUSES),
         run_id=run_id or None,
         simulated={None: None, "yes": True, "no": False}[_one_of("simulated", query, ("yes", "no"))],
         where=parse_conditions(where),
-        before=number("before", query),
+        label=_one_of("label", query, tuple(Verdict)),
+        model=_printable("model", query),
+        quorum=_one_of("quorum", query, ("met", "lost")),
+        min_cost=_dollars("min_cost", query),
+        max_cost=_dollars("max_cost", query),
+        order=order,
+        columns=_columns(columns),
+        after=_place(order, query),
         check=query.get("check") == "1",
+        totals=query.get("totals") == "1",
     )
+
+
+def _printable(name: str, query: Mapping[str, str]) -> str:
+    text = query.get(name, "").strip()[:_MOST]
+    if not text.isprintable():
+        raise NoSuchPage(f"{name}: nothing holds such a character; search for a word, or a piece of an id")
+    return text
+
+
+def _dollars(name: str, query: Mapping[str, str]) -> float | None:
+    said = query.get(name, "").strip()
+    if not said:
+        return None
+    if not _DOLLARS.fullmatch(said):
+        raise NoSuchPage(f"{name}: this is no number of dollars; write it like 0.25")
+    return float(said)
+
+
+def _written(dollars: float | None) -> str | None:
+    return None if dollars is None else f"{dollars:f}".rstrip("0").rstrip(".")
+
+
+def _columns(said: Sequence[str]) -> tuple[str, ...]:
+    names = [one.strip() for text in said for one in text.split(",") if one.strip()]
+    unknown = next((name for name in names if name not in PAGE_COLUMNS), None)
+    if unknown is not None:
+        raise NoSuchPage(f"columns: choose among {', '.join(PAGE_COLUMNS)}")
+    return tuple(name for name in PAGE_COLUMNS if name in names) or DEFAULT_COLUMNS
+
+
+def _place(order: Order, query: Mapping[str, str]) -> Place | None:
+    said = query.get("after", "")
+    if not said:
+        return None
+    try:
+        return order.read(said)
+    except BadPlace as error:
+        raise NoSuchPage(f"after: {error}") from None
 
 
 def _one_of(name: str, query: Mapping[str, str], values: Sequence[T]) -> T | None:

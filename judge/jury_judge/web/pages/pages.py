@@ -19,14 +19,14 @@ from jury_judge.web.pages.events_page import events_page
 from jury_judge.web.pages.exchange_page import ExchangeShelf, exchange_of, secrets_of
 from jury_judge.web.pages.integrity_state import integrity_states
 from jury_judge.web.pages.list_page import PAGE, list_page
-from jury_judge.web.pages.list_query import STATUSES, list_query
+from jury_judge.web.pages.list_query import PAGE_COLUMNS, STATUSES, list_query
 from jury_judge.web.pages.neighbours import neighbours
 from jury_judge.web.pages.run_page import LATEST, run_page, verdict_bar
 from jury_judge.web.pages.single_file import single_file
 from jury_judge.web.pages.texts import TextShelf
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
-from jury_store.list_order import Place
+from jury_store.list_order import SORTS
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _CHUNK = 64 * 1024
@@ -42,12 +42,20 @@ class Pages:
 
     def debates(self, asked: Asked) -> Response:
         """`/`: the list."""
-        query = list_query(asked.query, asked.every("where"))
-        found = self._store.listed(
-            query.wanted, limit=PAGE + 1, after=None if query.before is None else Place(query.before)
+        query = list_query(asked.query, asked.every("where"), asked.every("columns"))
+        found = self._store.listed(query.wanted, query.order, limit=PAGE + 1, after=query.after)
+        page = list_page(self._store, found, query)
+        return asked.html(
+            "list.html",
+            "debates",
+            page=page,
+            query=query,
+            totals=self._store.totals(query.wanted) if query.totals else None,
+            behind=self._store.unsearched() if query.text else 0,
+            statuses=STATUSES,
+            columns=PAGE_COLUMNS,
+            sorts=SORTS,
         )
-        page = list_page(self._store, found, check=query.check)
-        return asked.html("list.html", "debates", page=page, query=query, statuses=STATUSES)
 
     def runs(self, asked: Asked) -> Response:
         """`/runs`: every run, the newest first."""

@@ -62,12 +62,12 @@ class RunPage(NamedTuple):
     @property
     def ended(self) -> int:
         """Debates that are over."""
-        return self.run.completed + self.run.failed + self.run.cancelled
+        return self.run.ended
 
     @property
     def running(self) -> bool:
-        """Some are not."""
-        return self.ended < self.run.debates
+        """Some are not, or were not begun."""
+        return self.ended < (self.run.debates if self.run.total is None else self.run.total)
 
 
 def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> RunPage:
@@ -82,12 +82,11 @@ def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> Run
     flips = _flips(store, [row.debate_id for row in in_order])
     scores = Counter(min(row.final_score // _BAND, 9) for row in in_order if row.final_score is not None)
     costs = [row.cost for row in in_order]
-    open_debates = run.debates - run.completed - run.failed - run.cancelled
+    counts = {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled}
+    counts |= {"open": run.debates - run.ended, "ahead": 0 if run.total is None else run.total - run.debates}
     return RunPage(
         run=run,
-        progress=stacked_bar(
-            {"completed": run.completed, "failed": run.failed, "cancelled": run.cancelled, "open": open_debates}
-        ),
+        progress=stacked_bar(counts),
         verdicts=verdict_bar(run),
         scores=columns([(_band(band), float(scores[band]), 0.0) for band in range(10)]),
         flips=flips,

@@ -61,6 +61,32 @@ class EndWords(NamedTuple):
     no_discussion: str
 
 
+class ColumnWords(NamedTuple):
+    """The columns of the list of debates, by the names that the command and addresses have for them."""
+
+    case: str
+    status: str
+    verdict: str
+    score: str
+    label: str
+    agreement: str
+    rounds: str
+    quorum: str
+    integrity: str
+    method: str
+    models: str
+    calls: str
+    input_tokens: str
+    output_tokens: str
+    cost: str
+    agent_cost: str
+    not_shown: str
+    run: str
+    opened: str
+    updated: str
+    ended: str
+
+
 class PageWords(NamedTuple):
     """Every label of the pages; those with braces are filled in by the templates."""
 
@@ -111,7 +137,24 @@ class PageWords(NamedTuple):
     run: str
     newest: str
     older: str
+    column: ColumnWords
+    columns: str
+    more_filters: str
+    sort: str
+    ascending: str
+    descending: str
+    first_page: str
+    next_page: str
+    min_cost: str
+    max_cost: str
+    add_up: str
+    total_debates: str
+    total_cost: str
+    total_tokens: str
+    found_in: str
+    unsearched: str
     none_found: str
+    none_beyond: str
     none_yet: str
     shown_range: str
     simulated_mark: str
@@ -203,7 +246,10 @@ class PageWords(NamedTuple):
     shown_above: str
     run_progress: str
     run_total: str
+    run_begun: str
     run_open: str
+    run_ahead: str
+    run_over: str
     verdicts: str
     scores: str
     in_numbers: str
