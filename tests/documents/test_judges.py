@@ -66,6 +66,15 @@ def test_an_argument_wins_over_a_variable_and_a_variable_over_the_default() -> N
 
 
 @RETIRED
+def test_the_documents_classes_let_claude_stand_in_for_whatever_gemini_sits() -> None:
+    judge = CollaborativeJuryJudge(["gemini-3.8-flash", "gpt-5.5"], final_judge_model="gemini-3.8-flash", environ={})
+    claude = ("anthropic/claude-haiku-5-5",)
+
+    assert [claude, ()] == [seat.fallbacks for seat in judge.panel.seats]
+    assert claude == judge.panel.final.judge.fallbacks
+
+
+@RETIRED
 def test_a_judge_model_is_no_matter_for_a_method_without_a_judge() -> None:
     environ = {"JURY_FINAL_JUDGMENT_METHOD": "majority_vote"}
     judge = ADKCollaborativeJuryJudge(final_judge_model="gemini-2.5-pro", environ=environ)

@@ -83,7 +83,8 @@ class _StrictLoader(yaml.SafeLoader):
         elif self._nodes > _MOST_NODES:
             what = f"a file has at most {_MOST_NODES} values"
         if what is not None:
-            mark = self.peek_event().start_mark
+            events: Any = self  # a parser too, whose methods have no types
+            mark = events.peek_event().start_mark
             raise yaml.composer.ComposerError(problem=f"too long: {what}, and a panel 500 seats", problem_mark=mark)
         return super().compose_node(parent, index)
 
