@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.errors import ClusterLost
+from jury_actors.errors import ClusterLost, Halted
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import check_models, keys_sent
 from jury_actors.sources import Sources
+from jury_judge.allowance import Allowance
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
@@ -38,11 +39,15 @@ Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
 
 
 class Held(NamedTuple):
-    """How a run ended; `total` cases it has, None where they were not all read."""
+    """How a run ended; `total` cases it has, None where they were not all read.
+
+    `short` says what is left where the budget did not cover it all.
+    """
 
     interrupted: bool
     problems: list[Finished]
     total: int | None
+    short: str | None = None
 
 
 def seal_with(key_file: Path | None, last_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
@@ -118,12 +123,15 @@ def hold_run(
 ) -> Held:
     """Carry a run out; `take` gets each line, `beside` runs for as long as it lasts, `heard` watches judges write."""
     problems: list[Finished] = []
+    today = datetime.now(UTC).date()
+    allowance = Allowance(plan, run.resolved, store, today) if plan.ceiling.bounded else None
     counting = _Counting(progress, surveyed.total)
 
     async def give(lines: AsyncGenerator[Line, None]) -> None:
         # Closed before the loop is: where `take` fails, the actors must still be let go in order.
         async with aclosing(lines):
             async for line in lines:
+                counting.given += 1
                 take(line)
 
     async def work(court: Court, stopping: asyncio.Event) -> None:
@@ -137,6 +145,7 @@ def hold_run(
             problems=problems,
             heard=heard,
             store_patience=plan.store_patience,
+            allowance=allowance,
         )
         if beside is None:
             await give(lines)
@@ -154,7 +163,11 @@ def hold_run(
         again=goes_on or f"the same command with --run {run.run_id} goes on from here",
         sealing=sealing,
     )
-    return Held(interrupted, problems, counting.total)
+    budget = any(isinstance(one.problem, Halted) and one.problem.about == "budget" for one in problems)
+    short = None
+    if allowance is not None and (allowance.short or budget):
+        short = allowance.rest(None if counting.total is None else counting.total - counting.given)
+    return Held(interrupted, problems, counting.total, short)
 
 
 class _Counting:
@@ -163,6 +176,7 @@ class _Counting:
     def __init__(self, progress: Progress, total: int | None) -> None:
         self._progress = progress
         self.total = total
+        self.given = 0
 
     def begin(self, total: int | None, stored: int) -> None:
         self._progress.begin(total, stored)

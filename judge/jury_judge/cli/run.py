@@ -222,8 +222,12 @@ def _close(results: "Results", held: "Held", run_id: str, total: int | None, fai
         note(remark)
     if held.interrupted:
         return Exit.INTERRUPTED
+    if held.short is not None:
+        note(f"jury: {held.short}; the same command with --run {run_id} and a higher bound goes on from here")
     if (trouble := results.trouble(run_id, len(held.problems))) is not None:
         note(f"jury: {trouble}")
+        return Exit.STOPPED
+    if held.short is not None:
         return Exit.STOPPED
     return Exit.FAILED_ON if results.any_of(fail_on) else Exit.DONE
 
