@@ -45,13 +45,15 @@ async def hold(
     *,
     concurrency: int,
     heard: Callable[[Chunk], None] = lambda _chunk: None,
+    admits: Callable[[Job], bool] = lambda _job: True,
 ) -> AsyncIterator[Finished]:
     """Hold `jobs`, at most `concurrency` at once, and give each as it ends.
 
     `heard` is told the pieces of watched answers as they come. Jobs are drawn only when there is a place for them: to
-    stop taking new ones, let the iterator end.
+    stop taking new ones, let the iterator end. One that `admits` refuses waits until another has ended; where none is
+    held, it is the last that was drawn.
     """
-    places = _Places(jobs, concurrency)
+    places = _Places(jobs, concurrency, admits)
     life, ack = "", 0
     while True:
         fresh = await places.fill()
@@ -78,8 +80,10 @@ async def hold(
 class _Places:
     """The debates in flight, bounded in number and bytes."""
 
-    def __init__(self, jobs: Iterator[Job], most: int) -> None:
+    def __init__(self, jobs: Iterator[Job], most: int, admits: Callable[[Job], bool]) -> None:
         self.taken: dict[str, Job] = {}
+        self._admits = admits
+        self._next: Job | None = None
         self._jobs: Iterator[Job] | None = jobs
         self._most = most
         self._size = 0
@@ -89,9 +93,15 @@ class _Places:
         fresh: list[Job] = []
         while self._jobs is not None and len(self.taken) < self._most and (self._size < MAX_BYTES or not self.taken):
             # In a thread: a job may have to be read, or its records fetched, while the others go on.
-            job = await asyncio.to_thread(next, self._jobs, None)
+            job = self._next or await asyncio.to_thread(next, self._jobs, None)
+            self._next = None
             if job is None:
                 self._jobs = None
+                break
+            if not await asyncio.to_thread(self._admits, job):
+                self._next = job
+                if not self.taken:
+                    self._jobs = None
                 break
             self.taken[job.debate_id] = job
             self._size += len(job.case)

@@ -23,6 +23,7 @@ from jury_events.ids import debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
 from jury_judge.adoption import adopted, not_set_aside
+from jury_judge.allowance import Allowance
 from jury_judge.cases.losses import LossReport
 from jury_judge.debates import events_gone, panel_changes
 from jury_judge.errors import CaseFileError, RunRefused
@@ -271,6 +272,7 @@ async def carry_out(
     problems: list[Finished],
     heard: Callable[[Chunk], None] | None = None,
     store_patience: float = 0.0,
+    allowance: Allowance | None = None,
 ) -> AsyncGenerator[Line, None]:
     """Hold what is not over yet, and give every debate's line in the order of the cases.
 
@@ -284,6 +286,7 @@ async def carry_out(
         problems: takes the debates that could not go on; no line is given for them.
         heard: watches final judges while they write.
         store_patience: seconds for which a store that cannot be read is tried again.
+        allowance: of a bounded run: debates that were begun before come first, and others begin where it lets them.
 
     Raises:
         CaseFileError: a case, or what its URI leads to, could not be read any more; what ran was finished first.
@@ -302,13 +305,19 @@ async def carry_out(
             stopping=stopping,
             store=store,
             progress=progress,
+            begun_first=allowance is not None,
         )
     )
+    admits = _anything if allowance is None else allowance.admits
     if surveyed.left:
         async with court() as port:
             await _note_size(port, run, surveyed.cases)
-            async for finished in hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody):
+            held = hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody, admits=admits)
+            async for finished in held:
                 progress.ended(finished)
+                if allowance is not None:
+                    done = finished.problem is None
+                    await asyncio.to_thread(allowance.ended, finished.debate_id, finished=done)
                 docketed.over.add(finished.debate_id)
                 if finished.problem is not None:
                     problems.append(finished)
@@ -319,6 +328,8 @@ async def carry_out(
                     yield line
                 await _note_counted(port, run, docketed)
             await _note_counted(port, run, docketed)
+    if allowance is not None and allowance.short:
+        stopping.set()
     await asyncio.to_thread(deque, jobs, 0)  # what was judged before and stands after the last job still gets its line
     async for line in _lines(docketed, store, patience):
         yield line
@@ -357,6 +368,11 @@ def _nobody(_chunk: Chunk) -> None:
     """Nobody watches."""
 
 
+def _anything(_job: Job) -> bool:
+    """Nothing is bounded."""
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Jobs:
     """The debates that are left to hold, and on the way the order of all lines."""
@@ -368,6 +384,7 @@ class _Jobs:
     stopping: asyncio.Event
     store: EventStore
     progress: Progress
+    begun_first: bool
 
     def __iter__(self) -> Iterator[Job]:
         """A case that cannot be read ends the series: what runs is finished before that is told."""
@@ -380,6 +397,11 @@ class _Jobs:
         run, surveyed, docketed = self.run, self.surveyed, self.docketed
         ended = surveyed.ended
         number = there = 0
+        early: set[str] = set()
+        if self.begun_first:
+            for job in self._begun():
+                early.add(job.debate_id)
+                yield job
         for number, case in enumerate(run.cases(self._is_wanted), start=1):
             debate = run.debate_id(case)
             row = surveyed.stored.get(debate)
@@ -390,16 +412,34 @@ class _Jobs:
                 docketed.order.append(debate)
                 docketed.over.add(debate)
                 ended -= 1
+            elif debate in early:
+                docketed.order.append(debate)
             elif not self.stopping.is_set():
                 docketed.order.append(debate)
-                content, taken_over = case.model_dump_json().encode(), debate in surveyed.adopted
-                yield Job(debate, content, self.docket, run.submission_id(case), adopted=taken_over)
+                yield self._job(case)
             elif not ended and surveyed.total is None:
                 return  # every line that can be given is; the rest of a long file is for the next time
         if surveyed.total is None:
             self.progress.counted(number)
             others = sum(row.quarantined is None for row in surveyed.stored.values()) - there
             docketed.cases = number + others
+
+    def _begun(self) -> Iterator[Job]:
+        """The debates of earlier sessions that are not over."""
+        left = {debate for debate in self.surveyed.stored if not self.surveyed.is_over(debate)}
+        for case in self.run.cases(lambda _case: False) if left else ():
+            if self.stopping.is_set() or not left:
+                return
+            debate = self.run.debate_id(case)
+            if debate in left:
+                left.discard(debate)
+                _check_case(self.run, case, self.surveyed.stored[debate], self.store)
+                yield self._job(case)
+
+    def _job(self, case: Case) -> Job:
+        debate = self.run.debate_id(case)
+        content, taken_over = case.model_dump_json().encode(), debate in self.surveyed.adopted
+        return Job(debate, content, self.docket, self.run.submission_id(case), adopted=taken_over)
 
     def _is_wanted(self, case: Case) -> bool:
         """Whether the records that its URIs lead to are needed."""

@@ -57,6 +57,7 @@ class GroupCommitter:
         self._bytes = 0
         self._changed = threading.Condition()
         self._closing = False
+        self._told = False
         # When the lists are to be carried forward; at once first, for what another process left behind.
         self._due: float | None = time.monotonic()
         # When the next texts are to be made searchable; that costs more, and is done while nobody waits.
@@ -176,7 +177,15 @@ class GroupCommitter:
                 behind = self._store.project(_PROJECT_BATCH) >= _PROJECT_BATCH
         except Exception as error:  # noqa: BLE001  (tried again after the next append)
             behind = False
-            _log.warning("the lists of debates and runs were not brought forward: %s", error)
+            # Once, and again after it went well: a database that is away fails at every try.
+            _log.log(
+                logging.INFO if self._told else logging.WARNING,
+                "the lists of debates and runs were not brought forward: %s",
+                error,
+            )
+            self._told = True
+        else:
+            self._told = False
         self._due = time.monotonic() if behind else None
 
     def _index(self) -> None:

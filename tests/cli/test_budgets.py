@@ -13,6 +13,17 @@ def many(jury: CommandLine) -> str:
     return jury.write("many.jsonl", *({"id": f"c{n}", "question": "q", "response": f"r{n}"} for n in range(200)))
 
 
+FAULTS = ("--simulate", "unparseable=1.0", "--simulate", "seed=3")
+"""Every answer has to be repaired, which no estimate counts."""
+
+
+@pytest.fixture
+def faulty(jury: CommandLine) -> str:
+    """A panel of one seat, each debate of which takes one call where nothing has to be repaired."""
+    (jury.folder / "faulty.yaml").write_text("preset: independent\nseats: [{model: simulated/juror, juror_id: a}]\n")
+    return "faulty.yaml"
+
+
 def rows(jury: CommandLine):
     store = open_store(f"sqlite:///{jury.folder}/jury.db", write=False)
     try:
@@ -25,20 +36,50 @@ def calls(jury: CommandLine) -> int:
     return sum(row.calls for row in rows(jury))
 
 
-def test_a_run_makes_no_call_beyond_its_budget_and_can_be_gone_on_with(jury, cases):
-    stopped = jury.run(cases, "--run", "r1", "--jsonl", "--max-calls", "11")
+def test_a_run_makes_no_call_beyond_its_budget_and_can_be_gone_on_with(jury, cases, faulty):
+    stopped = jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--max-calls", "3")
     spent = calls(jury)
-    whole = jury.run(cases, "--run", "r1", "--jsonl")
+    whole = jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--jsonl")
 
-    assert (4, 11) == (stopped.code, spent)
-    assert 1 == stopped.err.count("jury: the budget of 11 calls is used up; call again with a higher --max-calls")
+    assert (4, 3) == (stopped.code, spent)
+    assert 1 == stopped.err.count("jury: the budget of 3 calls is used up; call again with a higher --max-calls")
     assert "call the same command with --run r1" in stopped.err
-    assert (0, 3) == (whole.code, len(whole.lines))
+    assert 3 == len(whole.lines)
+
+
+def test_debates_are_finished_before_others_begin_and_the_end_says_what_the_rest_would_take(jury, many):
+    stopped = jury.run(many, "--run", "r1", "--jsonl", "--max-calls", "37", "--limit", "20")
+    first, spent = [row.status for row in rows(jury)], calls(jury)
+    further = jury.run(many, "--run", "r1", "--jsonl", "--max-calls", "60", "--limit", "20")
+
+    assert 4 == stopped.code == further.code
+    assert len(stopped.lines) >= 3
+    assert ["completed"] * len(stopped.lines) == first, "no debate was begun that could not be finished"
+    assert 37 - 13 <= spent <= 37
+    assert f"{20 - len(stopped.lines)} debates left, about {10 * (20 - len(stopped.lines))} more calls" in stopped.err
+    assert "(an estimate); the same command with --run r1 and a higher bound goes on from here" in stopped.err
+    assert len(further.lines) > len(stopped.lines)
+
+
+def test_what_was_begun_in_an_earlier_session_is_finished_before_anything_else(jury, cases, faulty):
+    jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--max-calls", "1", "--case-id", "返金")
+    begun = [(row.case_id, row.status == "completed") for row in rows(jury)]
+    jury.run(cases, "--run", "r1", "--panel", faulty, *FAULTS, "--max-calls", "4", "--concurrency", "1")
+
+    assert [("返金", False)] == begun
+    assert ("返金", "completed") == (rows(jury)[0].case_id, rows(jury)[0].status)
+
+
+def test_a_debate_that_a_budget_cannot_finish_is_not_begun(jury, cases):
+    stopped = jury.run(cases, "--run", "r1", "--max-calls", "6")
+
+    assert (4, 0) == (stopped.code, calls(jury))
+    assert "the budget of 6 calls covers no further debate: 3 debates left, about 30 more calls" in stopped.err
 
 
 def test_what_earlier_sessions_spent_counts(jury, cases):
-    jury.run(cases, "--run", "r1", "--max-calls", "5")
-    again = jury.run(cases, "--run", "r1", "--max-calls", "7")
+    jury.run(cases, "--run", "r1", "--max-calls", "7")
+    again = jury.run(cases, "--run", "r1", "--max-calls", "13")
 
     assert (4, 7) == (again.code, calls(jury))
 
@@ -61,10 +102,10 @@ def test_a_run_that_stops_before_any_repair_or_fallback_leaves_a_log_that_verifi
 
 
 def test_another_run_has_a_budget_of_its_own(jury, cases):
-    jury.run(cases, "--run", "r1", "--max-calls", "5")
-    jury.run(cases, "--run", "r2", "--max-calls", "5")
+    jury.run(cases, "--run", "r1", "--max-calls", "7")
+    jury.run(cases, "--run", "r2", "--max-calls", "7")
 
-    assert 10 == calls(jury)
+    assert 14 == calls(jury)
 
 
 def test_a_budget_that_is_enough_changes_nothing(jury, cases):

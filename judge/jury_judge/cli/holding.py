@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.errors import ClusterLost
+from jury_actors.errors import ClusterLost, Halted
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
@@ -26,6 +26,7 @@ from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import SIMULATED, check_models, keys_sent
 from jury_actors.sources import Sources
+from jury_judge.allowance import Allowance
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
@@ -56,6 +57,7 @@ class Held(NamedTuple):
 
     `total` cases it has, None where they were not all read; `before` and `now` are debates that were over before and
     that ended now, in so many `seconds`. `spent` is what was spent now, `spent_before` before (None: not known).
+    `short` says what is left where the budget did not cover it all.
     """
 
     interrupted: bool
@@ -66,6 +68,7 @@ class Held(NamedTuple):
     seconds: float = 0.0
     spent: Spending | None = None
     spent_before: Spending | None = None
+    short: str | None = None
 
 
 def seal_with(key_file: Path | None, last_file: Path | None, every: float, store: EventStore) -> "Sealing | None":
@@ -153,12 +156,15 @@ def hold_run(
     """
     started = time.monotonic()
     problems: list[Finished] = []
+    today = datetime.now(UTC).date()
+    allowance = Allowance(plan, run.resolved, store, today) if plan.ceiling.bounded else None
     counting = _Counting(progress, surveyed.total)
 
     async def give(lines: AsyncGenerator[Line, None]) -> None:
         # Closed before the loop is: where `take` fails, the actors must still be let go in order.
         async with aclosing(lines):
             async for line in lines:
+                counting.given += 1
                 take(line)
 
     watch = SpendingWatch(store, run.run_id)
@@ -174,6 +180,7 @@ def hold_run(
             problems=problems,
             heard=heard,
             store_patience=plan.store_patience,
+            allowance=allowance,
         )
         async with _told_spending(watch, spent) if surveyed.left and spent is not None else nullcontext():
             if beside is None:
@@ -194,7 +201,11 @@ def hold_run(
     )
     seconds = time.monotonic() - started
     now, before = _spent(watch, resumed=bool(surveyed.stored))
-    return Held(interrupted, problems, counting.total, surveyed.ended, counting.ended_now, seconds, now, before)
+    budget = any(isinstance(one.problem, Halted) and one.problem.about == "budget" for one in problems)
+    short = None
+    if allowance is not None and (allowance.short or budget):
+        short = allowance.rest(None if counting.total is None else counting.total - counting.given)
+    return Held(interrupted, problems, counting.total, surveyed.ended, counting.ended_now, seconds, now, before, short)
 
 
 def _spent(watch: SpendingWatch, *, resumed: bool) -> tuple[Spending | None, Spending | None]:
@@ -233,6 +244,7 @@ class _Counting:
         self._progress = progress
         self.total = total
         self.ended_now = 0
+        self.given = 0
 
     def begin(self, total: int | None, stored: int) -> None:
         self._progress.begin(total, stored)

@@ -118,6 +118,8 @@ def _code(run_id: str, tally: Tally, held: Held, judged: Sequence[Judged]) -> Ex
     """The first that applies: interrupted, stopped, failed, without a verdict. The reason goes to stderr."""
     if held.interrupted:
         return Exit.INTERRUPTED
+    if held.short is not None:
+        note(f"jury: {held.short}; the same command with --run {run_id} and a higher bound goes on from here")
     if held.problems:
         stopped = Named()
         for one in held.problems:
@@ -126,6 +128,8 @@ def _code(run_id: str, tally: Tally, held: Held, judged: Sequence[Judged]) -> Ex
             f"jury: {counted(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
             f"same command with --run {run_id}, which asks nothing twice"
         )
+        return Exit.STOPPED
+    if held.short is not None:
         return Exit.STOPPED
     accepted = {one.condition.name for one in judged}
     open_ones = [
