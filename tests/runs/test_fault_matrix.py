@@ -7,6 +7,8 @@ them; `pytest -m long tests/runs/test_fault_matrix.py` has each SDK meet all.
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,22 +85,37 @@ def in_course(course: str) -> list[Any]:
     return [_marked(share, row.place, row.fault) for share in SHARES for row in share.rows if row.course == course]
 
 
-@pytest.fixture(scope="module", params=[_marked(share) for share in SHARES])
-def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Held:
-    store_url = f"sqlite:///{tmp_path_factory.mktemp('matrix') / 'jury.db'}"
-    upgrade(store_url)
-    it = Held(request.param, store_url)
-    listener = _Listening(it.log)
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(listener)
-    root.setLevel(logging.INFO)
-    try:
-        it.matrix = asyncio.run(hold_matrix(request.param, store_url))
-    finally:
-        root.removeHandler(listener)
-        root.setLevel(level)
-    return it
+SHARED = pytest.mark.parametrize("share", [_marked(share) for share in SHARES])
+
+
+@pytest.fixture(scope="module")
+def holding(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Share], Held]:
+    """Holds the rows of a share, each share once."""
+
+    @cache
+    def hold(share: Share) -> Held:
+        store_url = f"sqlite:///{tmp_path_factory.mktemp('matrix') / 'jury.db'}"
+        upgrade(store_url)
+        it = Held(share, store_url)
+        listener = _Listening(it.log)
+        root = logging.getLogger()
+        level = root.level
+        root.addHandler(listener)
+        root.setLevel(logging.INFO)
+        try:
+            it.matrix = asyncio.run(hold_matrix(share, store_url))
+        finally:
+            root.removeHandler(listener)
+            root.setLevel(level)
+        return it
+
+    return hold
+
+
+@pytest.fixture
+def held(holding: Callable[[Share], Held], share: Share) -> Held:
+    """The share of the test."""
+    return holding(share)
 
 
 def test_the_table_names_every_fault_once() -> None:
@@ -107,7 +124,7 @@ def test_the_table_names_every_fault_once() -> None:
     assert sorted(known) == sorted(TROUBLES)
 
 
-@pytest.mark.parametrize(("held", "place", "fault"), in_course("once"), indirect=["held"])
+@pytest.mark.parametrize(("share", "place", "fault"), in_course("once"))
 def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: str) -> None:
     row = Row(place, fault, "once")
     ended = held.matrix.rows[row]
@@ -132,7 +149,7 @@ def test_a_fault_that_strikes_once_is_survived(held: Held, place: str, fault: st
         _assert_gives_up(row, ended)
 
 
-@pytest.mark.parametrize(("held", "place", "fault"), in_course("lasting"), indirect=["held"])
+@pytest.mark.parametrize(("share", "place", "fault"), in_course("lasting"))
 def test_a_fault_that_lasts_ends_as_the_policy_names(held: Held, place: str, fault: str) -> None:
     row = Row(place, fault, "lasting")
     ended = held.matrix.rows[row]
@@ -147,7 +164,7 @@ def test_a_fault_that_lasts_ends_as_the_policy_names(held: Held, place: str, fau
         _assert_gives_up(row, ended)
 
 
-@pytest.mark.parametrize(("held", "place", "fault"), in_course("spared"), indirect=["held"])
+@pytest.mark.parametrize(("share", "place", "fault"), in_course("spared"))
 def test_a_fallback_model_answers_where_the_policy_names_it(held: Held, place: str, fault: str) -> None:
     row = Row(place, fault, "spared")
     ended = held.matrix.rows[row]
@@ -173,10 +190,12 @@ def test_the_shares_hold_every_row_together() -> None:
     )
 
 
+@SHARED
 def test_every_attempt_is_recorded_and_nothing_else_is(held: Held) -> None:
     assert held.matrix.served == held.matrix.recorded
 
 
+@SHARED
 def test_every_attempt_tells_what_was_sent_and_a_failed_one_what_was_said(held: Held) -> None:
     for row in held.rows:
         ended = held.matrix.rows[row]
@@ -187,6 +206,7 @@ def test_every_attempt_tells_what_was_sent_and_a_failed_one_what_was_said(held: 
             assert exchange.simulated or exchange.response is None, "whoever answered said that it is no model"
 
 
+@SHARED
 def test_another_model_than_was_asked_is_in_the_evaluation(held: Held) -> None:
     told = [row for row in held.rows if row.fault == "wrong_model" and row.course == "lasting"]
 
@@ -195,6 +215,7 @@ def test_another_model_than_was_asked_is_in_the_evaluation(held: Held) -> None:
         assert "another-model-1" == _evaluation(held.matrix.rows[row], row.place).model_version
 
 
+@SHARED
 def test_no_debate_broke_and_none_failed(held: Held) -> None:
     statuses = Counter((ended.finished.status, type(ended.finished.problem)) for ended in held.matrix.rows.values())
     halted = sum(row.fault in HALTED for row in held.rows)
@@ -202,6 +223,7 @@ def test_no_debate_broke_and_none_failed(held: Held) -> None:
     assert statuses == {("completed", type(None)): len(held.rows) - halted, ("unfinished", Halted): halted}
 
 
+@SHARED
 def test_the_key_is_in_no_file_and_no_log(held: Held) -> None:
     files = files_of(held.store_url)
     said = "\n".join([*held.log, *(str(ended.finished.problem) for ended in held.matrix.rows.values())])
