@@ -98,7 +98,7 @@ def test_a_damaged_debate_is_not_written_and_the_others_are(own):
     ("arguments", "says"),
     [
         (("none",), "there is no debate 'none'"),
-        (("--run", "r9"), "there is nothing to export"),
+        (("--run", "r9"), "there is no debate of a run 'r9' in this store"),
         ((), "name debates, or a run with --run ID, or --all"),
         (("r1~leak", "-o", "cases.jsonl/x"), "cannot be written: Not a directory"),
     ],
