@@ -49,7 +49,14 @@ LISTS = {
     "where: a tag that none contains": "where=tags~zzz",
     "where: none is without the tag": "where=tags!=common",
     "where: one of five": "where=metadata.level=3",
-    "the last page": "before=200",
+    "the last page": "after=200",
+    "search, in nine of ten": "search=because",
+    "search, one word of one text": "search=zebra",
+    "sorted by score": "sort=score",
+    "sorted by case, ascending": "sort=case&order=asc",
+    "sorted by cost, of a run": "sort=cost&run=run-3",
+    "of a model": "model=simulated/reader",
+    "added up": "totals=true",
 }
 
 
@@ -65,15 +72,17 @@ def fill(store: EventStore, debates: int) -> None:
                 cluster=f"c{number % 20}",
                 metadata={"level": number % 5, "source": f"file-{number % 1000}", "share": number / RUNS},
             )
-            events = (opened, *script.whole()[1:]) if number % 10 else (opened,)
+            said = script.evaluated("because of a zebra" if number == 4711 else "because")
+            events = (opened, said, *script.whole()[2:]) if number % 10 else (opened,)
             group.append(Append(script.stream, events, 0, 1))
         store.append(group)
         store.project()
+        store.index_texts(5000)
     writing = Writing(store, "big", seed=debates, run_id=None)
     script = writing.script
     writing.write(script.opened(), script.checked(over=False), script.round_started(1), writing.said(STATEMENT))
     writing.write(script.checked(1), script.judged(), script.completed())
-    while store.project():
+    while store.project() or store.index_texts():
         pass
 
 

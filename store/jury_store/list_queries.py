@@ -28,12 +28,16 @@ def debates_query(
     saying: Collection[int] = (),
 ) -> Select[Any]:
     """The rows of the lists that `debates` begins with; `saying`: debates that are known to say what is searched."""
-    query = select(debates).where(*conditions(dialect, wanted, saying))
     position, column = debates.c.position, debates.c[order.column]
+    found = conditions(dialect, wanted, saying)
     if after is not None:
-        query = query.where(_beyond(order, after))
+        found.append(_beyond(order, after))
     ordering = [_directed(one, order) for one in dict.fromkeys((column, position))]
-    return query.order_by(*ordering).limit(limit)
+    if order.by == "opened":
+        return select(debates).where(*found).order_by(*ordering).limit(limit)
+    # Without an index all that fit are sorted: by what is sorted alone, and not with everything that is shown.
+    first = select(position).where(*found).order_by(*ordering).limit(limit)
+    return select(debates).where(position.in_(first)).order_by(*ordering)
 
 
 def conditions(dialect: Dialect, wanted: DebateFilter, saying: Collection[int]) -> list[ColumnElement[bool]]:

@@ -301,7 +301,7 @@ def test_statements_lead_to_their_calls_and_name_their_tools():
         "/?verdict=guilty",
         "/?status=x",
         "/?run=%2F",
-        "/?before=x",
+        "/?after=x",
         "/?simulated=maybe",
         "/?search=%00",
     ],

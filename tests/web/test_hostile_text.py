@@ -85,7 +85,7 @@ def test_hostile_labels_and_searches_are_text_too(text):
     site = Site(stored(debate))
 
     shown = site.get("/debates/run-1~c1")
-    listed = Page(site.client.get("/", params={"q": label[:100]}))
+    listed = Page(site.client.get("/", params={"search": label[:100]}))
 
     assert label == shown.node("h1").text()
     assert label == shown.node(".evaluations h3").text()
