@@ -301,4 +301,4 @@ def test_a_panel_lists_its_models_once() -> None:
     panel = a_panel(seats=[{"model": "openai/a", "fallbacks": ["openai/b"]}, {"model": "openai/a"}])
 
     assert isinstance(panel, Panel)
-    assert panel.models == ("openai/a", "openai/b", "google/gemini-2.5-pro", "anthropic/claude-haiku-5-5")
+    assert panel.models == ("openai/a", "openai/b", "google/gemini-2.5-pro")
