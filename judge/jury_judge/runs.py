@@ -324,8 +324,8 @@ async def carry_out(
                         stopping.set()
                 async for line in _lines(docketed, store, patience):
                     yield line
-                await _note_counted(port, run, docketed)
-            await _note_counted(port, run, docketed)
+                await _note_counted(port, run, docketed, patience)
+            await _note_counted(port, run, docketed, patience)
     if allowance is not None and allowance.short:
         stopping.set()
     await asyncio.to_thread(deque, jobs, 0)  # what was judged before and stands after the last job still gets its line
@@ -370,10 +370,10 @@ async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None
         return
 
 
-async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed) -> None:
+async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed, patience: Patience) -> None:
     """The same once all cases were read, where that took longer than the survey."""
     if docketed.cases is not None:
-        await _note_size(port, run, docketed.cases)
+        await patience.see_through(partial(_note_size, port, run, docketed.cases))
         docketed.cases = None
 
 

@@ -273,3 +273,34 @@ async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment(
 
     assert ["completed"] * 2 == [line["status"] async for line in lines]
     assert 8 == store.looks, "at each beginning and each end"
+
+
+class FullNow(MemoryEventStore):
+    """How many cases a run has cannot be kept once, when they were counted."""
+
+    refused = False
+
+    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        if cases is not None and not self.refused:
+            self.refused = True
+            raise StoreFailed("the disk is full")
+        super().keep_run_size(run_id, cases)
+
+
+async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has() -> None:
+    store, run = FullNow(), a_run(a_case("c0"), a_case("c1"))
+    plan = CourtPlan(run.resolved.panel, "", "r1")
+    lines = carry_out(
+        run,
+        survey(run, store, seconds=0.0),
+        store,
+        lambda: in_process_court(plan, lambda: store),
+        progress=Silent(),
+        stopping=asyncio.Event(),
+        problems=[],
+        store_patience=60.0,
+    )
+    with patch.object(store, "close"):
+        ended = [line["status"] async for line in lines]
+
+    assert (["completed"] * 2, [2]) == (ended, [run.cases for run in store.runs()])
