@@ -137,8 +137,9 @@ def _take(place: _Place, run_id: str) -> str | None:
             if before is not None:
                 return before.lock(run_id)
         except DBAPIError:
-            # The connection was lost, and with it what was held: it is taken again, where nobody else has it now.
-            del _SESSIONS[place]
+            # The connection was lost, and with it what was held: it is taken again, where nobody else has it now. One
+            # that only fails must not keep it.
+            _SESSIONS.pop(place).close()
         try:
             session = _Session(place.url)
             for held, times in () if before is None else before.runs.items():
