@@ -172,6 +172,7 @@ def _give_back(place: _Place, run_id: str) -> None:
 
 
 def _named(row: Any) -> str:
-    name, since = str(row[0]), str(row[1])
+    name = str(row[0])
+    since = "" if row[1] is None else f", since {row[1]}"  # hidden from a user of another role
     who = f"process {name.removeprefix('jury ')}" if name.startswith("jury ") else f"a connection named {name!r}"
-    return f"{who}, since {since}"
+    return f"{who}{since}"

@@ -104,6 +104,11 @@ def test_a_connection_that_only_failed_gives_its_runs_to_the_next(postgres_url: 
     second.release()
 
 
+def test_a_holder_whose_times_are_hidden_is_named_without_them() -> None:
+    assert "process 17 on host" == run_lock._named(("jury 17 on host", None))
+    assert "process 17 on host, since noon" == run_lock._named(("jury 17 on host", "noon"))
+
+
 def test_a_sqlite_store_has_its_own_lock(sqlite_url: str) -> None:
     assert RunLock.acquire(sqlite_url, "nightly", wait=0) is None
 
