@@ -1,8 +1,8 @@
 """The log's one writer, and the link that others reach it by."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
 from jury_actors.patience import Patience
 from jury_events.envelope import StoredEvent
@@ -12,6 +12,9 @@ from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.group_commit import GroupCommitter
 from jury_store.seals.seal import Seal
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 _BATCH_ITEMS = 500
 _BATCH_BYTES = 1024 * 1024
@@ -79,7 +82,9 @@ class Clerk:
         answers, again = await self._patience.see_through(
             lambda: asyncio.wrap_future(self._committer.submit_many(batch))
         )
-        return await asyncio.to_thread(self._ours, batch, answers) if again else answers
+        if again:
+            answers, _ = await self._read(self._ours, batch, answers)
+        return answers
 
     def _ours(self, batch: Sequence[Append], answers: Sequence[Appended | StoreError]) -> list[Appended | StoreError]:
         """The commit that was in doubt was made where the log holds the very bytes, salts and times that we sent."""
@@ -104,13 +109,13 @@ class Clerk:
 
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
         """See `ClerkPort`."""
-        known, _ = await self._patience.see_through(lambda: asyncio.to_thread(self._recall, debate_ids))
+        known, _ = await self._read(self._recall, debate_ids)
         return known
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
         """See `ClerkPort`."""
         stream = calls_stream(debate_id)
-        events, _ = await self._patience.see_through(lambda: asyncio.to_thread(self._store.read_stream, stream))
+        events, _ = await self._read(self._store.read_stream, stream)
         return frozenset(event.event_id for event in events)
 
     async def keep_seal(self, seal: Seal) -> bool:
@@ -120,6 +125,9 @@ class Clerk:
     async def keep_run_size(self, run_id: str, cases: int | None) -> None:
         """See `ClerkPort`."""
         await asyncio.to_thread(self._store.keep_run_size, run_id, cases)
+
+    async def _read(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, bool]:
+        return await self._patience.see_through(lambda: asyncio.to_thread(read, *args, **kwargs), reads=True)
 
     def _recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
         known = self._store.heads([debate_stream(debate) for debate in debate_ids])

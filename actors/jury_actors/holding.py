@@ -1,7 +1,7 @@
 """The driver's end of a coordinator: debates go in as places become free, and come out as they end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Protocol
 
 from jury_actors.messages import Chunk, Delivery, Finished, Job
@@ -39,13 +39,18 @@ class CoordinatorPort(Protocol):
         ...
 
 
+async def _anything(_job: Job) -> bool:
+    """Nothing is bounded."""
+    return True
+
+
 async def hold(
     port: CoordinatorPort,
     jobs: Iterator[Job],
     *,
     concurrency: int,
     heard: Callable[[Chunk], None] = lambda _chunk: None,
-    admits: Callable[[Job], bool] = lambda _job: True,
+    admits: Callable[[Job], Awaitable[bool]] = _anything,
 ) -> AsyncIterator[Finished]:
     """Hold `jobs`, at most `concurrency` at once, and give each as it ends.
 
@@ -80,7 +85,7 @@ async def hold(
 class _Places:
     """The debates in flight, bounded in number and bytes."""
 
-    def __init__(self, jobs: Iterator[Job], most: int, admits: Callable[[Job], bool]) -> None:
+    def __init__(self, jobs: Iterator[Job], most: int, admits: Callable[[Job], Awaitable[bool]]) -> None:
         self.taken: dict[str, Job] = {}
         self._admits = admits
         self._next: Job | None = None
@@ -98,7 +103,7 @@ class _Places:
             if job is None:
                 self._jobs = None
                 break
-            if not await asyncio.to_thread(self._admits, job):
+            if not await self._admits(job):
                 self._next = job
                 if not self.taken:
                     self._jobs = None

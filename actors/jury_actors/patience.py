@@ -40,8 +40,10 @@ class Patience:
         self._tries = tries
         self._since: float | None = None
 
-    async def see_through(self, attempt: Callable[[], Awaitable[T]]) -> tuple[T, bool]:
+    async def see_through(self, attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> tuple[T, bool]:
         """The result, and whether an earlier attempt failed: what that one was to store may be stored.
+
+        One that only `reads`, and never failed itself, ends no outage: a disk that is full can still be read.
 
         Raises:
             StoreFailed, StoreUnreachable: the store has failed for as long as it may.
@@ -61,7 +63,7 @@ class Patience:
                     raise
                 await asyncio.sleep(self._tries.delay(failures + 1, jitter=1.0, retry_after=None))
             else:
-                if self._since is not None:
+                if self._since is not None and (failures or not reads):
                     self._since = None
                     self._say("the store can be used again; the run goes on")
                 return result, bool(failures)

@@ -63,10 +63,11 @@ class Allowance:
 
     def ended(self, debate_id: str, *, finished: bool) -> None:
         """What was kept for it is free again, but for what it took."""
-        one = self._open.pop(debate_id, None)
+        one = self._open.get(debate_id)
         if one is None:
             return
-        taken = self._taken(debate_id)
+        taken = self._taken(debate_id)  # may fail, and is asked again then
+        del self._open[debate_id]
         calls, cost = taken.calls - one.before.calls, max(0.0, taken.cost - one.before.cost)
         self._spent = Spent(self._spent.calls + calls, self._spent.cost + cost)
         if not finished:

@@ -281,7 +281,15 @@ class Jury(Records):
         """No other process holds the run meanwhile; one that nobody named nobody else can name."""
         lock = None
         if run_id is not None:
-            lock = await asyncio.to_thread(RunLock.acquire, self.store_url, run_id, wait=self._lock_wait)
+            taking = asyncio.create_task(
+                asyncio.to_thread(RunLock.acquire, self.store_url, run_id, wait=self._lock_wait)
+            )
+            try:
+                lock = await asyncio.shield(taking)
+            except asyncio.CancelledError:
+                # The thread goes on, and may yet take what nobody would give back.
+                taking.add_done_callback(_give_back)
+                raise
         try:
             yield
         finally:
@@ -386,6 +394,11 @@ def _check_bounds(**bounds: tuple[Any, int]) -> None:
     for name, (value, least) in bounds.items():
         if value is not None and not (isinstance(value, int | float) and least <= value < math.inf):
             raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
+
+
+def _give_back(taken: "asyncio.Task[RunLock | None]") -> None:
+    if not taken.cancelled() and taken.exception() is None and (lock := taken.result()) is not None:
+        lock.release()
 
 
 def _unfinished(run_id: str, total: int | None, problems: list[Finished]) -> RunUnfinished:

@@ -308,16 +308,14 @@ async def carry_out(
             begun_first=allowance is not None,
         )
     )
-    admits = _anything if allowance is None else allowance.admits
+    bounds = _Bounds(allowance, stopping, patience)
     if surveyed.left:
         async with court() as port:
             await _note_size(port, run, surveyed.cases)
-            held = hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody, admits=admits)
+            held = hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody, admits=bounds.admits)
             async for finished in held:
                 progress.ended(finished)
-                if allowance is not None:
-                    done = finished.problem is None
-                    await asyncio.to_thread(allowance.ended, finished.debate_id, finished=done)
+                await bounds.ended(finished)
                 docketed.over.add(finished.debate_id)
                 if finished.problem is not None:
                     problems.append(finished)
@@ -326,15 +324,40 @@ async def carry_out(
                         stopping.set()
                 async for line in _lines(docketed, store, patience):
                     yield line
-                await _note_counted(port, run, docketed)
-            await _note_counted(port, run, docketed)
+                await _note_counted(port, run, docketed, patience)
+            await _note_counted(port, run, docketed, patience)
     if allowance is not None and allowance.short:
         stopping.set()
     await asyncio.to_thread(deque, jobs, 0)  # what was judged before and stands after the last job still gets its line
+    docketed.order = deque(one for one in docketed.order if one in docketed.over)  # the last job may not have begun
     async for line in _lines(docketed, store, patience):
         yield line
     if docketed.unreadable is not None:
         raise docketed.unreadable
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """The allowance of a run, where it has one, asked in a thread and with patience for the store that it reads."""
+
+    allowance: Allowance | None
+    stopping: asyncio.Event
+    patience: Patience
+
+    async def admits(self, job: Job) -> bool:
+        """Whether a debate may begin now; one that had to wait until the run was stopped may not."""
+        if self.allowance is None:
+            return True
+        if self.stopping.is_set():
+            return False
+        admitted, _ = await self.patience.see_through(partial(asyncio.to_thread, self.allowance.admits, job))
+        return admitted
+
+    async def ended(self, finished: Finished) -> None:
+        """What was kept for a debate is free again."""
+        if self.allowance is not None:
+            ended = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
+            await self.patience.see_through(partial(asyncio.to_thread, ended))
 
 
 async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None:
@@ -347,10 +370,10 @@ async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None
         return
 
 
-async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed) -> None:
+async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed, patience: Patience) -> None:
     """The same once all cases were read, where that took longer than the survey."""
     if docketed.cases is not None:
-        await _note_size(port, run, docketed.cases)
+        await patience.see_through(partial(_note_size, port, run, docketed.cases))
         docketed.cases = None
 
 
@@ -366,11 +389,6 @@ def _stops_the_run(problem: BaseException) -> bool:
 
 def _nobody(_chunk: Chunk) -> None:
     """Nobody watches."""
-
-
-def _anything(_job: Job) -> bool:
-    """Nothing is bounded."""
-    return True
 
 
 @dataclass(frozen=True, kw_only=True)

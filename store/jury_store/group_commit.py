@@ -30,6 +30,9 @@ _INDEX_AT_END_SECONDS = 3.0
 """What is not done by then is left to the next writer, or to `jury db rebuild`."""
 _OVERHEAD_BYTES = 500
 
+_LISTS = "the lists of debates and runs were not brought forward"
+_TEXTS = "what jurors wrote was not made searchable"
+
 
 class _Waiting(NamedTuple):
     requests: Sequence[Append]
@@ -57,7 +60,8 @@ class GroupCommitter:
         self._bytes = 0
         self._changed = threading.Condition()
         self._closing = False
-        self._told = False
+        # Of what could not be brought forward, what was said: once, as a database that is away fails at every try.
+        self._told: set[str] = set()
         # When the lists are to be carried forward; at once first, for what another process left behind.
         self._due: float | None = time.monotonic()
         # When the next texts are to be made searchable; that costs more, and is done while nobody waits.
@@ -177,15 +181,9 @@ class GroupCommitter:
                 behind = self._store.project(_PROJECT_BATCH) >= _PROJECT_BATCH
         except Exception as error:  # noqa: BLE001  (tried again after the next append)
             behind = False
-            # Once, and again after it went well: a database that is away fails at every try.
-            _log.log(
-                logging.INFO if self._told else logging.WARNING,
-                "the lists of debates and runs were not brought forward: %s",
-                error,
-            )
-            self._told = True
+            self._tell(_LISTS, error)
         else:
-            self._told = False
+            self._told.discard(_LISTS)
         self._due = time.monotonic() if behind else None
 
     def _index(self) -> None:
@@ -195,9 +193,15 @@ class GroupCommitter:
             behind = self._store.index_texts(_INDEX_BATCH) >= _INDEX_BATCH
         except Exception as error:  # noqa: BLE001  (tried again after the next append)
             behind = False
-            _log.warning("what jurors wrote was not made searchable: %s", error)
+            self._tell(_TEXTS, error)
+        else:
+            self._told.discard(_TEXTS)
         now = time.monotonic()
         self._index_due = now + _INDEX_REST * (now - begun) if behind else None
+
+    def _tell(self, what: str, error: Exception) -> None:
+        _log.log(logging.INFO if what in self._told else logging.WARNING, "%s: %s", what, error)
+        self._told.add(what)
 
     def _index_at_end(self) -> None:
         until = time.monotonic() + _INDEX_AT_END_SECONDS

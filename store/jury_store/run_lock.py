@@ -137,8 +137,9 @@ def _take(place: _Place, run_id: str) -> str | None:
             if before is not None:
                 return before.lock(run_id)
         except DBAPIError:
-            # The connection was lost, and with it what was held: it is taken again, where nobody else has it now.
-            del _SESSIONS[place]
+            # The connection was lost, and with it what was held: it is taken again, where nobody else has it now. One
+            # that only fails must not keep it.
+            _SESSIONS.pop(place).close()
         try:
             session = _Session(place.url)
             for held, times in () if before is None else before.runs.items():
@@ -171,6 +172,7 @@ def _give_back(place: _Place, run_id: str) -> None:
 
 
 def _named(row: Any) -> str:
-    name, since = str(row[0]), str(row[1])
+    name = str(row[0])
+    since = "" if row[1] is None else f", since {row[1]}"  # hidden from a user of another role
     who = f"process {name.removeprefix('jury ')}" if name.startswith("jury ") else f"a connection named {name!r}"
-    return f"{who}, since {since}"
+    return f"{who}{since}"

@@ -8,6 +8,7 @@ import pytest
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import Clerk, ClerkLink
 from jury_actors.patience import Patience
+from jury_events.envelope import StoredEvent
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
 from support.courts import KeptStore
@@ -68,6 +69,51 @@ async def test_without_patience_nothing_is_tried_again_or_said() -> None:
         await outage.patience(0).see_through(outage.attempt)
 
     assert [] == outage.said
+
+
+async def test_what_can_only_be_read_is_not_said_to_be_usable_again_and_is_given_up_in_time() -> None:
+    outage = Outage(100)
+    patience = outage.patience(10)
+    writing = asyncio.create_task(patience.see_through(outage.attempt))
+
+    async def read() -> str:
+        return "read"
+
+    while not writing.done():
+        await asyncio.sleep(0)
+        assert ("read", False) == await patience.see_through(read, reads=True)
+
+    with pytest.raises(StoreFailed):
+        await writing
+    assert 1 == len(outage.said)
+
+
+async def test_a_store_that_fails_again_while_a_commit_in_doubt_is_looked_up_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = KeptStore()
+    append, read = store.append, store.read_stream
+    failures = ["the lookup", "the commit"]
+
+    def doubtful(requests: Sequence[Append]) -> list[Appended | StoreError]:
+        answers = append(requests)
+        if len(failures) == 2:
+            raise StoreFailed(failures.pop())
+        return answers
+
+    def looked_up(stream: str) -> list[StoredEvent]:
+        if len(failures) == 1:
+            raise StoreFailed(failures.pop())
+        return read(stream)
+
+    monkeypatch.setattr(store, "append", doubtful)
+    monkeypatch.setattr(store, "read_stream", looked_up)
+    clerk = Clerk(store, Patience(60, tries=AT_ONCE))
+    script = DebateScript("d")
+    answers = await clerk.record([Append(script.calls, (script.exchange(1),))])
+    clerk.close()
+
+    assert ([Appended(script.calls, 1, 0)], []) == (answers, failures)
 
 
 @pytest.mark.parametrize("stored", [True, False])

@@ -77,6 +77,14 @@ def test_a_debate_that_a_budget_cannot_finish_is_not_begun(jury, cases):
     assert "the budget of 6 calls covers no further debate: 3 debates left, about 30 more calls" in stopped.err
 
 
+def test_a_debate_that_is_not_begun_keeps_no_result_behind_it_from_being_printed(jury, cases):
+    judged = jury.run(cases, "--run", "r1", "--jsonl", "--case-id", "返金")
+    bounded = jury.run(cases, "--run", "r1", "--jsonl", "--max-calls", str(calls(jury)))
+
+    assert (4, judged.lines) == (bounded.code, bounded.lines)
+    assert "covers no further debate: 2 debates left" in bounded.err
+
+
 def test_what_earlier_sessions_spent_counts(jury, cases):
     jury.run(cases, "--run", "r1", "--max-calls", "7")
     again = jury.run(cases, "--run", "r1", "--max-calls", "13")

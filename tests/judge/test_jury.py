@@ -5,6 +5,7 @@ import json
 import logging
 import multiprocessing
 import os
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -539,3 +540,34 @@ def test_the_store_is_let_go_when_the_loop_ends(url: str, tmp_path: Path) -> Non
     store.close()
 
     assert set(found) == kept
+
+
+class Lock:
+    """Stands for that of a run on PostgreSQL; taking it takes until it is `free`."""
+
+    def __init__(self) -> None:
+        self.asked, self.free, self.released = threading.Event(), threading.Event(), threading.Event()
+
+    def acquire(self, *_: object, **__: object) -> "Lock":
+        self.asked.set()
+        self.free.wait(60)
+        return self
+
+    def release(self) -> None:
+        self.released.set()
+
+
+async def test_a_run_that_is_given_up_while_its_lock_is_taken_gives_it_back(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = Lock()
+    monkeypatch.setattr("jury_judge.jury.RunLock", lock)
+    async with Jury("independent", store=url, environ={}) as jury:
+        first = asyncio.ensure_future(anext(jury.evaluate_many([], run_id="r")))
+        await asyncio.to_thread(lock.asked.wait, 60)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        lock.free.set()
+
+        assert await asyncio.to_thread(lock.released.wait, 10)

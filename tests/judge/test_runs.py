@@ -3,19 +3,25 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from datetime import date
 from unittest.mock import patch
 
 import pytest
 
+from jury_actors.admission.budget import Ceiling
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Delivery, Finished, Job
 from jury_actors.outbox import Outbox
+from jury_actors.prices import Prices
 from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
+from jury_judge.allowance import Allowance
 from jury_judge.cases.losses import LossReport
 from jury_judge.errors import RunRefused
+from jury_judge.estimate import estimate
 from jury_judge.runs import Line, Run, Survey, carry_out, survey
+from jury_store.debate_rows import DebateRow
 from jury_store.errors import Fenced, Mismatch, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore
 from support.courtroom import a_case
@@ -194,3 +200,107 @@ async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() ->
         pass
 
     assert [None] == port.sizes
+
+
+TODAY = date(2026, 11, 22)
+
+
+class StoppingPort(RefusedPort):
+    """The first debate that is sent stops the run, and then ends."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        super().__init__(RuntimeError("no"))
+        self._stopping = stopping
+
+    async def submit(self, jobs: Sequence[Job]) -> None:
+        self._stopping.set()
+        await super().submit(jobs)
+
+
+async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
+    stopping = asyncio.Event()
+    port, store, run = StoppingPort(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
+    one = estimate(run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
+    plan = CourtPlan(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=int(one.calls.most)))
+
+    @asynccontextmanager
+    async def court() -> AsyncIterator[CoordinatorPort]:
+        yield port
+
+    lines = carry_out(
+        run,
+        survey(run, store, seconds=None),
+        store,
+        court,
+        progress=Silent(),
+        stopping=stopping,
+        problems=[],
+        allowance=Allowance(plan, run.resolved, store, TODAY),
+    )
+    async for _ in lines:
+        pass
+
+    assert ["r1~c0"] == port.held
+
+
+class Flapping(MemoryEventStore):
+    """Every other look at a debate fails."""
+
+    looks = 0
+
+    def debate(self, debate_id: str) -> DebateRow | None:
+        self.looks += 1
+        if self.looks % 2:
+            raise StoreFailed("the database is away")
+        return super().debate(debate_id)
+
+
+async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment() -> None:
+    store, run = Flapping(), a_run(a_case("c0"), a_case("c1"))
+    plan = CourtPlan(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
+    allowance = Allowance(plan, run.resolved, store, TODAY)
+    lines = carry_out(
+        run,
+        survey(run, store, seconds=None),
+        store,
+        lambda: in_process_court(plan, lambda: store),
+        progress=Silent(),
+        stopping=asyncio.Event(),
+        problems=[],
+        store_patience=60.0,
+        allowance=allowance,
+    )
+
+    assert ["completed"] * 2 == [line["status"] async for line in lines]
+    assert 8 == store.looks, "at each beginning and each end"
+
+
+class FullNow(MemoryEventStore):
+    """How many cases a run has cannot be kept once, when they were counted."""
+
+    refused = False
+
+    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+        if cases is not None and not self.refused:
+            self.refused = True
+            raise StoreFailed("the disk is full")
+        super().keep_run_size(run_id, cases)
+
+
+async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has() -> None:
+    store, run = FullNow(), a_run(a_case("c0"), a_case("c1"))
+    plan = CourtPlan(run.resolved.panel, "", "r1")
+    lines = carry_out(
+        run,
+        survey(run, store, seconds=0.0),
+        store,
+        lambda: in_process_court(plan, lambda: store),
+        progress=Silent(),
+        stopping=asyncio.Event(),
+        problems=[],
+        store_patience=60.0,
+    )
+    with patch.object(store, "close"):
+        ended = [line["status"] async for line in lines]
+
+    assert (["completed"] * 2, [2]) == (ended, [run.cases for run in store.runs()])

@@ -197,3 +197,24 @@ def test_lists_that_cannot_be_made_disturb_no_append(
 
     assert "not brought forward: no room" in caplog.text
     assert store.last_position() == 2
+
+
+def test_texts_that_cannot_be_made_searchable_are_told_of_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, tries = MemoryEventStore(), 0
+
+    def broken(limit: int = 0) -> int:
+        nonlocal tries
+        tries += 1
+        raise StoreFailed(f"no room for {limit}")
+
+    monkeypatch.setattr("jury_store.group_commit._INDEX_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(store, "index_texts", broken)
+    with GroupCommitter(store) as committer:
+        for name in "abc":
+            committer.submit(_call(name)).result(SECONDS)
+
+    assert tries > 1
+    assert 1 == caplog.text.count("WARNING")
+    assert 1 == caplog.text.count("not made searchable: no room")

@@ -1,12 +1,15 @@
 """One holder a run on PostgreSQL: the second is refused by name, another run is not, and the dead hold nothing."""
 
+import gc
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
+from sqlalchemy.exc import DBAPIError
 
+from jury_store import run_lock
 from jury_store.errors import StoreLocked, StoreUnreachable
 from jury_store.run_lock import RunLock
 from support.postgres import PostgresServer
@@ -84,6 +87,26 @@ def test_a_connection_that_was_lost_takes_its_runs_again_with_the_next(
     assert second is not None
     first.release()
     second.release()
+
+
+def test_a_connection_that_only_failed_gives_its_runs_to_the_next(postgres_url: str) -> None:
+    first = RunLock.acquire(postgres_url, "nightly", wait=0)
+    with suppress(DBAPIError):
+        next(iter(run_lock._SESSIONS.values()))._connection.exec_driver_sql("SELECT 1 / 0")
+    second = RunLock.acquire(postgres_url, "daily", wait=0)
+    gc.collect()  # the connection that failed may live as long
+    with pytest.raises(AssertionError), another_process(postgres_url, "nightly"):
+        pass
+
+    assert first is not None
+    assert second is not None
+    first.release()
+    second.release()
+
+
+def test_a_holder_whose_times_are_hidden_is_named_without_them() -> None:
+    assert "process 17 on host" == run_lock._named(("jury 17 on host", None))
+    assert "process 17 on host, since noon" == run_lock._named(("jury 17 on host", "noon"))
 
 
 def test_a_sqlite_store_has_its_own_lock(sqlite_url: str) -> None:
