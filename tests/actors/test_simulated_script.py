@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import statistics
 
 import pytest
@@ -149,7 +150,10 @@ def test_no_pairs_are_the_defaults() -> None:
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        ({"latnecy": "1"}, "latnecy: simulated models have no such setting; the settings: latency"),
+        (
+            {"latnecy": "1"},
+            "latnecy: simulated models have no such setting (did you mean latency?); the settings: latency",
+        ),
         ({"answered": "1"}, "answered: simulated models have no such setting"),
         ({"latency": "soon"}, "latency: must be a number, not 'soon'"),
         ({"latency": "-1"}, "latency: must be a number from 0 to 3600, not -1"),
@@ -163,7 +167,7 @@ def test_no_pairs_are_the_defaults() -> None:
     ],
 )
 def test_a_bad_setting_is_named(pairs: dict[str, str], message: str) -> None:
-    with pytest.raises(BadScript, match=message.replace("(", r"\(")):
+    with pytest.raises(BadScript, match=re.escape(message)):
         parse_script(pairs)
 
 

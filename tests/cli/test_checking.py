@@ -180,7 +180,7 @@ def test_doctor_names_keys_and_passwords_and_shows_none(judged):
         "GEMINI_API_KEY": "canary-2",
         "GOOGLE_API_KEY": "",
         "JURY_STORE_URL": "postgresql://u:canary-3@127.0.0.1:1/d",
-        "JURY_FINAL_JUDGE_MODEL": "simulated/canary-4",
+        "JURY_FINAL_JUDGE_MODEL": "simulated/a-judge",
     }
 
     outcome = judged("doctor", env=env)
@@ -205,4 +205,4 @@ def test_doctor_finds_what_is_wrong_with_the_default_panel(judged):
     outcome = judged("doctor", env={"JURY_CONSENSUS_THRESHOLD": "nan"})
 
     assert outcome.code == 2
-    assert "problem  default panel: JURY_CONSENSUS_THRESHOLD: 'nan' is not understood" in outcome.out
+    assert "problem  default panel: JURY_CONSENSUS_THRESHOLD: nan is not a threshold" in outcome.out

@@ -125,9 +125,9 @@ def test_lists_and_show_say_imported_and_how_far_its_origin_is_shown(jury, origi
     rows = {row["debate_id"]: (row["imported"], row["imported_from"]) for row in jury("list", "--json").json}
 
     assert [line[line.index("  [") :] for line in listed] == [
-        "  [imported, unsealed]",
-        "  [imported, sealed by example.com/jury, not checked]",
         "  [imported, sealed by example.com/jury]",
+        "  [imported, sealed by example.com/jury, not checked]",
+        "  [imported, unsealed]",
     ]
     assert rows["r1~leak"] == ("unsealed", None)
     assert rows["r1~polite"] == ("sealed", "example.com/jury")

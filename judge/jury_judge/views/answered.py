@@ -129,5 +129,5 @@ def _read(stored: StoredEvent) -> list[Given]:
             return []
         asked = held["model"], held["model_version"], held["simulated"]
         return [Given(step, *asked, Verdict(held["verdict"]), held["synthetic"], changed)]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return given([decode(stored)])  # which says what is wrong with it

@@ -55,13 +55,8 @@ def read_document(text: str, wording: Wording | None) -> Document:
         text: the case part of a prompt with `MARK` in place of the debate's marker.
         wording: the prompts that it was written with.
     """
-    cut = len(text) > MAX_CHARACTERS
-    if cut:
-        half = MAX_CHARACTERS // 2
-        tail = text[-half:]
-        text = text[:half] + "\n" + tail[tail.find("\n") + 1 if "\n" in tail else 0 :]
     reader = _Reader(wording)
-    for line in text.split("\n"):
+    for line in reader.bounded(text).split("\n"):
         if line.startswith(_PREFIX):
             reader.content.append(line)
         elif line:
@@ -69,7 +64,7 @@ def read_document(text: str, wording: Wording | None) -> Document:
     reader.finish()
     scenarios = tuple(tuple(passages) for passages in reader.scenarios if passages)
     plain = "\n".join(line for passages in scenarios for passage in passages for line in passage.lines)
-    return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, cut, reader.unseen)
+    return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, reader.cut, reader.unseen)
 
 
 class _Reader:
@@ -85,6 +80,16 @@ class _Reader:
         self.scenarios: list[list[Passage]] = [[]]
         self.content: list[str] = []
         self.unseen = 0
+        self.cut = False
+
+    def bounded(self, text: str) -> str:
+        """The text, or its beginning and its end from a whole line on."""
+        if len(text) <= MAX_CHARACTERS:
+            return text
+        self.cut = True
+        half = MAX_CHARACTERS // 2
+        tail = text[-half:]
+        return text[:half] + "\n" + tail[tail.find("\n") + 1 if "\n" in tail else 0 :]
 
     def heading(self, line: str) -> None:
         """An unmarked line: what follows it is of another kind."""
@@ -113,7 +118,8 @@ class _Reader:
         """Close the running passage."""
         if not self.content:
             return
-        lines = tuple(unmark("\n".join(self.content), MARK).split("\n"))
+        # Bounded again: what is marked may count a long run of one character.
+        lines = tuple(self.bounded(unmark("\n".join(self.content), MARK)).split("\n"))
         self.content = []
         if self._kind == "artifacts":
             for line in lines:
