@@ -217,7 +217,7 @@ ROWS = (
         "run",
         130,
         "interrupted: once, what runs is finished; twice, at once",
-        _interrupted("run cases.jsonl --in-process --run r3 --simulate latency=0.3", said=b"simulated"),
+        _interrupted("run cases.jsonl --in-process --run r3 --simulate latency=3", said=b"simulated"),
     ),
     Row("cases", 0, "the cases were shown", _jury("cases cases.jsonl")),
     Row("cases", 2, "a case cannot be read", _jury("cases none.jsonl")),

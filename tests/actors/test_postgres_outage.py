@@ -9,7 +9,7 @@ import pytest
 
 from jury_actors.court import in_process_court
 from jury_actors.providers.simulated.script import Script
-from jury_actors.ray_court import ray_court, start_ray, stop_ray
+from jury_actors.ray_court import ray_court
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
 from jury_store.errors import StoreFailed
@@ -39,7 +39,7 @@ def url(postgres: PostgresServer) -> str:
 @pytest.mark.kill
 @pytest.mark.parametrize("on_ray", [False, pytest.param(True, marks=pytest.mark.ray)])
 async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
-    postgres: PostgresServer, url: str, tmp_path: Path, *, on_ray: bool
+    postgres: PostgresServer, url: str, tmp_path: Path, request: pytest.FixtureRequest, *, on_ray: bool
 ) -> None:
     reader = open_store(url, write=False)
     run = Run(reader, debates=6, case=a_case_with_records)
@@ -49,23 +49,19 @@ async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     plan = run.plan(script, url=url)
     said: list[str] = []
     if on_ray:
-        start_ray()
+        request.getfixturevalue("ray_cluster")
 
     async def hold() -> bool:
         here = partial(in_process_court, plan, partial(open_store, url, write=True))
         async with (partial(ray_court, plan) if on_ray else here)(say=said.append) as port:
             return completed((await run.through(port, seconds=500)).values())
 
-    try:
-        holding = asyncio.create_task(hold())
-        await comes(lambda: holding.done() or reader.last_position() >= 30)
-        await asyncio.to_thread(postgres.stop)
-        await comes(lambda: holding.done() or said)
-        await asyncio.to_thread(postgres.start)
-        done = await holding
-    finally:
-        if on_ray:
-            stop_ray()
+    holding = asyncio.create_task(hold())
+    await comes(lambda: holding.done() or reader.last_position() >= 30)
+    await asyncio.to_thread(postgres.stop)
+    await comes(lambda: holding.done() or said)
+    await asyncio.to_thread(postgres.start)
+    done = await holding
     counts = served(calls)
 
     assert done
