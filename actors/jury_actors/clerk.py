@@ -189,7 +189,7 @@ class ClerkLink:
         return await future
 
     async def room(self) -> None:
-        """Return once no more waits to be stored than may: whoever is about to make a call asks first."""
+        """Wait until less than the bound waits to be stored; called before every model call."""
         await self._room.wait()
 
     def _hold(self, size: int) -> None:

@@ -110,7 +110,7 @@ class Coordinator:
             await link.close()
 
     async def _start(self) -> None:
-        """Draw this coordinator's epoch, once: whoever held an older one is refused from now on.
+        """Draw this coordinator's epoch, once: writers with an older epoch are refused from now on.
 
         A draw that failed is made again by the next submission: the disk may have room by then.
         """

@@ -144,7 +144,7 @@ class Juror:
             _log.info("debate %s, step %s broke", told.debate_id, told.step_id, exc_info=True)
             problem = Broken(f"debate {told.debate_id}, step {told.step_id}: {type(error).__name__}: {error}")
             told = told._replace(problem=problem)
-        # Before it is told: whoever hears of it may ask for the same step again at once.
+        # Before the result is sent: its receiver may ask for the same step again at once.
         self._working.pop((told.debate_id, told.step_id), None)
         self._outbox.put(told)
 
@@ -192,10 +192,10 @@ class Juror:
         return lambda text: self._outbox.put(Chunk(ask.assignment.debate_id, step.id, exchange, text))
 
     async def _check_unrecorded(self, ask: Ask, call: Call) -> None:
-        """See that nobody recorded the call since the step was read: a juror of a part that is cut off goes on.
+        """Check that the call was not recorded since the step was read: a partitioned juror goes on recording.
 
         Raises:
-            Mismatch: it is recorded, and nothing is to be asked; whoever asked reads the stream again.
+            Mismatch: it is recorded; the caller reads the stream again instead of asking.
         """
         exchange = exchange_id(ask.assignment.step.id, call.model, call.turn, call.attempt)
         if ask.again and exchange in await self._log.recorded(ask.assignment.debate_id):

@@ -18,7 +18,7 @@ class Permit:
     """Leave to make one call; `settlement` is how it went, None for as long as it was not made.
 
     Args:
-        leave: is told when the call is made.
+        leave: called right before the call is made.
     """
 
     def __init__(self, leave: Callable[[], None]) -> None:
