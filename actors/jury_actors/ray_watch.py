@@ -24,7 +24,8 @@ DEATHS_WITHIN = 120.0
 MOST_AWAY = 300.0
 """Seconds for which an actor may answer nothing, as behind a network that is cut, before the run ends."""
 
-_LOOKS = Backoff(base=0.2, cap=5.0)
+_LOOKS = Backoff(base=0.2, cap=1.0)
+"""Seconds between two looks at an actor that does not answer: one that dies again in between is counted once."""
 
 
 class Watched(NamedTuple):

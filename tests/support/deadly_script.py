@@ -3,6 +3,7 @@
 import os
 import signal
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 from jury_actors.providers.simulated.script import Script
@@ -10,7 +11,9 @@ from jury_actors.providers.simulated.script import Script
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlyScript(Script):
-    """The first call of any process is its last."""
+    """The first call of any process is its last; each death adds a line to the file `deaths`."""
+
+    deaths: str
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -18,6 +21,8 @@ class DeadlyScript(Script):
 
     def seconds(self, trace: str) -> float:
         """A provider asks once a call."""
+        with Path(self.deaths).open("a", encoding="utf-8") as file:
+            file.write(f"{trace}\n")
         os.kill(os.getpid(), signal.SIGKILL)
         return super().seconds(trace)
 
