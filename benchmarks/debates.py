@@ -22,13 +22,13 @@ import psutil
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import hold
 from jury_actors.messages import Docket, Job
-from jury_actors.providers.simulated.script import Script
 from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.envelope import NewEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.transcript import Item, Message, ToolResult, Transcript
 from jury_migrations.upgrading import upgrade
+from jury_providers.simulated.script import Script
 from jury_store.event_store import Append
 from jury_store.group_commit import GroupCommitter
 from jury_store.opening import open_store

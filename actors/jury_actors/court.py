@@ -18,12 +18,12 @@ from jury_actors.holding import CoordinatorPort
 from jury_actors.juror import Juror, ProviderFactory
 from jury_actors.notices import Say, unheard
 from jury_actors.patience import STORE_PATIENCE, Patience
-from jury_actors.prices import Prices
-from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, provider_factory
-from jury_actors.providers.simulated.script import Script
 from jury_actors.sources import Sources
 from jury_events.panel import Panel
+from jury_providers.endpoints import Endpoints
+from jury_providers.prices import Prices
+from jury_providers.registry import NO_ENDPOINTS, SIMULATED, provider_factory
+from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 
 

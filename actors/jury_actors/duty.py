@@ -6,14 +6,6 @@ from typing import Any
 
 from jury_actors.errors import TextMissing
 from jury_actors.messages import Ask
-from jury_actors.providers.provider import (
-    ModelMessage,
-    ModelReply,
-    ModelRequest,
-    Picture,
-    RequestedTool,
-    ToolDefinition,
-)
 from jury_debate.artifact_tools import tool_definitions
 from jury_debate.prompts import load_prompts
 from jury_debate.rules import rules_of
@@ -25,6 +17,14 @@ from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall
 from jury_events.ids import exchange_id
 from jury_events.parts import PartPen, PartRef
 from jury_events.rubric import Rubric
+from jury_providers.provider import (
+    ModelMessage,
+    ModelReply,
+    ModelRequest,
+    Picture,
+    RequestedTool,
+    ToolDefinition,
+)
 
 _MOST_TOOL_CALLS = 100
 """Of one turn that are recorded one by one; the provider's response holds them all."""

@@ -18,8 +18,6 @@ from jury_actors.errors import Broken, Halted, Released
 from jury_actors.failing import has_failed
 from jury_actors.messages import Ask, Chunk, Delivery, Told
 from jury_actors.outbox import Outbox
-from jury_actors.prices import Prices, cost_of
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.sources import Sources
 from jury_debate.rules_v1.conversation import Call
 from jury_debate.rules_v1.outcome import Outcome
@@ -28,6 +26,8 @@ from jury_events.errors import JuryError
 from jury_events.ids import calls_stream, exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartPen
+from jury_providers.prices import Prices, cost_of
+from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_store.errors import Mismatch
 from jury_store.event_store import Append
 

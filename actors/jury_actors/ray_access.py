@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jury_actors.errors import ClusterOpen, ClusterRefused
 from jury_actors.ray_address import answers
-from jury_store.named_files import cause_of, read_text
+from jury_events.named_files import cause_of, read_text
 
 _MOST_BYTES = 1 << 16
 AUTH_VARIABLE = "RAY_AUTH_TOKEN"

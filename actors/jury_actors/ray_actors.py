@@ -25,8 +25,8 @@ from jury_actors.juror import Juror
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_actors.notices import Notices
 from jury_actors.patience import Patience
-from jury_actors.providers.registry import provider_factory
 from jury_actors.ray_ports import RayClerkPort, RayDeskPort, RayJurorPort, pack
+from jury_providers.registry import provider_factory
 from jury_store.errors import StoreError
 from jury_store.event_store import Appended, EventStore
 from jury_store.seals.seal import Seal

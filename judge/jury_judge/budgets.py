@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from datetime import date
 
 from jury_actors.admission.budget import Ceiling, Spent
-from jury_actors.prices import PRICES, Prices
-from jury_actors.tokens import most_tokens
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.parts import encode_digest
 from jury_judge.errors import SettingError
+from jury_providers.prices import PRICES, Prices
+from jury_providers.tokens import most_tokens
 from jury_store.event_store import EventStore
 
 _PAGE = 1000

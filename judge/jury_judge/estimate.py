@@ -7,9 +7,6 @@ from datetime import date
 from typing import NamedTuple
 
 from jury_actors.admission.model_class import limits_of
-from jury_actors.prices import Prices
-from jury_actors.providers.endpoints import Endpoint, Endpoints
-from jury_actors.tokens import LIKELY_PICTURE_TOKENS, most_picture_tokens
 from jury_debate.artifact_tools import tool_definitions
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
@@ -19,6 +16,9 @@ from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat
 from jury_judge.rehearsal import Rehearsal
+from jury_providers.endpoints import Endpoint, Endpoints
+from jury_providers.prices import Prices
+from jury_providers.tokens import LIKELY_PICTURE_TOKENS, most_picture_tokens
 
 _HEADING = 300
 """Bytes of what stands around a peer's words."""

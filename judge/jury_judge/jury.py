@@ -20,10 +20,6 @@ from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Docket, Finished, Job
 from jury_actors.patience import STORE_PATIENCE
-from jury_actors.prices import PRICES, Prices, load_prices
-from jury_actors.providers.catalogue import warnings_of
-from jury_actors.providers.registry import check_models, keys_sent
-from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
@@ -44,6 +40,10 @@ from jury_judge.shared_court import SharedCourt
 from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, check_callback, told
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
+from jury_providers.catalogue import warnings_of
+from jury_providers.prices import PRICES, Prices, load_prices
+from jury_providers.registry import check_models, keys_sent
+from jury_providers.simulated.script import AS_USUAL, Script
 from jury_store.event_store import EventStore
 from jury_store.run_lock import RunLock
 from jury_store.seals.keys import PublicKey

@@ -17,6 +17,7 @@ from jury_debate.rules import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
 from jury_events.errors import EventError, UnknownPart
+from jury_events.named_files import read_text
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.shelf import put
@@ -26,7 +27,6 @@ from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.recorded import broken, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_store.inventory import DebateRecord
-from jury_store.named_files import read_text
 
 ACCEPTED_SUFFIX = ".accepted.json"
 TODAY = max(RULES)

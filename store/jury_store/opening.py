@@ -11,6 +11,7 @@ from urllib.parse import quote, quote_plus
 from sqlalchemy import URL, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from jury_events.named_files import open_regular
 from jury_store.disk_trouble import disk_trouble
 from jury_store.errors import (
     MayNotWrite,
@@ -21,7 +22,6 @@ from jury_store.errors import (
     StoreUnreachable,
     UnsupportedStore,
 )
-from jury_store.named_files import open_regular
 from jury_store.postgres_engine import postgres_engine
 from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
 from jury_store.schema import REVISION

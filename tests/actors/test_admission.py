@@ -16,13 +16,13 @@ from jury_actors.admission.model_class import ModelClasses
 from jury_actors.backoff import Backoff
 from jury_actors.errors import Broken, Halted
 from jury_actors.juror import Juror
-from jury_actors.prices import Price, Prices
-from jury_actors.providers.endpoints import Endpoint, Limits
-from jury_actors.providers.provider import ModelReply
 from jury_actors.sources import Sources
 from jury_debate.rules_v1.outcome import Answered
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Endpoint, Limits
+from jury_providers.prices import Price, Prices
+from jury_providers.provider import ModelReply
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
 from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by

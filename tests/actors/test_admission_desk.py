@@ -13,8 +13,8 @@ from jury_actors.admission.desk_link import DeskLink, DeskLost
 from jury_actors.admission.limiter import Limiter
 from jury_actors.errors import Halted
 from jury_actors.messages import Delivery
-from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Limits
 from support.claims import MODEL, a_claim
 from support.waiting import until
 

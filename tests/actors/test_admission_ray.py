@@ -14,12 +14,12 @@ from jury_actors.admission.budget import Ceiling
 from jury_actors.admission.desk_link import DeskLink
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
-from jury_actors.providers.endpoints import Limits
-from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, shared_limiter
 from jury_actors.ray_ports import RayDeskPort
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Limits
+from jury_providers.simulated.script import AS_USUAL, Script
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.claims import a_claim

@@ -15,12 +15,12 @@ from jury_actors.errors import Broken, OtherPanel
 from jury_actors.juror import Juror
 from jury_actors.juror_link import JurorLost
 from jury_actors.messages import Ask, Delivery, Finished, Told
-from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.errors import IllegalEvent
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled, RoundStarted
 from jury_events.ids import Step, debate_stream
 from jury_events.parts import make_part
+from jury_providers.simulated.script import AS_USUAL, Script
 from jury_replay.verify import verify
 from jury_store.errors import Fenced, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore

@@ -11,13 +11,13 @@ from jury_actors.backoff import Backoff
 from jury_actors.errors import Broken, Halted, Released
 from jury_actors.juror import Juror
 from jury_actors.messages import Ask, Told
-from jury_actors.providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
 from jury_actors.sources import Sources
 from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.exchange import Usage
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome, FailureReason
+from jury_providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
 from jury_store.errors import Mismatch, StoreFailed
 from support.courtroom import a_case
 from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by

@@ -10,13 +10,13 @@ import psutil
 import pytest
 
 from jury_actors import ray_court
-from jury_actors.providers.simulated.http.delivery import Delivery, Silence
-from jury_actors.providers.simulated.http.desk import Desk
-from jury_actors.providers.simulated.http.protocol import Protocol
-from jury_actors.providers.simulated.http.server import simulation_server
-from jury_actors.providers.simulated.prompt import read_prompt
-from jury_actors.providers.simulated.script import Script
 from jury_events.ids import calls_stream, exchange_id
+from jury_providers.simulated.http.delivery import Delivery, Silence
+from jury_providers.simulated.http.desk import Desk
+from jury_providers.simulated.http.protocol import Protocol
+from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.prompt import read_prompt
+from jury_providers.simulated.script import Script
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -124,7 +124,7 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
         return desks[0]
 
     with (
-        patch("jury_actors.providers.simulated.http.server.Desk", desk),
+        patch("jury_providers.simulated.http.server.Desk", desk),
         patch("jury_actors.ray_watch.MOST_DEATHS", 1000),
     ):
         async with simulation_server() as simulation:

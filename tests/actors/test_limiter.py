@@ -7,8 +7,8 @@ import pytest
 from jury_actors.admission.claim import ModelClass
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.pace import FIRST_IN_FLIGHT
-from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Limits
 from support.claims import MODEL, UNLIMITED, Counter, a_claim, a_limiter
 
 OTHER = ModelClass("anthropic", "key", "claude")

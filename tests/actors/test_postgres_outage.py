@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from jury_actors.court import in_process_court
-from jury_actors.providers.simulated.script import Script
 from jury_actors.ray_court import ray_court
 from jury_migrations.upgrading import upgrade
+from jury_providers.simulated.script import Script
 from jury_replay.verify import verify
 from jury_store.errors import StoreFailed
 from jury_store.opening import open_store

@@ -15,7 +15,7 @@ import pytest
 from jury_actors import ray_court
 from jury_actors.errors import ClusterLost, ClusterUnreachable
 from jury_actors.messages import Finished
-from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import AS_USUAL, Script
 from jury_replay.verify import verify
 from jury_store.errors import StoreFailed, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore

@@ -8,11 +8,11 @@ import pytest
 from jury_actors.backoff import Backoff
 from jury_actors.court import in_process_court
 from jury_actors.messages import Chunk
-from jury_actors.providers.simulated.http.server import simulation_server
-from jury_actors.providers.simulated.script import Script, WireScript
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
+from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.script import Script, WireScript
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.courts import KeptStore, Run, completed

@@ -9,7 +9,7 @@ from support.packages import write_package
 from support.ray_head import ray_head
 
 ACME = """
-from jury_actors.providers.provider import ModelReply, Provider
+from jury_providers.provider import ModelReply, Provider
 from jury_events.outcome import CallOutcome
 
 class Acme(Provider):

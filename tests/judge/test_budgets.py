@@ -6,11 +6,11 @@ from unittest.mock import patch
 
 from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.court import in_process_court
-from jury_actors.prices import Price, Prices
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_events.exchange import Usage
 from jury_judge.budgets import ceiling
+from jury_providers.prices import Price, Prices
+from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.simulated.provider import SimulatedProvider
 from support.courts import KeptStore, Run, completed
 
 TODAY = date(2026, 11, 21)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.prices import Price, Prices
-from jury_actors.tokens import LIKELY_PICTURE_TOKENS, MOST_PICTURE_TOKENS, most_picture_tokens
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.rules import LATEST
 from jury_events.codec import decode, encode
@@ -20,6 +18,8 @@ from jury_judge.errors import RunRefused
 from jury_judge.estimate import estimate
 from jury_judge.panels.files import load_panel
 from jury_judge.runs import is_over
+from jury_providers.prices import Price, Prices
+from jury_providers.tokens import LIKELY_PICTURE_TOKENS, MOST_PICTURE_TOKENS, most_picture_tokens
 from jury_store.event_store import Append, Appended
 from support.courts import KeptStore, Run, a_resolved, completed
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.providers.endpoints import Endpoint, Limits
-from jury_actors.providers.recipients import judge_on_a_seat, recipients
-from jury_actors.providers.registry import keys_sent
 from jury_debate.panel_spec import PanelSpec, SeatSpec, resolve
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import load_panel
+from jury_providers.endpoints import Endpoint, Limits
+from jury_providers.recipients import judge_on_a_seat, recipients
+from jury_providers.registry import keys_sent
 
 SEATS = "seats:\n  - {model: local/m, juror_id: a}\n"
 

@@ -13,7 +13,6 @@ from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Delivery, Finished, Job
 from jury_actors.outbox import Outbox
-from jury_actors.prices import Prices
 from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
 from jury_judge.allowance import Allowance
@@ -21,6 +20,7 @@ from jury_judge.cases.losses import LossReport
 from jury_judge.errors import RunRefused
 from jury_judge.estimate import estimate
 from jury_judge.runs import Line, Run, Survey, carry_out, survey
+from jury_providers.prices import Prices
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import Fenced, Mismatch, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from jury_actors.providers.simulated.script import Script
 from jury_events.envelope import StoredEvent
 from jury_judge.errors import JuryClosed, TooManyReaders
 from jury_judge.live.channel import Reader
@@ -18,6 +17,7 @@ from jury_judge.live.feed import Feed, Opening
 from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
 from jury_judge.live.points import parse_point
 from jury_migrations.upgrading import upgrade
+from jury_providers.simulated.script import Script
 from jury_store.errors import StoreClosed, StoreFailed
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore

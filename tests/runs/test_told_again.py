@@ -9,12 +9,12 @@ from jury_actors.backoff import Backoff
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import hold
 from jury_actors.messages import Docket, Job
-from jury_actors.providers.simulated.http.server import simulation_server
-from jury_actors.providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
 from jury_events.case import Case, ExecutionResult
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_migrations.upgrading import upgrade
+from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
 from jury_replay.replay import Status, replay
 from jury_replay.selection import Selection
 from jury_replay.verify import verify

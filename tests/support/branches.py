@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from jury_actors.messages import Docket, Finished, Job
-from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import SALT_BYTES
+from jury_providers.simulated.script import AS_USUAL, Script
 from jury_replay.fork import Branch, branch_id, branch_off
 from jury_replay.origin import Origin
 from jury_store.errors import StoreError

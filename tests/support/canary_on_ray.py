@@ -13,9 +13,9 @@ from jury_actors import ray_court
 from jury_actors.court import CourtPlan
 from jury_actors.holding import hold
 from jury_actors.messages import Docket, Job
-from jury_actors.providers.simulated.http.server import simulation_server
-from jury_actors.providers.simulated.script import WireScript
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.script import WireScript
 from support.courts import a_case_with_records
 
 CANARY = "sk-canary-0123456789abcdef0123456789abcdef"

@@ -4,8 +4,8 @@ from jury_actors.admission.budget import Budget
 from jury_actors.admission.claim import Back, Claim, ModelClass, Sent, Settlement, Want
 from jury_actors.admission.limiter import Limiter
 from jury_actors.backoff import Backoff
-from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Limits
 
 MODEL = ModelClass("openai", "key", "gpt-4o")
 UNLIMITED = Limits()

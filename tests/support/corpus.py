@@ -19,7 +19,6 @@ from jury_actors.backoff import Backoff
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import hold
 from jury_actors.messages import Docket, Job
-from jury_actors.providers.simulated.script import Script
 from jury_actors.sources import Sources
 from jury_events.case import Case
 from jury_events.codec import encode
@@ -27,6 +26,7 @@ from jury_events.debate_events import DebateCancelled
 from jury_events.ids import debate_stream
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES
+from jury_providers.simulated.script import Script
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.writing import write_cassette
 from jury_store.event_store import Append, EventStore

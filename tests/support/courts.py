@@ -11,17 +11,17 @@ from jury_actors.backoff import Backoff
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import CoordinatorPort, hold
 from jury_actors.messages import Chunk, Docket, Finished, Job
-from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.registry import NO_ENDPOINTS
-from jury_actors.providers.simulated.provider import SimulatedProvider
-from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_actors.sources import Sources
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import ArtifactRecord, Case
 from jury_events.codec import decode
 from jury_events.debate_events import CoordinatorResumed
 from jury_events.ids import calls_stream, debate_stream
+from jury_providers.endpoints import Endpoints
+from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.registry import NO_ENDPOINTS
+from jury_providers.simulated.provider import SimulatedProvider
+from jury_providers.simulated.script import AS_USUAL, Script
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore

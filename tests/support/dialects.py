@@ -4,14 +4,14 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.provider import ModelMessage, ModelRequest, ToolDefinition
-from jury_actors.providers.sdk.adapter import SdkAdapter
-from jury_actors.providers.sdk.anthropic_messages import AnthropicMessages
-from jury_actors.providers.sdk.google_generate import GoogleGenerate
-from jury_actors.providers.sdk.openai_chat import OpenAIChat
-from jury_actors.providers.sdk.openai_responses import OpenAIResponses
 from jury_events.panel import CallSettings
+from jury_providers.endpoints import Connection
+from jury_providers.provider import ModelMessage, ModelRequest, ToolDefinition
+from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.anthropic_messages import AnthropicMessages
+from jury_providers.sdk.google_generate import GoogleGenerate
+from jury_providers.sdk.openai_chat import OpenAIChat
+from jury_providers.sdk.openai_responses import OpenAIResponses
 from support.canned_server import Canned, CannedServer, events
 
 SCHEMA: dict[str, Any] = {

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from jury_actors.clerk import Recollection
 from jury_actors.messages import Ask, Told
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream, local_stream
+from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.simulated.provider import SimulatedProvider
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore

@@ -16,12 +16,12 @@ from jury_actors.backoff import Backoff
 from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.holding import hold
 from jury_actors.messages import Docket, Finished, Job
-from jury_actors.providers.simulated.http.server import simulation_server
-from jury_actors.providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
+from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
 from jury_store.opening import open_store
 from support.courts import a_case_with_records
 

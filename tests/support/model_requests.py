@@ -5,9 +5,9 @@ from typing import Any
 
 from jury_actors.duty import Duty
 from jury_actors.messages import Ask
-from jury_actors.providers.provider import ModelRequest
 from jury_events.case import ArtifactRecord, Case
 from jury_events.parts import PartPen
+from jury_providers.provider import ModelRequest
 from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
 
 GATE_AND_CARD = {

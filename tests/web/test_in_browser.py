@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from jury_actors.providers.simulated.script import Script
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.live.feed import Feed
 from jury_judge.web.app import Gate, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.server import listen, serving
 from jury_judge.web.service import Service
+from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from support.browser import chromium, tab
 from support.courts import KeptStore, Meter, Run

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from jury_actors.providers.simulated.script import Script
 from jury_judge.jury import Jury
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_migrations.upgrading import upgrade
+from jury_providers.simulated.script import Script
 from jury_replay.cassettes.intake import take_in
 from jury_replay.cassettes.reading import read_cassette
 from jury_store.errors import StoreFailed

@@ -8,10 +8,10 @@ from jury_actors.admission.claim import Claim, Settlement
 from jury_actors.admission.desk_link import DeskLink, Permit
 from jury_actors.admission.model_class import ModelClasses
 from jury_actors.errors import Halted
-from jury_actors.prices import Prices
-from jury_actors.providers.provider import ModelReply, ModelRequest
-from jury_actors.tokens import likely_tokens, most_tokens, request_bytes, request_pictures
 from jury_events.outcome import CallOutcome
+from jury_providers.prices import Prices
+from jury_providers.provider import ModelReply, ModelRequest
+from jury_providers.tokens import likely_tokens, most_tokens, request_bytes, request_pictures
 
 _LATER = 60.0
 """Seconds beyond twice its timeout after which a call that has its permit is surely over."""

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from jury_actors.errors import Halted
-from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Limits
 
 
 class ModelClass(NamedTuple):

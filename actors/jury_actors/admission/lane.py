@@ -8,8 +8,8 @@ from typing import NamedTuple
 from jury_actors.admission.claim import Claim, Holder, Settlement
 from jury_actors.admission.pace import InFlight, MinuteWindow, Taken
 from jury_actors.backoff import Backoff
-from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Limits
 
 _OVERLOADED = frozenset({CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED})
 

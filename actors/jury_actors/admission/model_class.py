@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from hashlib import blake2b
 
 from jury_actors.admission.claim import ModelClass
-from jury_actors.providers.endpoints import Endpoint, Endpoints, Limits, connect
-from jury_actors.providers.registry import protocol_of
+from jury_providers.endpoints import Endpoint, Endpoints, Limits, connect
+from jury_providers.registry import protocol_of
 
 _UNLIMITED = Limits()
 

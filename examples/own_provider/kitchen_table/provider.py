@@ -4,10 +4,10 @@ import json
 import re
 from typing import Any
 
-from jury_actors.providers.endpoints import Endpoint
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Endpoint
+from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
 
 _BALLOT = re.compile(r"(?<![A-Za-z0-9])[a-z2-7]{16}(?![A-Za-z0-9])")
 

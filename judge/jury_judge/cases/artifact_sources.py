@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import Request
 
 from jury_events.case import ArtifactRecord, Case
+from jury_events.named_files import FileTooLarge, cause_of, read_regular
 from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve, resolved
 from jury_judge.cases.checked_download import checked_opener
 from jury_judge.cases.containers.json_rows import read_rows
@@ -21,7 +22,6 @@ from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
 from jury_judge.views.visible_url import visible_url
-from jury_store.named_files import FileTooLarge, cause_of, read_regular
 
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0

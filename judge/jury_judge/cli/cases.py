@@ -243,8 +243,8 @@ def _words(files: "CaseFiles") -> Iterator[tuple[str, int, str | None, bool]]:
 
 def _tokens(case: "Case", resolved: "ResolvedPanel") -> int:
     """Of the longest first prompt, with its pictures."""
-    from jury_actors.tokens import likely_tokens
     from jury_judge.rehearsal import Rehearsal
+    from jury_providers.tokens import likely_tokens
 
     rehearsal = Rehearsal(case, resolved)
     prompts = [rehearsal.first_prompt(seat) for seat in resolved.panel.juror_ids]

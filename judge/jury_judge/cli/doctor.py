@@ -16,8 +16,8 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import ray_address_option, resolved_store, store_option
 
 if TYPE_CHECKING:
-    from jury_actors.providers.probe import Probed
     from jury_judge.panels.files import LoadedPanel
+    from jury_providers.probe import Probed
 
 _PACKAGES = (
     "jury-judge",
@@ -144,8 +144,8 @@ def _cluster(address: str | None) -> Iterator[Finding]:
 
 
 def _load(panel_name: str | None) -> "LoadedPanel":
-    from jury_actors.providers.registry import check_models
     from jury_judge.panels.files import load_panel
+    from jury_providers.registry import check_models
 
     loaded = load_panel(panel_name, os.environ)
     check_models(loaded.panel, loaded.endpoints)
@@ -153,10 +153,10 @@ def _load(panel_name: str | None) -> "LoadedPanel":
 
 
 def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
-    from jury_actors.errors import BadVariable
-    from jury_actors.providers.catalogue import warnings_of
-    from jury_actors.providers.recipients import judge_on_a_seat, recipients
-    from jury_actors.providers.registry import keys_sent, missing_key
+    from jury_providers.catalogue import warnings_of
+    from jury_providers.errors import BadVariable
+    from jury_providers.recipients import judge_on_a_seat, recipients
+    from jury_providers.registry import keys_sent, missing_key
 
     panel = loaded.panel
     yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
@@ -179,9 +179,9 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
 
 
 def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
-    from jury_actors.providers.probe import probe, probe_settings
-    from jury_actors.providers.registry import provider_factory
     from jury_judge.cli.interrupts import run_interruptibly
+    from jury_providers.probe import probe, probe_settings
+    from jury_providers.registry import provider_factory
 
     panel = loaded.panel
     calls = probe_settings(panel)

@@ -85,12 +85,12 @@ def _fork(
     simulate: dict[str, str],
 ) -> int:
     from jury_actors.court import CourtPlan
-    from jury_actors.providers.registry import check_models
     from jury_judge.cli.holding import warn_of_models
     from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.terminal import note
     from jury_judge.forks import plan_fork, read_origin
     from jury_judge.panels.variables import Overrides
+    from jury_providers.registry import check_models
     from jury_store.opening import open_store
 
     asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)

@@ -21,10 +21,6 @@ from jury_actors.court import CourtPlan, in_process_court
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
-from jury_actors.providers.catalogue import warnings_of
-from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.recipients import judge_on_a_seat, recipients
-from jury_actors.providers.registry import SIMULATED, check_models, keys_sent
 from jury_actors.sources import Sources
 from jury_judge.allowance import Allowance
 from jury_judge.cli.interrupts import run_until_interrupted
@@ -33,6 +29,10 @@ from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs import SURVEY_SECONDS, Line, Progress, Run, Survey, carry_out, survey
 from jury_judge.spending import Spending, SpendingWatch
 from jury_migrations.upgrading import upgrade
+from jury_providers.catalogue import warnings_of
+from jury_providers.endpoints import Endpoints
+from jury_providers.recipients import judge_on_a_seat, recipients
+from jury_providers.registry import SIMULATED, check_models, keys_sent
 from jury_store.errors import StoreError, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore

@@ -75,8 +75,8 @@ def read_note(path: Path) -> bytes:
     Raises:
         BadNote: the file cannot be read, or holds something else.
     """
+    from jury_events.named_files import FileTooLarge, cause_of, read_regular
     from jury_store.errors import BadNote
-    from jury_store.named_files import FileTooLarge, cause_of, read_regular
     from jury_store.seals.note import MAX_BYTES, read_checkpoint
 
     try:

@@ -13,8 +13,8 @@ from jury_judge.errors import SettingError
 from jury_judge.views.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_actors.providers.simulated.http.served import Served
-    from jury_actors.providers.simulated.script import Script
+    from jury_providers.simulated.http.served import Served
+    from jury_providers.simulated.script import Script
 
 _EVERY = 10.0
 """Seconds between lines of counts, while there is something new to count."""
@@ -64,8 +64,8 @@ def _simulate(
     faults: dict[str, str],
     script_file: str | None,
 ) -> int:
-    from jury_actors.providers.simulated.script import BadScript
     from jury_judge.cli.interrupts import run_until_interrupted
+    from jury_providers.simulated.script import BadScript
 
     script = _struck_by(faults)
     try:
@@ -83,8 +83,8 @@ def _simulate(
 
 
 async def _serve(script: "Script", seed: int, host: str, port: int, stopping: asyncio.Event) -> None:
-    from jury_actors.providers.simulated.http.server import simulation_server
     from jury_judge.cli.terminal import note
+    from jury_providers.simulated.http.server import simulation_server
 
     async with simulation_server(script, seed, host=host, port=port) as simulation:
         for name, value in simulation.variables.items():
@@ -114,7 +114,7 @@ def _line(served: "Served") -> str:
 
 
 def _struck_by(faults: dict[str, str]) -> "Script":
-    from jury_actors.providers.simulated.script import BadScript, WireScript, parse_script
+    from jury_providers.simulated.script import BadScript, WireScript, parse_script
 
     for name in ("latency", "sigma", "seed"):
         if name in faults:
@@ -127,8 +127,8 @@ def _struck_by(faults: dict[str, str]) -> "Script":
 
 def _scripted_by(path: str, script: "Script") -> "Script":
     """With the faults of a file, pattern by pattern."""
-    from jury_actors.providers.simulated.script import BadScript
     from jury_judge.panels.strict_yaml import YamlRefused, read_yaml
+    from jury_providers.simulated.script import BadScript
 
     name = visible_line(path, 1000)
     try:
@@ -155,7 +155,7 @@ def _scripted_by(path: str, script: "Script") -> "Script":
 
 
 def _text(path: str, name: str) -> str:
-    from jury_store.named_files import FileTooLarge, cause_of, read_text
+    from jury_events.named_files import FileTooLarge, cause_of, read_text
 
     try:
         return read_text(Path(path), _MAX_BYTES)

@@ -11,9 +11,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
 
 from jury_actors.juror import ProviderFactory
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.simulated.prompt import read_prompt
 from jury_events.outcome import CallOutcome
+from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.simulated.prompt import read_prompt
 
 GIVEN = "given"
 """Who answered, as exchanges and evaluations name it (`model_version`)."""

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from jury_actors.providers.catalogue import warnings_of
+from jury_providers.catalogue import warnings_of
 
 
 class RetiredModelWarning(UserWarning):

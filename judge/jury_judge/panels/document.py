@@ -94,7 +94,7 @@ def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
     Raises:
         PanelFileError: it cannot be read; the message calls it `name`.
     """
-    from jury_store import named_files  # noqa: PLC0415  (help needs the names in this module, and no store)
+    from jury_events import named_files  # noqa: PLC0415  (help needs the names in this module, and no store)
 
     try:
         return named_files.read_text(path, MAX_BYTES)

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream
+from jury_events.named_files import open_regular
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
 from jury_events.value import Value
 from jury_replay.cassettes.cassette import Cassette
@@ -34,7 +35,6 @@ from jury_replay.cassettes.provenance import seal_fault
 from jury_replay.errors import CassetteDamaged, CassetteError
 from jury_replay.integrity import check_debate
 from jury_store.inventory import DebateRecord, Head
-from jury_store.named_files import open_regular
 
 L = TypeVar("L")
 

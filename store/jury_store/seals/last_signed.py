@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from jury_events.named_files import cause_of, open_regular
 from jury_store.errors import BadNote, SealKeyFile
-from jury_store.named_files import cause_of, open_regular
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import MAX_BYTES, Checkpoint, read_checkpoint, signature_fault
 

@@ -13,8 +13,8 @@ from cryptography import x509
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder, VerifierBuilder, decode_timestamp_response
 from rfc3161_client.errors import VerificationError
 
+from jury_events.named_files import cause_of, read_regular
 from jury_store.errors import BadTimestamp, SealKeyFile
-from jury_store.named_files import cause_of, read_regular
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
 _GRANTED = (0, 1)

@@ -26,6 +26,7 @@ from jury_judge.errors import (
     TooManySubmissions,
 )
 from jury_judge.views.visible_text import visible_line
+from jury_providers.errors import ProviderError
 from jury_replay.errors import DebateMissing
 from jury_store.errors import StoreDamaged, StoreError
 
@@ -43,6 +44,7 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (StoreDamaged, 500),
     (StoreError, 503),
     (ActorError, 503),
+    (ProviderError, 503),
     (EventError, 500),
     (JuryError, 422),
 )
