@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
-from jury_providers.endpoints import Connection
+from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelMessage, ModelRequest, Provider
 
 SYSTEM, PROMPT = "s" * 300, "The agent was asked for a report. " * 88
@@ -179,10 +179,10 @@ def pairs(url: str) -> dict[str, Pair]:
         return (await of_google.aio.models.generate_content(model=MODEL, contents=PROMPT, config=config)).text
 
     return {
-        "openai": Pair(chat, OpenAIChat(Connection("openai", f"{url}/v1", KEY))),
-        "openai-responses": Pair(responses, OpenAIResponses(Connection("openai-responses", f"{url}/v1", KEY))),
-        "anthropic": Pair(messages, AnthropicMessages(Connection("anthropic", url, KEY))),
-        "google": Pair(generate, GoogleGenerate(Connection("google", url, KEY))),
+        "openai": Pair(chat, OpenAIChat(ProviderConnection("openai", f"{url}/v1", KEY))),
+        "openai-responses": Pair(responses, OpenAIResponses(ProviderConnection("openai-responses", f"{url}/v1", KEY))),
+        "anthropic": Pair(messages, AnthropicMessages(ProviderConnection("anthropic", url, KEY))),
+        "google": Pair(generate, GoogleGenerate(ProviderConnection("google", url, KEY))),
     }
 
 

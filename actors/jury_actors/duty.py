@@ -19,11 +19,11 @@ from jury_events.parts import PartPen, PartRef
 from jury_events.rubric import Rubric
 from jury_providers.provider import (
     ModelMessage,
+    ModelPicture,
     ModelReply,
     ModelRequest,
-    Picture,
+    OfferedTool,
     RequestedTool,
-    ToolDefinition,
 )
 
 _MOST_TOOL_CALLS = 100
@@ -95,7 +95,7 @@ class Duty:
                     message.role,
                     b"".join([self.text(ref) for ref in message.parts]).decode("utf-8", "replace"),
                     message.call_id,
-                    tuple(Picture(image.media_type, self.text(image.content)) for image in message.images),
+                    tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
                 )
                 for message in call.messages
             ),
@@ -146,10 +146,10 @@ class Duty:
             simulated=simulated,
         )
 
-    def _tools(self) -> tuple[ToolDefinition, ...]:
+    def _tools(self) -> tuple[OfferedTool, ...]:
         prompts = load_prompts(self._assignment.prompts, self._assignment.language)
         offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
-        return tuple(ToolDefinition(tool.name, tool.description, tool.parameters) for tool in offered)
+        return tuple(OfferedTool(tool.name, tool.description, tool.parameters) for tool in offered)
 
     def _answered(self, call: Call, index: int, tool: RequestedTool) -> ToolCall:
         """A tool call with what it is given back."""

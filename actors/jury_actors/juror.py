@@ -27,7 +27,7 @@ from jury_events.ids import calls_stream, exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartPen
 from jury_providers.prices import Prices, cost_of
-from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_store.errors import Mismatch
 from jury_store.event_store import Append
 
@@ -183,7 +183,7 @@ class Juror:
         assert duty.conversation.outcome is not None
         return duty.conversation.outcome
 
-    def _teller(self, ask: Ask, call: Call) -> Heard | None:
+    def _teller(self, ask: Ask, call: Call) -> OnChunk | None:
         """Who is told the answer while it is written; None where nobody watches."""
         if not ask.watched:
             return None
@@ -214,7 +214,7 @@ class Juror:
                 limited = provider.max_in_flight is not None
                 admission = self._admission.admit(call.model, request, limited=limited, on=today)
                 admitted = await stack.enter_async_context(admission)
-            if (gate := provider.gate) is not None:
+            if (gate := provider.concurrency_limit) is not None:
                 await stack.enter_async_context(gate)
             self._check_halt(name)  # it may have been refused while this call waited
             await self._check_unrecorded(ask, call)
@@ -292,7 +292,7 @@ class _Answered(NamedTuple):
     simulated: bool
 
 
-async def _timed(provider: Provider, request: ModelRequest, heard: Heard | None) -> tuple[ModelReply, float]:
+async def _timed(provider: Provider, request: ModelRequest, heard: OnChunk | None) -> tuple[ModelReply, float]:
     seconds = request.settings.timeout_seconds
     started = time.perf_counter()
     try:

@@ -9,8 +9,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.parts import encode_digest
 from jury_judge.errors import SettingError
-from jury_providers.prices import PRICES, Prices
-from jury_providers.tokens import most_tokens
+from jury_providers.prices import PRICES_ENV, Prices
+from jury_providers.tokens import token_upper_bound
 from jury_store.event_store import EventStore
 
 _PAGE = 1000
@@ -22,10 +22,10 @@ def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
     Raises:
         SettingError: names the models without a price.
     """
-    unknown = [model for model in models if not prices.knows(model, on)]
+    unknown = [model for model in models if not prices.has_price(model, on)]
     if unknown:
         raise SettingError(
-            f"--max-cost: no price is known for {', '.join(unknown)}; give one with --prices FILE or {PRICES}, "
+            f"--max-cost: no price is known for {', '.join(unknown)}; give one with --prices FILE or {PRICES_ENV}, "
             "or bound the run with --max-calls"
         )
 
@@ -63,5 +63,5 @@ def _most(exchange: ExchangeRecorded, sizes: dict[str, int], prices: Prices, on:
         return known
     sent = sum(sizes.get(ref.part, 0) for message in exchange.request for ref in message.parts)
     pictures = sum(len(message.images) for message in exchange.request)
-    most = most_tokens(sent, pictures, exchange.model.partition("/")[2])
-    return prices.most(exchange.model, most, exchange.settings, on) or 0.0
+    most = token_upper_bound(sent, pictures, exchange.model.partition("/")[2])
+    return prices.upper_bound(exchange.model, most, exchange.settings, on) or 0.0

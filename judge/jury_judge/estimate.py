@@ -18,7 +18,7 @@ from jury_events.panel import FinalJudge, Panel, Seat
 from jury_judge.rehearsal import Rehearsal
 from jury_providers.endpoints import Endpoint, Endpoints
 from jury_providers.prices import Prices
-from jury_providers.tokens import LIKELY_PICTURE_TOKENS, most_picture_tokens
+from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, picture_token_upper_bound
 
 _HEADING = 300
 """Bytes of what stands around a peer's words."""
@@ -133,7 +133,7 @@ def estimate(
     turns = panel.artifacts.max_turns
     courses = (
         _Course(fewest, 0, 40, 6.0, 1.1, _FEWEST_PICTURE_TOKENS, forms=False),
-        _Course((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, LIKELY_PICTURE_TOKENS),
+        _Course((fewest + most + 1) // 2, 1, 400, 3.5, 1.6, ESTIMATED_PICTURE_TOKENS),
         _Course(most, turns, None, 2.0, 2.5, None),
     )
     tallies = [_Tally(course, prices, on) for course in courses]
@@ -154,7 +154,7 @@ def estimate(
             calls=scaled(tally.calls[model] for tally in tallies),
             input_tokens=scaled(tally.sent[model] for tally in tallies),
             output_tokens=scaled(tally.said[model] for tally in tallies),
-            cost=scaled(tally.cost[model] for tally in tallies) if prices.knows(model, on) else None,
+            cost=scaled(tally.cost[model] for tally in tallies) if prices.has_price(model, on) else None,
         )
         for model in dict.fromkeys(place.model for place in panel.places)
     )
@@ -193,7 +193,7 @@ class _Tally:
             said = answer * course.bytes_a_token
             tool_turns = course.tool_turns if sizes.tools and seat is not None else 0
             pictures = sizes.pictures if place.images else 0
-            tokens = pictures * (course.picture_tokens or most_picture_tokens(place.model.partition("/")[2]))
+            tokens = pictures * (course.picture_tokens or picture_token_upper_bound(place.model.partition("/")[2]))
             base = sizes.prompts[seat] + blocks * (said + _HEADING) + (sizes.form if course.forms else 0)
             for turn in range(tool_turns + 1):
                 # Each turn sends again what was said before, and what the tools gave back.

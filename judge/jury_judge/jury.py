@@ -40,10 +40,10 @@ from jury_judge.shared_court import SharedCourt
 from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, check_callback, told
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
-from jury_providers.catalogue import warnings_of
-from jury_providers.prices import PRICES, Prices, load_prices
-from jury_providers.registry import check_models, keys_sent
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.catalogue import retirement_warnings
+from jury_providers.prices import PRICES_ENV, Prices, load_prices
+from jury_providers.registry import check_models, key_destinations
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.event_store import EventStore
 from jury_store.run_lock import RunLock
 from jury_store.seals.keys import PublicKey
@@ -98,7 +98,7 @@ class Jury(Records):
         ray_open_cluster: bool = False,
         replicas: int = 1,
         concurrency: int = 64,
-        simulate: Script = AS_USUAL,
+        simulate: Script = NO_FAULTS,
         prices: Prices | None = None,
         max_calls: int | None = None,
         max_cost: float | None = None,
@@ -130,12 +130,12 @@ class Jury(Records):
         self._roots = None if artifact_roots is None else tuple(map(Path, artifact_roots))
         self._concurrency = concurrency
         check_models(self.panel, self._loaded.endpoints)
-        known = prices or load_prices(surroundings.get(PRICES, "").strip() or None)
+        known = prices or load_prices(surroundings.get(PRICES_ENV, "").strip() or None)
         if max_cost is not None:
             check_priced(self.panel.models, known, _today())
-        for line in keys_sent(self.panel, self._loaded.endpoints, os.environ):
+        for line in key_destinations(self.panel, self._loaded.endpoints, os.environ):
             _say_once(line)
-        for warning in warnings_of(self.panel.models, _today()):
+        for warning in retirement_warnings(self.panel.models, _today()):
             _say_once(warning)
         plan = CourtPlan(
             self.panel,

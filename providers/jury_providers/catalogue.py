@@ -1,4 +1,4 @@
-"""What is known of models that end: when, what happens to their name, and which model is asked instead."""
+"""Shutdown dates of models, whether calls are rerouted afterwards, and each model's successor."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -10,8 +10,8 @@ from typing import NamedTuple
 from jury_events.models import is_other_model
 
 
-class Ending(NamedTuple):
-    """See `models.toml`."""
+class Retirement(NamedTuple):
+    """One entry of `models.toml`."""
 
     end: date
     successor: str
@@ -19,31 +19,31 @@ class Ending(NamedTuple):
 
 
 @cache
-def endings() -> Mapping[str, Ending]:
+def retirements() -> Mapping[str, Retirement]:
     """By `provider/model`."""
     text = (files("jury_providers") / "models.toml").read_text(encoding="utf-8")
-    return {name: Ending(**entry) for name, entry in tomllib.loads(text).items()}
+    return {name: Retirement(**entry) for name, entry in tomllib.loads(text).items()}
 
 
-def warnings_of(models: Iterable[str], today: date) -> list[str]:
-    """One line for each of `models` (`provider/model`) that is retired, or will be."""
-    return [_warning(model, ending, today) for model in models if (ending := _ending(model)) is not None]
+def retirement_warnings(models: Iterable[str], today: date) -> list[str]:
+    """One line for each of `models` (`provider/model`) that is retired or has a shutdown date."""
+    return [_warning(model, known, today) for model in models if (known := _retirement(model)) is not None]
 
 
-def _ending(model: str) -> Ending | None:
-    """A dated snapshot ends with its model."""
+def _retirement(model: str) -> Retirement | None:
+    """A dated snapshot retires with its model."""
     provider = model.partition("/")[0]
-    for name, ending in endings().items():
+    for name, retirement in retirements().items():
         if name.startswith(f"{provider}/") and not is_other_model(name, model):
-            return ending
+            return retirement
     return None
 
 
-def _warning(model: str, ending: Ending, today: date) -> str:
-    over = ending.end <= today
-    if ending.rerouted:
-        what = "another model answers silently" if over else "another model will answer silently"
-        when = f"{'was' if over else 'is to be'} shut down on {ending.end}, and {what}"
+def _warning(model: str, retirement: Retirement, today: date) -> str:
+    past = retirement.end <= today
+    if retirement.rerouted:
+        rerouting = "another model answers silently" if past else "another model will answer silently"
+        when = f"{'was' if past else 'is to be'} shut down on {retirement.end}, and {rerouting}"
     else:
-        when = f"was retired about {ending.end}" if over else f"is to be shut down on {ending.end}"
-    return f"{model} {when}; ask {ending.successor} instead"
+        when = f"was retired about {retirement.end}" if past else f"is to be shut down on {retirement.end}"
+    return f"{model} {when}; ask {retirement.successor} instead"

@@ -1,4 +1,4 @@
-"""What our HTTP servers have in common: a socket that listens, and uvicorn in an event loop that is somebody else's."""
+"""Shared by our HTTP servers: a listening socket, and uvicorn in an existing event loop."""
 
 import socket
 from collections.abc import Iterator
@@ -10,34 +10,34 @@ from jury_events.errors import JuryError
 
 
 class CannotListen(JuryError):
-    """The server can't have its address; the message says why."""
+    """The server cannot listen at its address; the message contains the reason."""
 
 
 class EmbeddedServer(uvicorn.Server):
-    """Signals belong to whoever runs the server."""
+    """A uvicorn server that leaves the process's signal handlers unchanged."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the process's handlers alone."""
+        """Install no handlers."""
         yield
 
 
 def listening_socket(host: str, port: int, backlog: int) -> socket.socket:
-    """A socket whose clients wait from now on instead of being refused, however long the server takes to start.
+    """A listening socket: clients that connect before the server has started wait instead of being refused.
 
     Args:
         host: a name or an address.
-        port: 0 takes a free one.
-        backlog: how many may wait.
+        port: 0: any free port.
+        backlog: maximum of waiting clients.
 
     Raises:
-        CannotListen: the address is in use, or none of this machine's.
+        CannotListen: the address is in use, or not one of this machine's.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
         )[0]
-        # asyncio sends without delay only where the socket names its protocol.
+        # asyncio sets TCP_NODELAY only if the socket's protocol is set.
         listener = socket.socket(family, kind, protocol)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,7 +1,7 @@
-"""Where providers are reached: what a panel file's table `providers` says, and the connection that follows from it.
+"""Providers' endpoints: the table `providers` of a panel file, and the connection resolved from it.
 
-Keys are never written in a file: an endpoint names the environment variable that holds one, and only the process that
-calls the provider reads it.
+API keys are never in a file: an endpoint names the environment variable, and only the process that calls the provider
+reads it.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from jury_events.value import Value
 from jury_providers.errors import BadVariable
 
-Protocol = Literal["openai", "openai-responses", "anthropic", "google"]
+ApiProtocol = Literal["openai", "openai-responses", "anthropic", "google"]
 """Chat Completions, Responses, Messages, generateContent."""
 
 
 def _is_http_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # is read only here, and refused when it is none
+        _ = parts.port  # raises ValueError if invalid
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isprintable() and " " not in url
@@ -32,7 +32,7 @@ def _base_url(url: str) -> str:
         raise ValueError("must be an http:// or https:// URL")
     parts = urlsplit(url)
     if parts.username is not None or parts.password is not None:
-        raise ValueError("must hold no user or password; name a variable with the key in key_env")
+        raise ValueError("must contain no user or password; name a variable with the key in key_env")
     if parts.query or parts.fragment:
         raise ValueError("must end with its path, without ? and #; name a variable with the key in key_env")
     return url
@@ -53,9 +53,9 @@ ModelPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class Limits(Value):
-    """What a provider grants one key for one class of models; None: not limited.
+    """A provider's rate limits for one key and one class of models; None: unlimited.
 
-    `in_flight` is how many calls run at once at most; fewer when the provider says that it is overloaded.
+    `in_flight`: maximum of concurrent calls; lowered while the provider reports that it is overloaded.
     """
 
     requests_per_minute: Annotated[int, Field(ge=1)] | None = None
@@ -64,14 +64,14 @@ class Limits(Value):
 
 
 class Endpoint(Value):
-    """A provider as a panel file describes it; everything has a default for the known providers.
+    """A provider as described in a panel file; the known providers need no field.
 
     `limits` by pattern (`fnmatch`) of the model's id: models that match the same pattern share one limit. `api_version`
-    is the path's version where a protocol has one (google: `v1`). `plain_http` lets a key go over `http://` to another
-    machine, readable by whoever is between.
+    is the version in the URL's path, for protocols that have one (google: `v1`). `plain_http` allows sending the key
+    unencrypted to another machine.
     """
 
-    protocol: Protocol | None = None
+    protocol: ApiProtocol | None = None
     base_url: BaseUrl | None = None
     key_env: Variable | None = None
     api_version: Annotated[str, StringConstraints(pattern=r"^v[0-9][a-z0-9]{0,15}$")] | None = None
@@ -94,8 +94,8 @@ Endpoints = Mapping[ProviderName, Endpoint]
 """By the name before the slash in `provider/model`."""
 
 
-class Connection(NamedTuple):
-    """How an adapter reaches its provider. `base_url` None: the provider's own; `key` None: none is sent."""
+class ProviderConnection(NamedTuple):
+    """An adapter's connection. `base_url` None: the provider's default; `key` None: no key is sent."""
 
     name: str
     base_url: str | None
@@ -103,45 +103,47 @@ class Connection(NamedTuple):
     api_version: str | None = None
 
 
-class Surroundings(NamedTuple):
-    """A protocol's environment variables, keys in the order in which they are looked at, and its provider's host."""
+class ProtocolDefaults(NamedTuple):
+    """A protocol's environment variables (those for keys in order of precedence) and its provider's host."""
 
     keys: tuple[str, ...]
     base_url: str
     host: str
 
 
-SURROUNDINGS: Mapping[str, Surroundings] = {
-    "openai": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
-    "openai-responses": Surroundings(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
-    "anthropic": Surroundings(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "api.anthropic.com"),
-    "google": Surroundings(
+PROTOCOL_DEFAULTS: Mapping[str, ProtocolDefaults] = {
+    "openai": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "openai-responses": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "anthropic": ProtocolDefaults(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "api.anthropic.com"),
+    "google": ProtocolDefaults(
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com"
     ),
 }
 
 
-def key_variables(protocol: Protocol, endpoint: Endpoint) -> tuple[str, ...]:
-    """The variables that may hold the endpoint's key.
+def key_variables(protocol: ApiProtocol, endpoint: Endpoint) -> tuple[str, ...]:
+    """The environment variables that may contain the endpoint's key.
 
-    A server of one's own (`base_url` in the panel file) is sent no hosted provider's key unless `key_env` names it.
+    A server with its own `base_url` in the panel file gets no hosted provider's key unless `key_env` names it.
     """
     if endpoint.key_env is not None:
         return (endpoint.key_env,)
-    return () if endpoint.base_url is not None else SURROUNDINGS[protocol].keys
+    return () if endpoint.base_url is not None else PROTOCOL_DEFAULTS[protocol].keys
 
 
-def key_sent(name: str, protocol: Protocol | None, endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:
-    """Which variable's value goes to which host, where a panel file names both in a way that is not the provider's own.
+def key_destination(
+    name: str, protocol: ApiProtocol | None, endpoint: Endpoint, environ: Mapping[str, str]
+) -> str | None:
+    """A line with the variable and the host that its value is sent to, for a key named in a panel file.
 
-    None: no key is named in the file, it stays on this machine, or it is the provider's own key at its own host.
+    None: the file names no key, the key stays on this machine, or it is the provider's usual key and host.
     """
     if endpoint.key_env is None:
         return None
-    own = SURROUNDINGS[protocol] if protocol is not None else None
+    own = PROTOCOL_DEFAULTS[protocol] if protocol is not None else None
     base_url = endpoint.base_url or (environ.get(own.base_url, "").strip() if own is not None else "")
     if base_url and not _is_http_url(base_url):
-        return None  # `connect` refuses it
+        return None  # `connection_of` refuses it
     parts = urlsplit(base_url)
     host = parts.netloc.rpartition("@")[2].lower() or (own.host if own is not None else "")
     if not host or _is_loopback(base_url) or (own is not None and host == own.host and endpoint.key_env in own.keys):
@@ -149,21 +151,23 @@ def key_sent(name: str, protocol: Protocol | None, endpoint: Endpoint, environ: 
     return f"the value of {endpoint.key_env} is sent to {parts.scheme or 'https'}://{host} (provider {name})"
 
 
-def connect(name: str, protocol: Protocol, endpoint: Endpoint, environ: Mapping[str, str]) -> Connection:
-    """The connection of the provider `name`, from its endpoint and this process's environment.
+def connection_of(
+    name: str, protocol: ApiProtocol, endpoint: Endpoint, environ: Mapping[str, str]
+) -> ProviderConnection:
+    """The connection of the provider `name`, from its endpoint and an environment.
 
     Raises:
-        BadVariable: a variable's value can be no key, or no base URL.
+        BadVariable: a variable's value cannot be a key or a base URL.
     """
     key = None
     for variable in key_variables(protocol, endpoint):
         key = key or environ.get(variable, "").strip() or None
         if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
             raise BadVariable(
-                f"{variable}: holds a space, a line break or another character that no key has; set it again"
+                f"{variable}: contains a space, a line break or another character that no key has; set it again"
             )
-    variable = SURROUNDINGS[protocol].base_url
+    variable = PROTOCOL_DEFAULTS[protocol].base_url
     base_url = endpoint.base_url or environ.get(variable, "").strip() or None
     if base_url is not None and not _is_http_url(base_url):
         raise BadVariable(f"{variable}: must be an http:// or https:// URL")
-    return Connection(name, base_url, key, endpoint.api_version)
+    return ProviderConnection(name, base_url, key, endpoint.api_version)

@@ -8,7 +8,7 @@ class ProviderError(JuryError):
 
 
 class UnknownProvider(ProviderError):
-    """A panel names a provider that does not exist; the message lists those that do."""
+    """A panel names an unknown provider; the message lists the known ones."""
 
 
 class KeyMissing(ProviderError):

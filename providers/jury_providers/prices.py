@@ -1,4 +1,4 @@
-"""What models cost: list prices shipped with the package (`prices.toml`), and a person's own before them."""
+"""Prices of models: the list prices shipped with the package (`prices.toml`), overridden by a price file."""
 
 import re
 import tomllib
@@ -22,8 +22,8 @@ from jury_providers.errors import ProviderError
 from jury_providers.provider import ModelReply
 from jury_providers.registry import SIMULATED
 
-PRICES = "JURY_PRICES"
-"""The variable that names a person's own file."""
+PRICES_ENV = "JURY_PRICES"
+"""The environment variable with the path of a price file."""
 
 _MILLION = 1_000_000
 _MAX_BYTES = 1 << 20
@@ -40,43 +40,43 @@ _NOT_BILLED = frozenset(
         CallOutcome.CONTEXT_TOO_LONG,
     }
 )
-"""Refused before a model read anything. A timeout or a lost connection may be billed: what it cost is not known."""
+"""Refused before a model ran. A timeout or a lost connection may be billed: its cost is unknown."""
 
 
-def _of_a_provider(pattern: str) -> str:
+def _with_provider(pattern: str) -> str:
     if "/" not in pattern and not pattern.startswith("*"):
         raise ValueError(f"{pattern!r} matches no model; write provider/model, as in openai/gpt-5.4-mini")
     return pattern
 
 
-ModelPattern = Annotated[str, Field(max_length=300), AfterValidator(_of_a_provider)]
+PricePattern = Annotated[str, Field(max_length=300), AfterValidator(_with_provider)]
 Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
 
 
 class BadPrices(ProviderError):
-    """A file of prices cannot be used; the message names the file, the line and the field."""
+    """A price file is invalid; the message names the file, the line and the field."""
 
 
 class Price(Value):
-    """US dollars for a million tokens of the models that match one of the patterns (`fnmatch` of `provider/model`).
+    """US dollars per million tokens of the models that match one of the patterns (`fnmatch` of `provider/model`).
 
-    Reasoning counts as output. `cached_input` None: as any other input. `prompt_over`: for prompts of more tokens than
-    that. `until`: the last day on which it holds.
+    Reasoning tokens are billed as output. `cached_input` None: the price of other input. `prompt_over`: for prompts of
+    more tokens only. `until`: last day of validity.
     """
 
-    models: Annotated[tuple[ModelPattern, ...], Field(min_length=1, strict=False)]
+    models: Annotated[tuple[PricePattern, ...], Field(min_length=1, strict=False)]
     input: Dollars
     output: Dollars
     cached_input: Dollars | None = None
     prompt_over: Annotated[int, Field(ge=0)] | None = None
     until: date | None = None
 
-    def holds(self, model: str, tokens: int, on: date) -> bool:
-        """For a prompt of so many tokens to `provider/model`; a dated snapshot costs what its alias does."""
+    def applies(self, model: str, tokens: int, on: date) -> bool:
+        """Whether it applies to a prompt of `tokens` to `provider/model`; a dated snapshot has its alias's price."""
         return (
             (self.prompt_over is None or tokens > self.prompt_over)
             and (self.until is None or on <= self.until)
-            and any(fnmatchcase(name, one) for name in {model, _SNAPSHOT.sub("", model)} for one in self.models)
+            and any(fnmatchcase(name, pattern) for name in {model, _SNAPSHOT.sub("", model)} for pattern in self.models)
         )
 
 
@@ -86,18 +86,18 @@ class _PriceFile(Value):
 
 
 class Prices(NamedTuple):
-    """In order: the first price that holds counts. A model without one costs nobody knows what."""
+    """An ordered price list: the first price that applies counts. The cost of a model without a price is unknown."""
 
     prices: tuple[Price, ...] = ()
 
-    def knows(self, model: str, on: date) -> bool:
+    def has_price(self, model: str, on: date) -> bool:
         """Whether `provider/model` has a price."""
         return self._of(model, 0, on) is not None
 
     def cost(self, model: str, usage: Usage, on: date) -> float | None:
-        """Of one call, in US dollars; None where price or usage is not known.
+        """The cost of one call in US dollars; None if price or usage is unknown.
 
-        No call has an empty prompt: a usage of 0 for it is no usage, and makes no priced model free.
+        No call has an empty prompt: a usage of 0 input tokens counts as unknown, not as free.
         """
         price = self._of(model, usage.input_tokens or 0, on)
         if price is _FREE:
@@ -109,23 +109,23 @@ class Prices(NamedTuple):
         fresh = (usage.input_tokens - cached) * price.input
         return (fresh + cached * cached_price + usage.output_tokens * price.output) / _MILLION
 
-    def most(self, model: str, input_tokens: int, settings: CallSettings, on: date) -> float | None:
-        """What a call can cost that sends so many tokens at most, and is answered at its full length."""
+    def upper_bound(self, model: str, input_tokens: int, settings: CallSettings, on: date) -> float | None:
+        """The maximum cost of a call with at most `input_tokens`, answered at full length."""
         return self.cost(model, Usage(input_tokens=input_tokens, output_tokens=settings.max_output_tokens), on)
 
     def _of(self, model: str, tokens: int, on: date) -> Price | None:
         if model.startswith(f"{SIMULATED}/"):
             return _FREE
-        return next((price for price in self.prices if price.holds(model, tokens, on)), None)
+        return next((price for price in self.prices if price.applies(model, tokens, on)), None)
 
 
 _FREE = Price(models=(f"{SIMULATED}/*",), input=0.0, output=0.0)
 
 
 def cost_of(model: str, reply: ModelReply, prices: Prices, on: date, *, simulated: bool) -> float | None:
-    """What a call cost: what the provider says, else what the prices say for the model that was asked; None: unknown.
+    """The cost of a call in US dollars: as reported by the provider, else by the model's price; None: unknown.
 
-    Where no model answered (`simulated`), and where a call was refused before one did, it cost nothing.
+    0 if no model was called (`simulated`), or the call was refused before a model ran.
     """
     if reply.cost is not None and not reply.simulated:
         return reply.cost
@@ -135,7 +135,7 @@ def cost_of(model: str, reply: ModelReply, prices: Prices, on: date, *, simulate
 
 
 def load_prices(path: str | None = None) -> Prices:
-    """The prices of a person's file, where one is named, and after them the list prices.
+    """The prices in the file at `path`, if any, then the list prices.
 
     Raises:
         BadPrices: the file cannot be read.
@@ -154,9 +154,9 @@ def _read(path: str) -> tuple[Price, ...]:
     try:
         text = named_files.read_text(Path(path), _MAX_BYTES)
     except FileNotFoundError:
-        raise BadPrices(f"{path}: there is no such file of prices") from None
+        raise BadPrices(f"{path}: there is no such price file") from None
     except named_files.FileTooLarge as error:
-        raise BadPrices(f"{path}: {error.strerror}; is this a file of prices?") from None
+        raise BadPrices(f"{path}: {error.strerror}; is this a price file?") from None
     except UnicodeDecodeError as error:
         raise BadPrices(f"{path}:{named_files.line_of(error)}: not UTF-8; save the file as UTF-8") from None
     except (OSError, ValueError) as error:
@@ -182,7 +182,7 @@ def _parse(text: str, name: str) -> tuple[Price, ...]:
 
 
 def _line(text: str, place: Iterable[int | str]) -> int | None:
-    """Of the entry that a complaint is about, or of its field."""
+    """The line of the field at `place`, or of its entry."""
     index, *rest = (*(part for part in place if part != "price"), "")
     starts = [found.start() for found in _HEADER.finditer(text)]
     if not isinstance(index, int) or index >= len(starts):

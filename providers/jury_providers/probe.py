@@ -1,4 +1,4 @@
-"""One tiny call to each model of a panel, outside any debate: does it answer, as which model, how fast."""
+"""One small call to each model of a panel, outside any debate: whether it answers, its model version, its latency."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from jury_events.panel import CallSettings, Panel
 from jury_providers.provider import ModelMessage, ModelReply, ModelRequest, Provider
 
 MAX_OUTPUT_TOKENS = 256
-"""Enough for a model that thinks first to begin; one that is cut off was reached."""
+"""Enough for a reasoning model to begin; a truncated answer shows that the model is reachable."""
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -26,8 +26,8 @@ _MESSAGES = (
 _REACHED = frozenset({CallOutcome.ANSWERED, CallOutcome.TRUNCATED})
 
 
-class Probed(NamedTuple):
-    """What came of a call; `simulated`: no model was called."""
+class ProbeResult(NamedTuple):
+    """The result of one call; `simulated`: no model was called."""
 
     model: str
     reply: ModelReply
@@ -36,12 +36,12 @@ class Probed(NamedTuple):
 
     @property
     def answers(self) -> bool:
-        """Whether the model can be used."""
+        """Whether the model is usable."""
         return self.reply.outcome in _REACHED
 
 
 def probe_settings(panel: Panel) -> dict[str, CallSettings]:
-    """How each model of a panel is called, fallbacks and the final judge included; as its first place says."""
+    """Call settings by model, fallbacks and the final judge included; those of its first seat."""
     found: dict[str, CallSettings] = {}
     for place in (*panel.seats, *((panel.final.judge,) if panel.final.judge else ())):
         for model in (place.model, *place.fallbacks):
@@ -50,8 +50,8 @@ def probe_settings(panel: Panel) -> dict[str, CallSettings]:
     return found
 
 
-async def probe(calls: Mapping[str, CallSettings], providers: Callable[[str], Provider]) -> list[Probed]:
-    """One call for each of `calls` (settings by `provider/model`), all at once, in their order.
+async def probe(calls: Mapping[str, CallSettings], providers: Callable[[str], Provider]) -> list[ProbeResult]:
+    """One call for each of `calls` (settings by `provider/model`), concurrently; results in their order.
 
     Raises:
         UnknownProvider: a model's provider does not exist.
@@ -64,7 +64,7 @@ async def probe(calls: Mapping[str, CallSettings], providers: Callable[[str], Pr
             await client.close()
 
 
-async def _call(model: str, clients: Mapping[str, Provider], settings: CallSettings) -> Probed:
+async def _call(model: str, clients: Mapping[str, Provider], settings: CallSettings) -> ProbeResult:
     provider, _, bare = model.partition("/")
     request = ModelRequest(bare, _MESSAGES, (), _SCHEMA, settings, f"probe/{exchange_id('probe', model, 1, 1)}")
     started = time.perf_counter()
@@ -73,7 +73,7 @@ async def _call(model: str, clients: Mapping[str, Provider], settings: CallSetti
             reply = await clients[provider].call(request)
     except TimeoutError:
         reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {settings.timeout_seconds:g} s")
-    except Exception as error:  # noqa: BLE001  (an adapter that raises is what a probe is to find)
+    except Exception as error:  # noqa: BLE001  (the probe reports adapters that raise)
         reply = ModelReply(CallOutcome.MALFORMED_RESPONSE, error=f"the adapter broke: {type(error).__name__}: {error}")
     seconds = time.perf_counter() - started
-    return Probed(model, reply, seconds, reply.simulated or clients[provider].simulated)
+    return ProbeResult(model, reply, seconds, reply.simulated or clients[provider].simulated)

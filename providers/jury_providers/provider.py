@@ -1,4 +1,4 @@
-"""The interface of a provider of models. Adapters are thin: one call, one reply, never a retry, never a judgement."""
+"""The interface of a provider of models. An adapter makes one call and returns one reply; it does not retry."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -11,36 +11,36 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 
-Heard = Callable[[str], None]
-"""Takes a piece of an answer while it is being given."""
+OnChunk = Callable[[str], None]
+"""Receives each chunk of an answer's text as it arrives."""
 
 
-class Picture(NamedTuple):
-    """A picture as the model sees it: `media_type` (`image/png`) and its bytes, at most 3.75 MB."""
+class ModelPicture(NamedTuple):
+    """A picture in a message: `media_type` (`image/png`) and its bytes, at most 3.75 MB."""
 
     media_type: str
     content: bytes
 
     @property
     def base64(self) -> str:
-        """The bytes as protocols carry them."""
+        """The bytes in base64, as the protocols send them."""
         return b64encode(self.content).decode("ascii")
 
 
 class ModelMessage(NamedTuple):
-    """One message as the model sees it; `pictures` follow the text.
+    """One message of a conversation; `pictures` follow the text.
 
-    An `assistant` text is what the model itself said, verbatim.
+    An `assistant` text is the model's earlier answer, verbatim.
     """
 
     role: str
     text: str
     call_id: str | None = None
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[ModelPicture, ...] = ()
 
 
-class ToolDefinition(NamedTuple):
-    """A tool on offer: `parameters` is a JSON schema."""
+class OfferedTool(NamedTuple):
+    """A tool that the model may call: `parameters` is a JSON schema."""
 
     name: str
     description: str
@@ -48,7 +48,7 @@ class ToolDefinition(NamedTuple):
 
 
 class RequestedTool(NamedTuple):
-    """A tool that the model asks for; `arguments` is JSON text as received."""
+    """A tool call that the model requests; `arguments` is JSON text as received."""
 
     call_id: str
     name: str
@@ -63,20 +63,18 @@ class ModelRequest(NamedTuple):
 
     model: str
     messages: tuple[ModelMessage, ...]
-    tools: tuple[ToolDefinition, ...]
+    tools: tuple[OfferedTool, ...]
     schema: dict[str, Any]
     settings: CallSettings
     trace: str
 
 
 class ModelReply(NamedTuple):
-    """How it ended. `answer` are the bytes of the model's text, `response` the provider's bytes where they are more.
+    """The result of one call.
 
-    `sent` is what the provider was sent besides the messages (tools, schema, parameters), without secrets.
-
-    `simulated`: whoever answered says that it is no model.
-
-    `retry_after` in seconds, `cost` in US dollars; None where the provider does not say.
+    `answer`: the model's text as bytes. `response`: the provider's response body, if it contains more than the answer.
+    `sent`: the request without its messages (tools, schema, parameters) and without secrets. `simulated`: the server
+    declares that no model answered. `retry_after` in seconds, `cost` in US dollars; None if the provider sends none.
     """
 
     outcome: CallOutcome
@@ -97,27 +95,32 @@ class ModelReply(NamedTuple):
 class Provider(ABC):
     """A client for one provider's models, used by one process and one event loop.
 
-    `simulated` says that no model is called. `max_in_flight` bounds the calls at once (None: unbounded).
+    `simulated`: no model is called. `max_in_flight`: maximum of concurrent calls (None: unlimited).
     """
 
     simulated: bool = False
     max_in_flight: int | None = 64
-    _gate: asyncio.Semaphore | None = None
+    _semaphore: asyncio.Semaphore | None = None
 
     @abstractmethod
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
-        """Make one call. Whatever the provider does is a reply with an outcome; only cancellation is raised.
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
+        """Make one call. Every failure is returned as a reply with an outcome; only cancellation is raised.
 
-        Where somebody listens, `heard` is told the answer's text piece by piece as it comes, if the provider can
-        stream; the reply holds the whole.
+        Args:
+            request: the call.
+            on_chunk: receives the answer's text in chunks as they arrive, if the provider can stream. The reply
+                contains the whole text in any case.
         """
 
     @property
-    def gate(self) -> AbstractAsyncContextManager[object] | None:
-        """What bounds the calls at once; a call is made within it, and its time begins there. None: nothing does."""
-        if self._gate is None and self.max_in_flight is not None:
-            self._gate = asyncio.Semaphore(self.max_in_flight)
-        return self._gate
+    def concurrency_limit(self) -> AbstractAsyncContextManager[object] | None:
+        """The context in which a call is made; entering it waits for a free slot, and latency is measured inside.
+
+        None: unlimited.
+        """
+        if self._semaphore is None and self.max_in_flight is not None:
+            self._semaphore = asyncio.Semaphore(self.max_in_flight)
+        return self._semaphore
 
     async def close(self) -> None:
         """Release connections."""

@@ -1,4 +1,4 @@
-"""Which providers there are: the built-in ones, a panel file's own endpoints, and installed packages' (entry points).
+"""Providers by name: built in, from a panel file's endpoints, and from installed packages (entry points).
 
 Each is imported only by a process that uses it.
 """
@@ -13,24 +13,24 @@ from types import MappingProxyType
 
 from jury_events.panel import Panel
 from jury_providers.endpoints import (
-    SURROUNDINGS,
+    PROTOCOL_DEFAULTS,
+    ApiProtocol,
     Endpoint,
     Endpoints,
-    Protocol,
-    connect,
-    key_sent,
+    connection_of,
+    key_destination,
     key_variables,
 )
 from jury_providers.errors import KeyMissing, UnknownProvider
 from jury_providers.provider import Provider
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import NO_FAULTS, Script
 
 ENTRY_POINTS = "jury_judge.providers"
-"""The group in which an installed package offers `name = "package.module:make"`; `make(Endpoint)` gives a provider."""
+"""The entry point group of `name = "package.module:make"`; `make(Endpoint)` returns a provider."""
 
 SIMULATED = "simulated"
 
-_ADAPTERS: Mapping[Protocol, tuple[str, str]] = MappingProxyType(
+_ADAPTERS: Mapping[ApiProtocol, tuple[str, str]] = MappingProxyType(
     {
         "openai": ("jury_providers.sdk.openai_chat", "OpenAIChat"),
         "openai-responses": ("jury_providers.sdk.openai_responses", "OpenAIResponses"),
@@ -46,24 +46,24 @@ NO_ENDPOINTS: Endpoints = MappingProxyType({})
 
 @dataclass(frozen=True)
 class ProviderFactory:
-    """Makes providers by name; travels to worker processes, which read keys from their own environment.
+    """Creates providers by name. It is pickled into worker processes, which read keys from their own environment.
 
     Args:
-        script: how simulated models behave.
-        endpoints: where providers are reached, as a panel file says.
+        script: latency and faults of simulated models.
+        endpoints: from the panel file.
     """
 
-    script: Script = AS_USUAL
+    script: Script = NO_FAULTS
     endpoints: Endpoints = field(default_factory=dict)
 
     def __call__(self, name: str) -> Provider:
         """A new client of the provider `name`.
 
         Raises:
-            UnknownProvider: there is none of that name.
+            UnknownProvider: there is no provider of that name.
         """
         if name == SIMULATED:
-            from jury_providers.simulated.provider import SimulatedProvider  # noqa: PLC0415  (where it is used)
+            from jury_providers.simulated.provider import SimulatedProvider  # noqa: PLC0415  (only if used)
 
             return SimulatedProvider(self.script)
         endpoint = self.endpoints.get(name, Endpoint())
@@ -71,38 +71,38 @@ class ProviderFactory:
         if protocol is None:
             return _installed(name, endpoint)
         module, adapter = _ADAPTERS[protocol]
-        made: Provider = getattr(import_module(module), adapter)(connect(name, protocol, endpoint, os.environ))
+        made: Provider = getattr(import_module(module), adapter)(connection_of(name, protocol, endpoint, os.environ))
         return made
 
 
-def provider_factory(script: Script = AS_USUAL, endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:
-    """What gives a juror its providers."""
+def provider_factory(script: Script = NO_FAULTS, endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:
+    """A function from a provider's name to a new client."""
     return ProviderFactory(script, dict(endpoints))
 
 
 def known_providers(endpoints: Endpoints = NO_ENDPOINTS) -> tuple[str, ...]:
-    """The names that may stand before the slash in `provider/model`."""
+    """The valid names before the slash in `provider/model`."""
     return tuple(dict.fromkeys((SIMULATED, *_ADAPTERS, *endpoints, *sorted(_entry_points()))))
 
 
-def protocol_of(name: str, endpoint: Endpoint) -> Protocol | None:
-    """What a provider speaks; None: it is not reached over one of our protocols."""
+def protocol_of(name: str, endpoint: Endpoint) -> ApiProtocol | None:
+    """A provider's protocol; None: it uses none of the built-in protocols."""
     if endpoint.protocol is not None:
         return endpoint.protocol
     return next((protocol for protocol in _ADAPTERS if protocol == name), None)
 
 
 def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Mapping[str, str] | None = None) -> None:
-    """See that every model of a panel, fallbacks included, has a provider, and its provider a key.
+    """Check that every model of a panel, fallbacks included, has a provider, and its provider a key.
 
     Args:
         panel: the seats and the final judge.
-        endpoints: where providers are reached.
-        environ: where keys are looked for; None leaves them unchecked.
+        endpoints: from the panel file.
+        environ: the environment with the keys; None: keys are not checked.
 
     Raises:
-        UnknownProvider: names the first seat (or the final judge) and the model without one.
-        KeyMissing: names the first seat and the variable to set.
+        UnknownProvider: a model has no provider; names the first such seat (or the final judge).
+        KeyMissing: names the first seat without a key, and the variable to set.
     """
     fallbacks = {model for place in panel.places for model in place.fallbacks}
     for place, model in _places(panel):
@@ -122,23 +122,26 @@ def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Map
 
 
 def missing_key(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The variables of which one must hold the provider's key and none does; a server of one's own needs none."""
+    """The variables of which one must contain the provider's key, if none does.
+
+    () if a key is set or not needed, as for a server with its own base URL.
+    """
     endpoint = endpoints.get(name, Endpoint())
     protocol = protocol_of(name, endpoint)
     if protocol is None:
         return ()
-    connection = connect(name, protocol, endpoint, environ)
+    connection = connection_of(name, protocol, endpoint, environ)
     if connection.key is not None or (connection.base_url is not None and endpoint.key_env is None):
         return ()
-    return key_variables(protocol, endpoint) or SURROUNDINGS[protocol].keys
+    return key_variables(protocol, endpoint) or PROTOCOL_DEFAULTS[protocol].keys
 
 
-def keys_sent(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Which variables' values go to which hosts because the panel's file says so, each in a line; see `key_sent`."""
+def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """A line for each variable whose value is sent to a host that the panel file names; see `key_destination`."""
     names = dict.fromkeys(model.partition("/")[0] for model in panel.models)
     found = ((name, endpoints[name]) for name in names if name in endpoints)
-    told = (key_sent(name, protocol_of(name, endpoint), endpoint, environ) for name, endpoint in found)
-    return tuple(line for line in told if line is not None)
+    lines = (key_destination(name, protocol_of(name, endpoint), endpoint, environ) for name, endpoint in found)
+    return tuple(line for line in lines if line is not None)
 
 
 def _places(panel: Panel) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from jury_actors.ray_ports import RayDeskPort
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Limits
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.claims import a_claim
@@ -41,7 +41,7 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
     store.close()
 
 
-async def hold(run: Run, url: str, script: Script = AS_USUAL, **plan: Any) -> dict[str, Finished]:
+async def hold(run: Run, url: str, script: Script = NO_FAULTS, **plan: Any) -> dict[str, Finished]:
     async with ray_court.ray_court(run.plan(script, url=url)._replace(**plan)) as port:
         return await run.through(port)
 

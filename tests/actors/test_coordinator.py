@@ -20,7 +20,7 @@ from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled, RoundStarted
 from jury_events.ids import Step, debate_stream
 from jury_events.parts import make_part
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_replay.verify import verify
 from jury_store.errors import Fenced, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
@@ -67,7 +67,7 @@ async def test_a_debate_on_sqlite_is_the_same_as_in_memory(
 @pytest.mark.parametrize("preset", PRESETS)
 async def test_the_order_of_answers_does_not_change_a_debate(preset: str) -> None:
     debates = []
-    for script in (AS_USUAL, *(Script(latency=0.004, sigma=1.5, seed=seed) for seed in range(4))):
+    for script in (NO_FAULTS, *(Script(latency=0.004, sigma=1.5, seed=seed) for seed in range(4))):
         run = Run(KeptStore(), debates=3, preset=preset, case=a_case_with_records)
         await run.hold(script=script)
         debates.append([run.said(debate) for debate in run.cases])

@@ -11,9 +11,9 @@ import pytest
 
 from jury_actors import ray_court
 from jury_events.ids import calls_stream, exchange_id
-from jury_providers.simulated.http.delivery import Delivery, Silence
-from jury_providers.simulated.http.desk import Desk
-from jury_providers.simulated.http.protocol import Protocol
+from jury_providers.simulated.http.backend import SimulationBackend
+from jury_providers.simulated.http.delivery import NoResponse, Transmission
+from jury_providers.simulated.http.protocol import ProtocolHandler
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.prompt import read_prompt
 from jury_providers.simulated.script import Script
@@ -29,7 +29,7 @@ POINTS = ("asked", "answered", "recorded")
 """The request is there and nothing is answered; the answer is on its way; it is recorded and not told yet."""
 
 
-class KillingDesk(Desk):
+class KillingDesk(SimulationBackend):
     """Kills the jurors at points of each call, each once: at all of the first call and at one of the others, or `all`.
 
     `calls` are the requests by exchange id.
@@ -44,7 +44,7 @@ class KillingDesk(Desk):
         self.models: dict[str, str] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def answer(self, protocol: Protocol, raw: bytes, path: dict[str, object]) -> Delivery | Silence:
+    async def answer(self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object]) -> Transmission | NoResponse:
         exchange = self._exchange(protocol, {**json.loads(raw), **path})
         self.calls[exchange] += 1
         left = [point for point in self._points(exchange) if (exchange, point) not in self.killed]
@@ -53,7 +53,7 @@ class KillingDesk(Desk):
         self.killed.append((exchange, left[0]))
         if left[0] == "asked":
             kill_jurors()
-            return Silence.HELD
+            return NoResponse.HANGING
         recorded = self._recorded()
         answered = await super().answer(protocol, raw, path)
         self._tasks.append(asyncio.create_task(self._kill_after(left[0], recorded)))
@@ -76,9 +76,9 @@ class KillingDesk(Desk):
     def _recorded(self) -> int:
         return len(self.store.read_stream(calls_stream("d0")))
 
-    def _exchange(self, protocol: Protocol, body: dict[str, object]) -> str:
+    def _exchange(self, protocol: ProtocolHandler, body: dict[str, object]) -> str:
         request = protocol.read(body).request
-        place = read_prompt(request).place
+        place = read_prompt(request).step
         step = "final" if place == "final" else f"{place.partition('/')[0]}/one"
         turn = 1 + any(message.role == "tool" for message in request.messages)
         return exchange_id(step, self.models[request.model], turn, 1)
@@ -124,7 +124,7 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
         return desks[0]
 
     with (
-        patch("jury_providers.simulated.http.server.Desk", desk),
+        patch("jury_providers.simulated.http.server.SimulationBackend", desk),
         patch("jury_actors.ray_watch.MOST_DEATHS", 1000),
     ):
         async with simulation_server() as simulation:

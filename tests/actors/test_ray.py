@@ -15,7 +15,7 @@ import pytest
 from jury_actors import ray_court
 from jury_actors.errors import ClusterLost, ClusterUnreachable
 from jury_actors.messages import Finished
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_replay.verify import verify
 from jury_store.errors import StoreFailed, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
@@ -39,7 +39,7 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
     store.close()
 
 
-async def hold(run: Run, url: str, script: Script = AS_USUAL) -> dict[str, Finished]:
+async def hold(run: Run, url: str, script: Script = NO_FAULTS) -> dict[str, Finished]:
     async with ray_court.ray_court(run.plan(script, url=url)) as port:
         return await run.through(port)
 

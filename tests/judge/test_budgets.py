@@ -9,7 +9,7 @@ from jury_actors.court import in_process_court
 from jury_events.exchange import Usage
 from jury_judge.budgets import ceiling
 from jury_providers.prices import Price, Prices
-from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.provider import SimulatedProvider
 from support.courts import KeptStore, Run, completed
 
@@ -30,7 +30,7 @@ class Silent(SimulatedProvider):
         super().__init__()
         self._usage = usage
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         return (await super().call(request))._replace(cost=None, usage=self._usage)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Connection
+from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelMessage, ModelReply
-from jury_providers.sdk.adapter import MOST_KEPT
+from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
 from support.canned_server import Canned, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
 from support.waiting import until
@@ -80,7 +80,7 @@ async def test_a_key_that_a_provider_spells_out_is_recorded_in_no_spelling() -> 
     ]
 
 
-@pytest.mark.parametrize("at", [MOST_KEPT, 300])
+@pytest.mark.parametrize("at", [MAX_RECORDED_BYTES, 300])
 async def test_no_half_of_a_key_is_left_where_a_response_is_cut(at: int) -> None:
     said = b"x" * (at - len(KEY) // 2) + KEY.encode() + b"x" * 50
     async with canned_server(Canned(500, [said])) as server:
@@ -102,7 +102,7 @@ async def test_a_key_that_comes_in_pieces_of_a_stream_is_not_recorded_in_the_ans
 
 async def test_a_key_that_is_in_the_address_or_the_schema_is_not_recorded_either() -> None:
     async with canned_server(CHAT.canned("x")) as server:
-        adapter = CHAT.make(Connection("openai", f"{server.url}/{KEY}", KEY))
+        adapter = CHAT.make(ProviderConnection("openai", f"{server.url}/{KEY}", KEY))
         reply = await adapter.call(a_request()._replace(schema={"description": KEY}))
         await adapter.close()
 
@@ -234,8 +234,8 @@ async def test_an_adapter_that_was_closed_opens_again() -> None:
 
 @every_dialect
 async def test_an_adapter_whose_calls_never_began_closes_all_the_same(dialect: Dialect) -> None:
-    adapter = dialect.make(Connection(dialect.name, "http://127.0.0.1:9", None))
-    async with adapter.gate:
+    adapter = dialect.make(ProviderConnection(dialect.name, "http://127.0.0.1:9", None))
+    async with adapter.concurrency_limit:
         await adapter.close()
 
 

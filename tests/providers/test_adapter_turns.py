@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jury_providers.endpoints import Connection
+from jury_providers.endpoints import ProviderConnection
 from jury_providers.provider import ModelMessage
 from support.canned_server import Asked, canned_server, events
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, MESSAGES, RESPONSES, SCHEMA, TOOL, Dialect, a_request
@@ -115,7 +115,7 @@ async def test_google_is_asked_in_its_own_words() -> None:
 
 async def test_google_is_reached_under_the_version_that_the_endpoint_names() -> None:
     async with canned_server(GOOGLE.canned("x")) as server:
-        adapter = GOOGLE.make(Connection("google", server.url, "sk-test-key-0123456789", "v1beta"))
+        adapter = GOOGLE.make(ProviderConnection("google", server.url, "sk-test-key-0123456789", "v1beta"))
         await adapter.call(a_request())
         await adapter.call(a_request(), lambda _piece: None)
         await adapter.close()

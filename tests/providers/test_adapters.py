@@ -9,9 +9,9 @@ from jury_debate.rules_v1.answers import AnswerSpec, parse_answer
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome, RefusalReason
 from jury_events.rubric import STANDARD_RUBRIC
-from jury_providers.endpoints import Connection
-from jury_providers.provider import Heard, ModelMessage, ModelReply
-from jury_providers.sdk.adapter import MOST_KEPT
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelMessage, ModelReply, OnChunk
+from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
 from jury_providers.sdk.streams import EventReader
 from support.canned_server import Canned, canned_server, events
 from support.compression import gzipped
@@ -23,7 +23,7 @@ every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect:
 both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-async def reply_to(dialect: Dialect, canned: Canned, heard: Heard | None = None, **request: Any) -> ModelReply:
+async def reply_to(dialect: Dialect, canned: Canned, heard: OnChunk | None = None, **request: Any) -> ModelReply:
     async with canned_server(canned) as server:
         adapter = dialect.adapter(server)
         try:
@@ -252,7 +252,7 @@ async def test_a_call_without_an_end_times_out_and_tells_what_was_sent(dialect: 
 async def test_a_server_that_is_not_there_is_a_connection_failure_that_tells_what_was_sent(dialect: Dialect) -> None:
     async with canned_server(Canned()) as server:
         url = server.url
-    adapter = dialect.make(Connection(dialect.name, url + dialect.base, None))
+    adapter = dialect.make(ProviderConnection(dialect.name, url + dialect.base, None))
     reply = await adapter.call(a_request())
     await adapter.close()
 
@@ -580,10 +580,12 @@ async def test_a_continuation_of_google_is_not_followed() -> None:
 
 @every_dialect
 async def test_an_error_too_long_to_be_kept_is_cut_and_says_so(dialect: Dialect) -> None:
-    reply = await reply_to(dialect, Canned(500, [b"x" * (MOST_KEPT + 5)]))
+    reply = await reply_to(dialect, Canned(500, [b"x" * (MAX_RECORDED_BYTES + 5)]))
 
-    assert MOST_KEPT == len(reply.response or b"")
-    assert f"the response has {MOST_KEPT + 5} bytes, the first {MOST_KEPT} are kept" in (reply.error or "")
+    assert MAX_RECORDED_BYTES == len(reply.response or b"")
+    assert f"the response has {MAX_RECORDED_BYTES + 5} bytes, the first {MAX_RECORDED_BYTES} are kept" in (
+        reply.error or ""
+    )
 
 
 @every_dialect
@@ -603,7 +605,7 @@ async def test_a_stream_too_long_to_be_kept_is_kept_as_what_it_amounts_to(dialec
 async def test_a_response_without_end_is_given_up() -> None:
     reply = await reply_to(CHAT, Canned(pieces=[b" " * 1024 * 1024] * 17, then="hang"))
 
-    assert (O.MALFORMED_RESPONSE, MOST_KEPT) == (reply.outcome, len(reply.response or b""))
+    assert (O.MALFORMED_RESPONSE, MAX_RECORDED_BYTES) == (reply.outcome, len(reply.response or b""))
 
 
 async def test_a_stream_of_responses_whose_end_repeats_no_output_is_put_together_from_its_items() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from jury_judge.documents.seating import documents_fallbacks
 from jury_judge.panels.files import load_panel
-from jury_providers.catalogue import endings, warnings_of
+from jury_providers.catalogue import retirement_warnings, retirements
 
 
 @pytest.mark.parametrize(
@@ -46,28 +46,28 @@ from jury_providers.catalogue import endings, warnings_of
     ],
 )
 def test_a_model_that_ends_is_warned_of_by_the_day(model, today, says):
-    assert [says] == warnings_of([model], today)
+    assert [says] == retirement_warnings([model], today)
 
 
 @pytest.mark.parametrize(
     "model", ["openai/gpt-4o-mini", "google/gemini-2.5-flash-lite", "azure/gpt-4o", "simulated/juror", "openai/new"]
 )
 def test_another_model_or_another_provider_is_not_warned_of(model):
-    assert warnings_of([model], date(2030, 1, 1)) == []
+    assert retirement_warnings([model], date(2030, 1, 1)) == []
 
 
 def test_successors_live():
-    successors = [ending.successor for ending in endings().values()]
+    successors = [ending.successor for ending in retirements().values()]
 
-    assert warnings_of(successors, date(2026, 11, 21)) == []
+    assert retirement_warnings(successors, date(2026, 11, 21)) == []
 
 
 def test_the_current_jury_lives_and_falls_back_on_models_that_live():
-    assert warnings_of(load_panel("current", {}).panel.models, date(2026, 11, 21)) == []
+    assert retirement_warnings(load_panel("current", {}).panel.models, date(2026, 11, 21)) == []
 
 
 def test_the_documents_fallback_of_a_gemini_lives():
     fallbacks = documents_fallbacks("gemini-3.8-flash")
 
-    assert warnings_of(fallbacks, date(2026, 11, 21)) == []
+    assert retirement_warnings(fallbacks, date(2026, 11, 21)) == []
     assert fallbacks

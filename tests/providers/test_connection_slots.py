@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from jury_providers.sdk.connection_slots import Places, Share
+from jury_providers.sdk.connection_slots import AdapterSlots, ConnectionSlots
 from support.waiting import until
 
 
 class Calls:
     """Calls that hold their place until they are told to end."""
 
-    def __init__(self, share: Share) -> None:
+    def __init__(self, share: AdapterSlots) -> None:
         self.share = share
         self.tasks: list[asyncio.Task[None]] = []
         self._ends: list[asyncio.Event] = []
@@ -37,7 +37,7 @@ class Calls:
 
 
 async def test_an_adapter_that_is_alone_takes_every_place() -> None:
-    calls = Calls(Places(most=4, kept=1).share())
+    calls = Calls(ConnectionSlots(most=4, kept=1).share())
     calls.begin(6)
     await until(lambda: calls.share.taken == 4)
     await calls.end(0)
@@ -48,7 +48,7 @@ async def test_an_adapter_that_is_alone_takes_every_place() -> None:
 
 
 async def test_an_adapter_whose_calls_hang_leaves_places_to_the_others() -> None:
-    places = Places(most=8, kept=2)
+    places = ConnectionSlots(most=8, kept=2)
     hanging, healthy = Calls(places.share()), Calls(places.share())
     hanging.begin(50)
     await until(lambda: hanging.share.taken == 6)
@@ -61,7 +61,7 @@ async def test_an_adapter_whose_calls_hang_leaves_places_to_the_others() -> None
 
 
 async def test_the_shares_take_turns_where_both_wait() -> None:
-    places = Places(most=2, kept=0)
+    places = ConnectionSlots(most=2, kept=0)
     first, second = Calls(places.share()), Calls(places.share())
     first.begin(4)
     await until(lambda: first.share.taken == 2)
@@ -78,7 +78,7 @@ async def test_the_shares_take_turns_where_both_wait() -> None:
 
 
 async def test_what_a_share_held_back_is_free_once_its_adapter_is_gone() -> None:
-    places = Places(most=4, kept=1)
+    places = ConnectionSlots(most=4, kept=1)
     gone, stays = places.share(), Calls(places.share())
     stays.begin(4)
     await until(lambda: stays.share.taken == 3)
@@ -90,7 +90,7 @@ async def test_what_a_share_held_back_is_free_once_its_adapter_is_gone() -> None
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
 async def test_a_call_that_is_given_up_while_it_waits_leaves_no_hole(steps: int) -> None:
-    calls = Calls(Places(most=1, kept=0).share())
+    calls = Calls(ConnectionSlots(most=1, kept=0).share())
     calls.begin(3)
     await until(lambda: calls.share.taken == 1)
     calls._ends[0].set()

@@ -16,11 +16,11 @@ from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Connection, Endpoint
-from jury_providers.provider import ModelMessage, ModelReply, Picture
+from jury_providers.endpoints import Endpoint, ProviderConnection
+from jury_providers.provider import ModelMessage, ModelPicture, ModelReply
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_providers.simulated.provider import SimulatedProvider
-from jury_providers.tokens import LIKELY_PICTURE_TOKENS
+from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
 from jury_replay.replay import Status, replay_record
 from support.canned_server import Canned, canned_server
 from support.courts import KeptStore, a_resolved
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 JPEG = b"\xff\xd8\xff\xe0 a photograph"
 SYSTEM = ModelMessage("system", "You judge.")
-SHOWN = ModelMessage("user", "Look.", pictures=(Picture("image/png", PNG), Picture("image/jpeg", JPEG)))
+SHOWN = ModelMessage("user", "Look.", pictures=(ModelPicture("image/png", PNG), ModelPicture("image/jpeg", JPEG)))
 FIRST, SECOND = b64encode(PNG).decode(), b64encode(JPEG).decode()
 
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
@@ -81,7 +81,7 @@ async def server() -> AsyncIterator[Simulation]:
 
 
 async def asked_of(server: Simulation, dialect: Dialect, *messages: ModelMessage, heard: Any = None) -> ModelReply:
-    adapter = dialect.make(Connection(dialect.name, server.url + dialect.base, "sk-test"))
+    adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
     reply = await adapter.call(a_request(*messages), heard)
     await adapter.close()
     return reply
@@ -184,8 +184,8 @@ async def test_the_simulated_server_takes_pictures_and_says_that_it_sees_none(
 ) -> None:
     request = requests_of_a_debate(a_case_with_pictures())["initial/gpt"]
     system, shown = request.messages
-    shown = shown._replace(pictures=(Picture("image/png", PNG), Picture("image/png", OTHER_PNG)))
-    adapter = dialect.make(Connection(dialect.name, server.url + dialect.base, "sk-test"))
+    shown = shown._replace(pictures=(ModelPicture("image/png", PNG), ModelPicture("image/png", OTHER_PNG)))
+    adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
 
     asked = request._replace(messages=(system, shown), tools=())
     reply = await adapter.call(asked, (lambda _piece: None) if streamed else None)
@@ -194,23 +194,26 @@ async def test_the_simulated_server_takes_pictures_and_says_that_it_sees_none(
     here = await SimulatedProvider().call(asked)
     assert json.loads(here.answer or b"") == json.loads(reply.answer or b"")
     assert "see no pictures" in json.loads(reply.answer or b"")["rationale"]
-    assert (reply.usage.input_tokens or 0) > 2 * LIKELY_PICTURE_TOKENS
+    assert (reply.usage.input_tokens or 0) > 2 * ESTIMATED_PICTURE_TOKENS
 
 
 BAD = {
-    "another type": (Picture("image/bmp", b"BM"), dict.fromkeys(("openai", "openai-responses"), "unsupported image")),
+    "another type": (
+        ModelPicture("image/bmp", b"BM"),
+        dict.fromkeys(("openai", "openai-responses"), "unsupported image"),
+    ),
     "other bytes than its type's": (
-        Picture("image/png", JPEG),
+        ModelPicture("image/png", JPEG),
         {"anthropic": "does not match the provided media type image/png", "google": "Unable to process input image"},
     ),
-    "no picture at all": (Picture("image/png", b"hello"), {"anthropic": "Could not process image"}),
-    "a moving picture": (Picture("image/gif", b"GIF89a"), {"google": "Unsupported MIME type: image/gif"}),
+    "no picture at all": (ModelPicture("image/png", b"hello"), {"anthropic": "Could not process image"}),
+    "a moving picture": (ModelPicture("image/gif", b"GIF89a"), {"google": "Unsupported MIME type: image/gif"}),
     "more than a provider takes": (
-        Picture("image/png", PNG + bytes(4_000_000)),
+        ModelPicture("image/png", PNG + bytes(4_000_000)),
         {"anthropic": "image exceeds 5 MB maximum: "},
     ),
     "no bytes": (
-        Picture("image/png", b""),
+        ModelPicture("image/png", b""),
         {"openai": "Expected a valid base64", "anthropic": "Invalid base64", "google": "Base64 decoding failed"},
     ),
 }
@@ -226,7 +229,7 @@ BAD = {
     ],
 )
 async def test_the_simulated_server_refuses_a_picture_as_the_provider_does(
-    server: Simulation, dialect: Dialect, picture: Picture, words: str
+    server: Simulation, dialect: Dialect, picture: ModelPicture, words: str
 ) -> None:
     reply = await asked_of(server, dialect, SYSTEM, SHOWN._replace(pictures=(picture,)))
 

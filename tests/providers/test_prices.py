@@ -34,7 +34,7 @@ def test_cached_input_without_a_price_is_input():
 
 def test_a_model_that_is_not_listed_has_no_cost():
     assert TABLE.cost("openai/gpt-y", USED, TODAY) is None
-    assert not TABLE.knows("openai/gpt-y", TODAY)
+    assert not TABLE.has_price("openai/gpt-y", TODAY)
 
 
 def test_without_usage_the_cost_is_unknown():
@@ -50,7 +50,7 @@ def test_another_model_of_a_similar_name_is_another_model():
     prices = load_prices()
 
     assert prices.cost("openai/gpt-4o-mini", USED, TODAY) != prices.cost("openai/gpt-4o", USED, TODAY)
-    assert not prices.knows("openai/gpt-4o-audio", TODAY)
+    assert not prices.has_price("openai/gpt-4o-audio", TODAY)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_another_model_of_a_similar_name_is_another_model():
     ],
 )
 def test_the_documents_models_and_todays_are_listed(model: str):
-    assert load_prices().knows(model, TODAY)
+    assert load_prices().has_price(model, TODAY)
 
 
 def test_long_prompts_may_cost_more():
@@ -83,7 +83,7 @@ def test_a_price_ends_with_its_last_day():
 
 
 def test_the_most_that_a_call_can_cost_is_its_full_length():
-    assert 2.0 + 0.01 == TABLE.most("openai/gpt-x", 1_000_000, CallSettings(max_output_tokens=1000), TODAY)
+    assert 2.0 + 0.01 == TABLE.upper_bound("openai/gpt-x", 1_000_000, CallSettings(max_output_tokens=1000), TODAY)
 
 
 def test_simulated_models_are_free():
@@ -120,7 +120,7 @@ def test_a_persons_own_prices_come_first(tmp_path: Path):
     prices = load_prices(own(tmp_path, '[[price]]\nmodels = ["openai/gpt-4o"]\ninput = 1\noutput = 1\n'))
 
     assert 1.1 == prices.cost("openai/gpt-4o", USED, TODAY)
-    assert prices.knows("anthropic/claude-haiku-4-5", TODAY)
+    assert prices.has_price("anthropic/claude-haiku-4-5", TODAY)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_file_of_prices_that_cannot_be_used_says_where(tmp_path: Path, text: s
 
 
 def test_a_file_that_is_not_there_is_named():
-    with pytest.raises(BadPrices, match=r"nowhere\.toml: there is no such file"):
+    with pytest.raises(BadPrices, match=r"nowhere\.toml: there is no such price file"):
         load_prices("nowhere.toml")
 
 

@@ -8,7 +8,7 @@ from jury_debate.panel_spec import PanelSpec, read_spec, resolve
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_providers.errors import UnknownProvider
-from jury_providers.probe import Probed, probe, probe_settings
+from jury_providers.probe import ProbeResult, probe, probe_settings
 from jury_providers.provider import ModelReply, ModelRequest, Provider
 from jury_providers.registry import provider_factory
 
@@ -37,7 +37,7 @@ class Fake(Provider):
         self.closed += 1
 
 
-async def probed(replies, **settings) -> tuple[list[Probed], Fake]:
+async def probed(replies, **settings) -> tuple[list[ProbeResult], Fake]:
     fake = Fake(replies)
     calls = {f"acme/{model}": CallSettings(**settings) for model in replies}
     return await probe(calls, lambda _: fake), fake

@@ -15,7 +15,7 @@ from jury_debate.rules_v1.datamark import mark
 from jury_providers.provider import ModelMessage, ModelRequest
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_providers.simulated.prompt import read_prompt
-from jury_providers.simulated.reader import Reader
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.tool_use import call_id
 from support.courtroom import a_case
 from support.model_requests import requests_of_a_debate
@@ -46,7 +46,7 @@ async def client(request, server) -> AsyncIterator[Client]:
 
 
 def in_process(request: ModelRequest) -> dict[str, object]:
-    return Reader().read(request).answer
+    return SimulatedReader().read(request).answer
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -65,7 +65,7 @@ async def test_tools_are_asked_for_and_their_results_heeded_as_in_process(client
     request = debate["initial/gemini"]
     marker = next(line for line in request.messages[1].text.split("\n") if line.startswith("⟦")).partition(" ")[0]
     result = mark(RECORDS, marker)
-    wanted = Reader().read(request).tools
+    wanted = SimulatedReader().read(request).tools
     told = tuple(ModelMessage("tool", result, call_id(tool.name)) for tool in wanted)
 
     asked = await client.ask(request, stream=stream)
@@ -154,7 +154,7 @@ async def test_models_are_listed_in_each_providers_form(server):
         assert ["models/simulated-1"] == [model.name async for model in await gemini.models.list()]
 
 
-async def test_it_counts_what_it_served_by_place(debate):
+async def test_it_counts_what_it_served_by_step(debate):
     async with simulation_server() as server:
         client = CLIENTS["chat"](server.url)
         for request in debate.values():
@@ -163,7 +163,7 @@ async def test_it_counts_what_it_served_by_place(debate):
         counts = server.served.counts()
 
     phases = ("initial", "round-1", "round-2")
-    assert {f"{phase}/{letter}": 1 for phase in phases for letter in "ABC"} | {"final": 1} == counts["by_place"]
+    assert {f"{phase}/{letter}": 1 for phase in phases for letter in "ABC"} | {"final": 1} == counts["by_step"]
     assert (10, 0, {"chat": 10}, 0) == (
         counts["requests"],
         counts["refused"],

@@ -14,7 +14,7 @@ from google.genai import errors
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.http.server import simulation_server
-from jury_providers.simulated.reader import Reader
+from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.script import WIRE_FAULTS, BadScript, Script, WireScript
 from support.model_requests import requests_of_a_debate
 from support.raw_sdks import CLIENTS, Answer
@@ -70,7 +70,7 @@ def asked() -> ModelRequest:
 
 
 def whole_answer(request: ModelRequest) -> str:
-    return json.dumps(Reader().read(request).answer, ensure_ascii=False)
+    return json.dumps(SimulatedReader().read(request).answer, ensure_ascii=False)
 
 
 def script(*faults: str, place: str = "initial/A") -> WireScript:

@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jury_providers.simulated.http.app import MAX_BYTES
+from jury_providers.simulated.http.backend import SimulationBackend
 from jury_providers.simulated.http.chat import Chat
-from jury_providers.simulated.http.delivery import Delivery
-from jury_providers.simulated.http.desk import Desk
+from jury_providers.simulated.http.delivery import Transmission
 from jury_providers.simulated.http.generate import Generate
 from jury_providers.simulated.http.messages import Messages
-from jury_providers.simulated.http.protocol import Protocol
+from jury_providers.simulated.http.protocol import ProtocolHandler
 from jury_providers.simulated.http.responses import Responses
 from jury_providers.simulated.http.server import Simulation, simulation_server
-from jury_providers.simulated.script import AS_USUAL
+from jury_providers.simulated.script import NO_FAULTS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -79,7 +79,7 @@ BODIES: dict[str, Any] = {
         "generationConfig": {"responseJsonSchema": SCHEMA, "seed": 1},
     },
 }
-PROTOCOLS: dict[str, Protocol] = dict(zip(BODIES, (Chat(), Responses(), Messages(), Generate()), strict=True))
+PROTOCOLS: dict[str, ProtocolHandler] = dict(zip(BODIES, (Chat(), Responses(), Messages(), Generate()), strict=True))
 JUNK = st.sampled_from([None, True, 0, -1, 1e308, 10**40, "", "x", "\ud800", "⟦", [], [None], {}, {"type": []}, [[]]])
 
 
@@ -129,7 +129,7 @@ async def test_a_body_that_is_no_request_is_refused_as_the_provider_does(http, p
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.sampled_from(list(BODIES)), data=st.data(), stream=st.booleans())
 async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, data, stream):
-    protocol, desk = PROTOCOLS[path], Desk(AS_USUAL, 0)
+    protocol, desk = PROTOCOLS[path], SimulationBackend(NO_FAULTS, 0)
     body = copy.deepcopy(BODIES[path])
     node = body
     while True:
@@ -143,7 +143,7 @@ async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, da
 
     delivery = await desk.answer(protocol, json.dumps(body).encode(), in_path)
 
-    assert isinstance(delivery, Delivery)
+    assert isinstance(delivery, Transmission)
     assert delivery.status in {200, 400}
     assert b"".join(delivery.pieces).decode()
 

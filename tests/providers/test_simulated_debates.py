@@ -22,7 +22,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.transcript import Item, ToolCall, ToolResult, Transcript
 from jury_providers.registry import provider_factory
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.memory import MemoryEventStore
 from support.items import agent
 
@@ -73,7 +73,7 @@ class Held:
         return self._parts[ref.digest].content.decode()
 
 
-async def hold(case: Case, *, script: Script = AS_USUAL, runs: int = 1, **spec: Any) -> list[Held]:
+async def hold(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, **spec: Any) -> list[Held]:
     """Hold the same case `runs` times, as debates of their own."""
     store = MemoryEventStore()
     clerk = Clerk(store)

@@ -35,8 +35,8 @@ from jury_events.transcript import (
     Transcript,
 )
 from jury_events.verdict import Verdict
-from jury_providers.provider import ModelMessage, ModelRequest, Picture, RequestedTool, ToolDefinition
-from jury_providers.simulated.reader import Reader, Spoken
+from jury_providers.provider import ModelMessage, ModelPicture, ModelRequest, OfferedTool, RequestedTool
+from jury_providers.simulated.reader import ReaderOutput, SimulatedReader
 from support.items import agent, user
 from support.pictures import PNG, a_case_with_pictures
 
@@ -143,7 +143,7 @@ def request(
     return ModelRequest(
         model="juror",
         messages=(ModelMessage("system", system), ModelMessage("user", user), *after),
-        tools=tuple(ToolDefinition(*tool) for tool in offered),
+        tools=tuple(OfferedTool(*tool) for tool in offered),
         schema=answer_schema(rubric, statement=blocks is not None and not final, scenarios=scenarios),
         settings=CallSettings(seed=seed),
         trace=trace,
@@ -151,7 +151,7 @@ def request(
 
 
 def answer(asked: ModelRequest) -> dict[str, Any]:
-    return Reader().read(asked).answer
+    return SimulatedReader().read(asked).answer
 
 
 def parsed(asked: ModelRequest, case: Case, rubric: Rubric = STANDARD_RUBRIC, ballot: str = BALLOT) -> ParsedAnswer:
@@ -320,7 +320,7 @@ def test_the_same_answer_comes_from_processes_with_other_hash_seeds() -> None:
     ],
 )
 def test_each_role_calls_its_own_tools(role: str, expected: list[str]) -> None:
-    spoken = Reader().read(request(RECORDS, role=role, tools=True))
+    spoken = SimulatedReader().read(request(RECORDS, role=role, tools=True))
 
     assert [tool.name for tool in spoken.tools] == expected
     assert all(call_tool(tool.name, tool.arguments, RECORDS).ok for tool in spoken.tools)
@@ -329,7 +329,7 @@ def test_each_role_calls_its_own_tools(role: str, expected: list[str]) -> None:
 def test_no_tool_is_called_where_the_summary_shows_no_records_of_its_kind() -> None:
     case = RECORDS.model_copy(update={"security_gate_records": ()})
 
-    assert Reader().read(request(case, role=SECURITY, tools=True)).tools == ()
+    assert SimulatedReader().read(request(case, role=SECURITY, tools=True)).tools == ()
 
 
 def results_of(tools: tuple[RequestedTool, ...], case: Case) -> tuple[ModelMessage, ...]:
@@ -342,7 +342,7 @@ def results_of(tools: tuple[RequestedTool, ...], case: Case) -> tuple[ModelMessa
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_what_the_tools_found_is_counted_and_named(language: str) -> None:
     asked = request(RECORDS, role=MISUSE, tools=True, language=language)
-    tools = Reader().read(asked).tools
+    tools = SimulatedReader().read(asked).tools
     found = parsed(asked._replace(messages=asked.messages + results_of(tools, RECORDS)), RECORDS)
 
     assert "2" in found.rationale
@@ -624,7 +624,7 @@ def test_a_seat_says_that_it_sees_no_pictures_whether_they_are_sent_or_not(
     asked = request(case, language=language)
     if sent:
         system, shown = asked.messages
-        pictures = tuple(Picture(image.media_type, image.content) for image in case.images)
+        pictures = tuple(ModelPicture(image.media_type, image.content) for image in case.images)
         shown = shown._replace(text=shown.text.replace("not shown: ", ""), pictures=pictures)
         asked = asked._replace(messages=(system, shown))
 
@@ -636,14 +636,14 @@ def test_a_seat_says_that_it_sees_no_pictures_whether_they_are_sent_or_not(
 
 def test_a_seat_says_that_it_sees_no_pictures_whatever_graver_it_found() -> None:
     asked = request(ATTACKED)
-    pictures = (Picture("image/png", PNG),)
+    pictures = (ModelPicture("image/png", PNG),)
     asked = asked._replace(messages=(asked.messages[0], asked.messages[1]._replace(pictures=pictures)))
 
     assert "see no pictures" in parsed(asked, ATTACKED).rationale
 
 
 def test_what_was_read_is_forgotten_when_there_is_no_room() -> None:
-    reader = Reader()
+    reader = SimulatedReader()
     for number in range(60):
         reader.read(request(case_of(response=f"{number} " * 80_000)))
 
@@ -651,6 +651,6 @@ def test_what_was_read_is_forgotten_when_there_is_no_room() -> None:
 
 
 def test_a_spoken_answer_has_the_members_in_the_order_of_the_form() -> None:
-    spoken: Spoken = Reader().read(request(CALM, blocks=()))
+    spoken: ReaderOutput = SimulatedReader().read(request(CALM, blocks=()))
 
     assert list(spoken.answer) == ["ballot", "verdict", "scores", "confidence", "rationale", "statement"]

@@ -65,8 +65,8 @@ def test_a_fallback_without_a_key_is_named_with_the_way_to_do_without_it() -> No
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [
-        ("ANTHROPIC_API_KEY", "canary\nsecond", "ANTHROPIC_API_KEY: holds a space, a line break"),
-        ("ANTHROPIC_API_KEY", "canaryあ", "ANTHROPIC_API_KEY: holds a space, a line break"),
+        ("ANTHROPIC_API_KEY", "canary\nsecond", "ANTHROPIC_API_KEY: contains a space, a line break"),
+        ("ANTHROPIC_API_KEY", "canaryあ", "ANTHROPIC_API_KEY: contains a space, a line break"),
         ("ANTHROPIC_BASE_URL", "canary:8500", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
         ("ANTHROPIC_BASE_URL", "http://canary:99999", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
         ("ANTHROPIC_BASE_URL", "http://canary/\x1b[2J", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),

@@ -18,10 +18,10 @@ from jury_events.codec import decode
 from jury_events.debate_events import CoordinatorResumed
 from jury_events.ids import calls_stream, debate_stream
 from jury_providers.endpoints import Endpoints
-from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.registry import NO_ENDPOINTS
 from jury_providers.simulated.provider import SimulatedProvider
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
@@ -105,7 +105,7 @@ class MeteredProvider(SimulatedProvider):
         super().__init__(script)
         self._meter = meter
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         meter = self._meter
         meter.served[request.trace] += 1
         meter.running += 1
@@ -136,17 +136,17 @@ class Run:
         docket = Docket("run", self.resolved, watched=self.watched is not None)
         return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
 
-    def plan(self, script: Script = AS_USUAL, replicas: int = 1, url: str = "") -> CourtPlan:
+    def plan(self, script: Script = NO_FAULTS, replicas: int = 1, url: str = "") -> CourtPlan:
         return CourtPlan(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
 
     def court(
-        self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1
+        self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
     ) -> AbstractAsyncContextManager[CoordinatorPort]:
         """A court in this process over the store, which it does not close."""
         return _MeteredCourt(self.plan(script, replicas), self.store, meter or Meter())
 
     async def hold(
-        self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
+        self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
     ) -> dict[str, Finished]:
         """Hold every debate in a fresh court, each result by debate."""
         async with self.court(script=script, meter=meter, replicas=replicas) as port:

@@ -11,7 +11,7 @@ from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream, local_stream
-from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.provider import SimulatedProvider
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
@@ -47,7 +47,7 @@ class ScriptedProvider(Provider):
     def traces(self) -> list[str]:
         return [request.trace for request in self.requests]
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)

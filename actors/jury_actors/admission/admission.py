@@ -11,7 +11,7 @@ from jury_actors.errors import Halted
 from jury_events.outcome import CallOutcome
 from jury_providers.prices import Prices
 from jury_providers.provider import ModelReply, ModelRequest
-from jury_providers.tokens import likely_tokens, most_tokens, request_bytes, request_pictures
+from jury_providers.tokens import estimated_tokens, request_bytes, request_pictures, token_upper_bound
 
 _LATER = 60.0
 """Seconds beyond twice its timeout after which a call that has its permit is surely over."""
@@ -94,13 +94,13 @@ class Admission:
 
     def _claim(self, model: str, request: ModelRequest, on: date) -> Claim:
         size, pictures = request_bytes(request), request_pictures(request)
-        most = most_tokens(size, pictures, request.model)
+        most = token_upper_bound(size, pictures, request.model)
         model_class, limits = self._classes.of(model)
         return Claim(
             run=self._run_id,
             model_class=model_class,
             limits=limits,
-            input_tokens=likely_tokens(size, pictures),
-            cost=self._prices.most(model, most, request.settings, on) or 0.0,
+            input_tokens=estimated_tokens(size, pictures),
+            cost=self._prices.upper_bound(model, most, request.settings, on) or 0.0,
             term=2 * request.settings.timeout_seconds + _LATER,
         )

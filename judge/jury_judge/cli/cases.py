@@ -244,11 +244,11 @@ def _words(files: "CaseFiles") -> Iterator[tuple[str, int, str | None, bool]]:
 def _tokens(case: "Case", resolved: "ResolvedPanel") -> int:
     """Of the longest first prompt, with its pictures."""
     from jury_judge.rehearsal import Rehearsal
-    from jury_providers.tokens import likely_tokens
+    from jury_providers.tokens import estimated_tokens
 
     rehearsal = Rehearsal(case, resolved)
     prompts = [rehearsal.first_prompt(seat) for seat in resolved.panel.juror_ids]
     return max(
-        likely_tokens(sum(len(one.text.encode()) for one in prompt), sum(one.images for one in prompt))
+        estimated_tokens(sum(len(one.text.encode()) for one in prompt), sum(one.images for one in prompt))
         for prompt in prompts
     )

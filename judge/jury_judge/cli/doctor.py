@@ -17,7 +17,7 @@ from jury_judge.cli.options import ray_address_option, resolved_store, store_opt
 
 if TYPE_CHECKING:
     from jury_judge.panels.files import LoadedPanel
-    from jury_providers.probe import Probed
+    from jury_providers.probe import ProbeResult
 
 _PACKAGES = (
     "jury-judge",
@@ -153,10 +153,10 @@ def _load(panel_name: str | None) -> "LoadedPanel":
 
 
 def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
-    from jury_providers.catalogue import warnings_of
+    from jury_providers.catalogue import retirement_warnings
     from jury_providers.errors import BadVariable
-    from jury_providers.recipients import judge_on_a_seat, recipients
-    from jury_providers.registry import keys_sent, missing_key
+    from jury_providers.recipients import recipients, self_judging_warning
+    from jury_providers.registry import key_destinations, missing_key
 
     panel = loaded.panel
     yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
@@ -170,11 +170,11 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
             yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
     for line in recipients(panel, loaded.endpoints, os.environ):
         yield "note", line
-    for line in keys_sent(panel, loaded.endpoints, os.environ):
+    for line in key_destinations(panel, loaded.endpoints, os.environ):
         yield "note", line
-    for warning in warnings_of(panel.models, datetime.now(UTC).date()):
+    for warning in retirement_warnings(panel.models, datetime.now(UTC).date()):
         yield "warning", warning
-    if (on_a_seat := judge_on_a_seat(panel)) is not None:
+    if (on_a_seat := self_judging_warning(panel)) is not None:
         yield "warning", on_a_seat
 
 
@@ -192,7 +192,7 @@ def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
         yield _probe_finding(one, needed=one.model in primary)
 
 
-def _probe_finding(one: "Probed", *, needed: bool) -> Finding:
+def _probe_finding(one: "ProbeResult", *, needed: bool) -> Finding:
     from jury_events.models import is_other_model
     from jury_judge.views.visible_text import visible_line
 

@@ -13,7 +13,7 @@ from jury_judge.estimate import Estimate, Range, estimate
 from jury_judge.runs import Run, Survey, survey
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
-from jury_providers.recipients import judge_on_a_seat, recipients
+from jury_providers.recipients import recipients, self_judging_warning
 from jury_providers.registry import check_models, missing_key
 from jury_store.errors import StoreMissing
 from jury_store.memory import MemoryEventStore
@@ -35,9 +35,9 @@ def tell(run: Run, plan: CourtPlan, *, on_cluster: bool, as_json: bool) -> None:
     found = estimate(run.resolved, sample, debates=left, prices=plan.prices, endpoints=plan.endpoints, on=today)
     keys = {} if on_cluster else _missing_keys(plan)
     receiving = recipients(plan.panel, plan.endpoints, None if on_cluster else os.environ)
-    warning = judge_on_a_seat(plan.panel)
+    warning = self_judging_warning(plan.panel)
     if as_json:
-        data = {**_data(run, surveyed, found, keys), "recipients": receiving, "judge_on_a_seat": warning}
+        data = {**_data(run, surveyed, found, keys), "recipients": receiving, "self_judging_warning": warning}
         print(json.dumps(data, ensure_ascii=False, indent=2))
         return
     told = [*receiving, *([] if warning is None else [f"warning: {warning}"])]

@@ -29,10 +29,10 @@ from jury_judge.panels.files import LoadedPanel
 from jury_judge.runs import SURVEY_SECONDS, Line, Progress, Run, Survey, carry_out, survey
 from jury_judge.spending import Spending, SpendingWatch
 from jury_migrations.upgrading import upgrade
-from jury_providers.catalogue import warnings_of
+from jury_providers.catalogue import retirement_warnings
 from jury_providers.endpoints import Endpoints
-from jury_providers.recipients import judge_on_a_seat, recipients
-from jury_providers.registry import SIMULATED, check_models, keys_sent
+from jury_providers.recipients import recipients, self_judging_warning
+from jury_providers.registry import SIMULATED, check_models, key_destinations
 from jury_store.errors import StoreError, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -96,9 +96,12 @@ def warn_of_models(loaded: LoadedPanel, *, on_cluster: bool = False) -> None:
     if not all(model.startswith(f"{SIMULATED}/") for model in panel.models):
         for line in recipients(panel, loaded.endpoints, None if on_cluster else os.environ):
             note(f"jury: {line}")
-    for line in keys_sent(panel, loaded.endpoints, os.environ):
+    for line in key_destinations(panel, loaded.endpoints, os.environ):
         note(f"jury: {line}")
-    for warning in (*warnings_of(panel.models, datetime.now(UTC).date()), *filter(None, [judge_on_a_seat(panel)])):
+    for warning in (
+        *retirement_warnings(panel.models, datetime.now(UTC).date()),
+        *filter(None, [self_judging_warning(panel)]),
+    ):
         note(f"jury: warning: {warning}")
 
 

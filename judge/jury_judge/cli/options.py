@@ -221,9 +221,9 @@ def price_list(path: str | None) -> "Prices":
     Raises:
         BadPrices: the file cannot be read.
     """
-    from jury_providers.prices import PRICES, load_prices
+    from jury_providers.prices import PRICES_ENV, load_prices
 
-    return load_prices(path or os.environ.get(PRICES, "").strip() or None)
+    return load_prices(path or os.environ.get(PRICES_ENV, "").strip() or None)
 
 
 def panel_options(command: F) -> F:

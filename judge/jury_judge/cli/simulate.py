@@ -13,7 +13,7 @@ from jury_judge.errors import SettingError
 from jury_judge.views.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_providers.simulated.http.served import Served
+    from jury_providers.simulated.http.counters import ServerCounters
     from jury_providers.simulated.script import Script
 
 _EVERY = 10.0
@@ -103,7 +103,7 @@ async def _serve(script: "Script", seed: int, host: str, port: int, stopping: as
     note(_line(simulation.served))
 
 
-def _line(served: "Served") -> str:
+def _line(served: "ServerCounters") -> str:
     from jury_judge.views.counted import counted
 
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"

@@ -73,7 +73,7 @@ def asked_of(question: Question, execution: Execution) -> Asked:
     return _asked(question, execution, "scenario-1", "")
 
 
-def warnings_of(listed: Sequence[Asked]) -> list[str]:
+def retirement_warnings(listed: Sequence[Asked]) -> list[str]:
     """What there is to say of scenarios that were read: what jurors are not told of, and ids that stand twice."""
     said = []
     untold = list(dict.fromkeys(name for one in listed for name in one.untold))

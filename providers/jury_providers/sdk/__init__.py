@@ -1,1 +1,1 @@
-"""The adapters of the providers' SDKs, and what they share. Each SDK is imported by its adapter alone."""
+"""The adapters of the providers' SDKs. Each SDK is imported by its adapter only."""

@@ -1,4 +1,4 @@
-"""What the adapters have in common: one call through an SDK, and one reply made of what went over the wire."""
+"""The base of the adapters: one call through an SDK, one reply read from the recorded response."""
 
 import asyncio
 import json
@@ -10,29 +10,36 @@ from typing import Any, ClassVar
 from jury_events.canonical import canonical_json
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.endpoints import Connection
-from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider, RequestedTool
-from jury_providers.sdk.connection_slots import Share
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
+from jury_providers.sdk.connection_slots import AdapterSlots
 from jury_providers.sdk.failures import (
-    MOST_CHARACTERS,
-    Failure,
-    Prompt,
-    broken,
+    MAX_ERROR_CHARACTERS,
+    CallFailure,
+    PromptText,
+    embedded_failure,
+    exception_failure,
     one_line,
-    refused,
-    reported,
-    shown,
+    preview,
+    status_failure,
 )
-from jury_providers.sdk.reading import Reading, as_json
+from jury_providers.sdk.http_client import (
+    MAX_RESPONSE_BYTES,
+    HttpRecord,
+    SharedHttpClient,
+    acquire_client,
+    recording,
+    release_client,
+)
+from jury_providers.sdk.reply_parsing import ParsedReply, as_json
 from jury_providers.sdk.scrubbing import Scrubber
 from jury_providers.sdk.streams import EventReader, events_of, json_object
-from jury_providers.sdk.wire import MOST_BYTES, Passage, Wire, borrow, give_back, passing
 
-MOST_KEPT = 1024 * 1024
+MAX_RECORDED_BYTES = 1024 * 1024
 """Bytes of a response that are recorded."""
 
 NO_KEY = "none"
-"""What a server is sent where there is no key: the SDKs insist on one."""
+"""Sent as the key if there is none: the SDKs require one."""
 
 _HEADERS_KEPT = (
     "accept",
@@ -43,50 +50,50 @@ _HEADERS_KEPT = (
     "user-agent",
     "x-goog-api-client",
 )
-"""An allow-list: whatever else an SDK sends may be a secret."""
+"""An allow list: other headers of an SDK may contain secrets."""
 
 _REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
 _GOOD = range(200, 300)
 
 
 class SdkAdapter(Provider):
-    """A provider that is reached through its SDK.
+    """A provider that is called through its SDK.
 
-    The SDK signs and sends; what was received is read from the bytes, so that nothing of it is lost and every failure
-    is told alike.
+    The SDK signs and sends. The response is read from its bytes, so that it is recorded whole and failures do not
+    depend on the SDK.
 
     Args:
-        connection: where, and with which key.
+        connection: base URL and API key.
     """
 
     sdk_logger: ClassVar[str]
-    """The SDK's logger, which would print to stderr where nobody set up logging."""
+    """The SDK's logger, which prints to stderr unless logging is configured."""
 
     reply_key: ClassVar[str]
-    """The key of a good reply's JSON under which its list of contents stands."""
+    """The key of a successful reply's JSON that contains its list of contents."""
 
     prompt_keys: ClassVar[frozenset[str]]
-    """The keys of a request's JSON that hold messages, which are recorded on their own."""
+    """The keys of a request's JSON with messages, which are recorded separately."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ProviderConnection) -> None:
         self.connection = connection
         self.key = connection.key or NO_KEY
         self._scrubber = Scrubber(connection.key)
-        self._wire: Wire | None = None
-        self._share: Share | None = None
+        self._client: SharedHttpClient | None = None
+        self._slots: AdapterSlots | None = None
         self._ready = False
         logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
 
     @property
-    def gate(self) -> Share:
-        """Its share of the process's one HTTP client."""
-        self._borrowed()
-        assert self._share is not None
-        return self._share
+    def concurrency_limit(self) -> AdapterSlots:
+        """Its slots of the process's one HTTP client."""
+        self._acquired()
+        assert self._slots is not None
+        return self._slots
 
     @abstractmethod
-    def open(self, wire: Wire) -> None:
-        """Make the SDK's client over `wire`, which retries nothing."""
+    def open(self, client: SharedHttpClient) -> None:
+        """Create the SDK's client on top of `client`, without retries."""
 
     @abstractmethod
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
@@ -94,135 +101,137 @@ class SdkAdapter(Provider):
 
     @abstractmethod
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:
-        """Send it once, through the SDK. What it gives or raises is passed over: the wire keeps what happened."""
+        """Send the body once, through the SDK. Its result or exception is ignored: the HTTP client records both."""
 
     @abstractmethod
-    def read(self, document: dict[str, Any]) -> Reading:
-        """What a reply says."""
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
 
     @abstractmethod
-    def piece(self, event: dict[str, Any]) -> str:
-        """The text that an event of a stream adds to the answer."""
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event of a stream adds to the answer; "" for none."""
 
     @abstractmethod
     def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
-        """The reply that a stream amounts to; None where its last words are missing."""
+        """The reply as one JSON object, from the events of a stream; None if the stream is incomplete."""
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Make one call."""
         try:
-            body = self.body(request, stream=heard is not None)
+            body = self.body(request, stream=on_chunk is not None)
         except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
-            return self._scrubbed(_failed(broken(error, built=False)))
+            return self._scrubbed(_failed(exception_failure(error, built=False)))
         reader = EventReader()
-        passage = Passage(None if heard is None else partial(self._listen, reader, heard))
-        failure = await self._pass(request, body, passage, stream=heard is not None)
-        passage.body = self._scrubber.data(passage.body)  # before a cut could leave half a key
-        if heard is None:
-            document = json_object(passage.body)
+        record = HttpRecord(None if on_chunk is None else partial(self._feed, reader, on_chunk))
+        failure = await self._send(request, body, record, stream=on_chunk is not None)
+        record.body = self._scrubber.data(record.body)  # before a cut could leave half a key
+        if on_chunk is None:
+            document = json_object(record.body)
         else:
-            self._tell(reader.end(), heard)
-            # A server that does not stream answers at once, or tells of its error.
-            document = self.assemble(reader.events) if reader.events else json_object(passage.body)
+            self._emit(reader.end(), on_chunk)
+            # A server that does not stream, or reports an error, sends one JSON object.
+            document = self.assemble(reader.events) if reader.events else json_object(record.body)
         prompt = partial(_texts_of, request)
-        reply = self._scrubbed(self._reply(passage, failure, document, reader.events, prompt))
-        if heard is not None and not reader.events and reply.answer is not None:
-            heard(reply.answer.decode("utf-8", "replace"))
-        return reply._replace(sent=self._sent(passage, body))
+        reply = self._scrubbed(self._reply(record, failure, document, reader.events, prompt))
+        if on_chunk is not None and not reader.events and reply.answer is not None:
+            on_chunk(reply.answer.decode("utf-8", "replace"))
+        return reply._replace(sent=self._sent(record, body))
 
     async def close(self) -> None:
         """Release connections."""
-        wire, share = self._wire, self._share
-        self._wire, self._share, self._ready = None, None, False
-        if wire is not None and share is not None:
-            wire.places.leave(share)
-            await give_back(wire)
+        client, slots = self._client, self._slots
+        self._client, self._slots, self._ready = None, None, False
+        if client is not None and slots is not None:
+            client.slots.leave(slots)
+            await release_client(client)
 
-    def recall(self, text: str) -> dict[str, Any] | None:
-        """The reply that an assistant's text is, as JSON or as a stream; None where it is the answer alone."""
+    def stored_reply(self, text: str) -> dict[str, Any] | None:
+        """The recorded reply in an assistant message's text, JSON or a stream; None if the text is a bare answer."""
         data = text.encode("utf-8", "replace")
         document = json_object(data) or self.assemble(events_of(data))
         return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
 
-    async def _pass(self, request: ModelRequest, body: dict[str, Any], passage: Passage, *, stream: bool) -> Failure:
-        """Send it, and say what it means if the response did not come whole."""
+    async def _send(
+        self, request: ModelRequest, body: dict[str, Any], record: HttpRecord, *, stream: bool
+    ) -> CallFailure:
+        """Send the body; the failure to report if the response turns out to be incomplete."""
         seconds = request.settings.timeout_seconds
         try:
             self._open()
-            with passing(passage):
+            with recording(record):
                 async with asyncio.timeout(seconds):
                     await self.send(request, body, stream=stream)
         except TimeoutError:
-            return Failure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
-        except Exception as error:  # noqa: BLE001  (whatever went wrong is the reply)
-            return broken(passage.trouble or error, built=True)
-        return Failure(CallOutcome.MALFORMED_RESPONSE, f"the response has more than {MOST_BYTES} bytes")
+            return CallFailure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
+        except Exception as error:  # noqa: BLE001  (every failure is a reply)
+            return exception_failure(record.error or error, built=True)
+        return CallFailure(CallOutcome.MALFORMED_RESPONSE, f"the response has more than {MAX_RESPONSE_BYTES} bytes")
 
-    def _borrowed(self) -> Wire:
-        if self._wire is None:
-            self._wire = borrow()
-            self._share = self._wire.places.share()
-        return self._wire
+    def _acquired(self) -> SharedHttpClient:
+        if self._client is None:
+            self._client = acquire_client()
+            self._slots = self._client.slots.join()
+        return self._client
 
     def _open(self) -> None:
         if not self._ready:
-            self.open(self._borrowed())
+            self.open(self._acquired())
             self._ready = True
 
-    def _listen(self, reader: EventReader, heard: Heard, piece: bytes) -> None:
-        self._tell(reader.feed(piece), heard)
+    def _feed(self, reader: EventReader, on_chunk: OnChunk, data: bytes) -> None:
+        self._emit(reader.feed(data), on_chunk)
 
-    def _tell(self, events: list[dict[str, Any]], heard: Heard) -> None:
+    def _emit(self, events: list[dict[str, Any]], on_chunk: OnChunk) -> None:
         for event in events:
-            piece = self.piece(event)
-            if piece:
-                heard(self._scrubber.text(piece))
+            text = self.text_delta(event)
+            if text:
+                on_chunk(self._scrubber.text(text))
 
     def _reply(
         self,
-        passage: Passage,
-        failure: Failure,
+        record: HttpRecord,
+        failure: CallFailure,
         document: dict[str, Any] | None,
         events: list[dict[str, Any]],
-        prompt: Prompt,
+        prompt: PromptText,
     ) -> ModelReply:
-        status, headers, body = passage.status, passage.headers, passage.body
-        reading = None
+        status, headers, body = record.status, record.headers, record.body
+        parsed = None
         if status is not None and status not in _GOOD:
-            failure = refused(status, headers, body, prompt)
-        elif passage.ended or document is not None:  # whole when its last words were said, whatever comes after
-            reports = (reported(event, headers, prompt) for event in (*events, document or {}))
-            told = next(filter(None, reports), None)
-            if told is not None:
-                failure = told
+            failure = status_failure(status, headers, body, prompt)
+        elif record.complete or document is not None:  # complete with its final event, whatever follows
+            failures = (embedded_failure(event, headers, prompt) for event in (*events, document or {}))
+            embedded = next(filter(None, failures), None)
+            if embedded is not None:
+                failure = embedded
             elif document is None:
-                failure = Failure(CallOutcome.MALFORMED_RESPONSE, _unusable(body, stream=bool(events)))
+                failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, _unusable(body, stream=bool(events)))
             else:
-                reading = self.read(document)
-        reply = _failed(failure) if reading is None else _made_of(reading)
-        reply = self._kept(reply, body, document if events else None) if status is not None else reply
+                parsed = self.parse(document)
+        reply = _failed(failure) if parsed is None else _reply_from(parsed)
+        reply = self._with_response(reply, body, document if events else None) if status is not None else reply
         return reply._replace(
             request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), reply.request_id),
             simulated=headers.get("x-jury-simulated") == "1",
         )
 
-    def _kept(self, reply: ModelReply, body: bytes, assembled: dict[str, Any] | None) -> ModelReply:
-        """The reply with the bytes that it came in.
+    def _with_response(self, reply: ModelReply, body: bytes, assembled: dict[str, Any] | None) -> ModelReply:
+        """The reply with its response body.
 
-        Of a stream that is too long to be kept, what it amounts to is kept instead: the next turn needs it.
+        For a stream that is too long to be recorded, its assembled JSON is recorded instead: the next turn needs it.
         """
-        if len(body) <= MOST_KEPT:
+        if len(body) <= MAX_RECORDED_BYTES:
             return reply._replace(response=body)
         if assembled is not None and reply.outcome in {CallOutcome.ANSWERED, CallOutcome.TRUNCATED}:
             kept, what = json.dumps(assembled).encode(), "what they amount to is kept"
         else:
-            kept, what = body[:MOST_KEPT], f"the first {MOST_KEPT} are kept"
+            kept, what = body[:MAX_RECORDED_BYTES], f"the first {MAX_RECORDED_BYTES} are kept"
         note = f"the response has {len(body)} bytes, {what}"
-        error = f"{one_line(reply.error, MOST_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
+        error = f"{one_line(reply.error, MAX_ERROR_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
         return reply._replace(response=kept, error=error)
 
     def _scrubbed(self, reply: ModelReply) -> ModelReply:
-        """The reply without the key, which a provider may repeat anywhere, and over several events of a stream."""
+        """The reply without the key, which a provider may echo anywhere, even split over several events."""
         text, data = self._scrubber.text, self._scrubber.data
         refused_key = reply.outcome is CallOutcome.AUTHENTICATION
         response = reply.response
@@ -238,9 +247,9 @@ class SdkAdapter(Provider):
             request_id=None if reply.request_id is None else text(reply.request_id),
         )
 
-    def _sent(self, passage: Passage, body: dict[str, Any]) -> bytes:
-        """What was sent besides the messages, from the request itself where one was made."""
-        request = passage.request
+    def _sent(self, record: HttpRecord, body: dict[str, Any]) -> bytes:
+        """The request without its messages, as sent; as built if it was not sent."""
+        request = record.request
         sent: dict[str, Any] = {}
         if request is not None:
             url, headers = request.url, request.headers
@@ -255,51 +264,51 @@ class SdkAdapter(Provider):
 
 
 def _texts_of(request: ModelRequest) -> str:
-    """Whatever a call says: its messages, tools and schema."""
+    """All texts of a call: its messages, tools and schema."""
     tools = (f"{tool.name}\n{tool.description}\n{as_json(tool.parameters)}" for tool in request.tools)
     return "\n".join((*(message.text for message in request.messages), *tools, as_json(request.schema)))
 
 
 def _sendable(document: dict[str, Any]) -> dict[str, Any]:
-    """The document without what no request can hold: half characters (an answer may be cut in one), and no numbers."""
+    """The document without values that no request can contain: lone surrogates (of a cut answer), NaN and infinity."""
     text = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
     sendable: dict[str, Any] = json.loads(text, parse_constant=lambda _name: None)
     return sendable
 
 
-def _failed(failure: Failure) -> ModelReply:
+def _failed(failure: CallFailure) -> ModelReply:
     return ModelReply(failure.outcome, error=failure.error, retry_after=failure.retry_after)
 
 
-def _made_of(reading: Reading) -> ModelReply:
-    answered = reading.outcome is CallOutcome.ANSWERED
-    text = reading.text
-    if not text.isascii():  # a stream may cut a character in two halves, which belong together
+def _reply_from(parsed: ParsedReply) -> ModelReply:
+    answered = parsed.outcome is CallOutcome.ANSWERED
+    text = parsed.text
+    if not text.isascii():  # a stream may split a surrogate pair
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    usable = answered or reading.outcome is CallOutcome.TRUNCATED
-    error = None if usable else reading.error or f"it ended with the reason {reading.finish_reason!r}"
+    usable = answered or parsed.outcome is CallOutcome.TRUNCATED
+    error = None if usable else parsed.error or f"it ended with the reason {parsed.finish_reason!r}"
     return ModelReply(
-        reading.outcome,
-        # Half a character stays what it is: the parser refuses it, and nothing that was not said is recorded.
+        parsed.outcome,
+        # A lone surrogate is kept: the answer's parser refuses it, and the record equals what was received.
         answer=text.encode("utf-8", "surrogatepass") if usable and text else None,
         error=None if error is None else one_line(error),
-        tool_calls=reading.tool_calls if answered else (),
-        model_version=reading.model_version,
-        finish_reason=reading.finish_reason,
-        usage=_told(reading.usage, said=bool(text or reading.tool_calls)),
-        request_id=reading.response_id,
+        tool_calls=parsed.tool_calls if answered else (),
+        model_version=parsed.model_version,
+        finish_reason=parsed.finish_reason,
+        usage=_plausible(parsed.usage, has_content=bool(text or parsed.tool_calls)),
+        request_id=parsed.response_id,
     )
 
 
-def _told(usage: Usage, *, said: bool) -> Usage:
-    """The usage without counts that cannot be: none for a prompt, or for an answer that was given."""
+def _plausible(usage: Usage, *, has_content: bool) -> Usage:
+    """The usage without impossible counts: 0 for a prompt, or for an answer with content."""
     return usage.changed(
         input_tokens=usage.input_tokens or None,
-        output_tokens=usage.output_tokens or (None if said else usage.output_tokens),
+        output_tokens=usage.output_tokens or (None if has_content else usage.output_tokens),
     )
 
 
 def _unusable(body: bytes, *, stream: bool) -> str:
     if stream:
         return "the stream ended without its last words"
-    return one_line(f"the response is no JSON object: {shown(body)}") if body.strip() else "the response is empty"
+    return one_line(f"the response is no JSON object: {preview(body)}") if body.strip() else "the response is empty"

@@ -1,6 +1,6 @@
-"""Anthropic's Messages.
+"""Anthropic's Messages API.
 
-Source: the API reference, and the types of the SDK `anthropic`. It takes no seed and, since version 2026-10-21, no
+Source: the API reference, and the types of the SDK `anthropic`. It accepts no seed and, since version 2026-10-21, no
 temperature.
 """
 
@@ -15,9 +15,10 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.reading import (
-    Reading,
-    Turn,
+from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.reply_parsing import (
+    ConversationTurn,
+    ParsedReply,
     as_json,
     count_at,
     object_at,
@@ -29,7 +30,6 @@ from jury_providers.sdk.reading import (
     without_unanswered,
 )
 from jury_providers.sdk.streams import json_object
-from jury_providers.sdk.wire import Wire
 
 _OUTCOMES = {
     "refusal": CallOutcome.BLOCKED,
@@ -46,14 +46,14 @@ class AnthropicMessages(SdkAdapter):
     reply_key = "content"
     prompt_keys = frozenset({"messages", "system"})
 
-    def open(self, wire: Wire) -> None:
-        """Make the SDK's client."""
+    def open(self, client: SharedHttpClient) -> None:
+        """Create the SDK's client."""
         self._sdk = AsyncAnthropic(
-            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=wire
+            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=client
         )
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
-        """Send it. `post` takes a body as it is; the typed method rewrites it, and warns of models by itself."""
+        """Send the body unchanged with `post`; the typed method rewrites it, and prints its own warnings of models."""
         await self._sdk.post(
             "/v1/messages", cast_to=httpx2.Response, body=body, options={"timeout": request.settings.timeout_seconds}
         )
@@ -77,16 +77,16 @@ class AnthropicMessages(SdkAdapter):
         if tools:
             body["tools"] = tools
         elif used := _tools_used(messages):
-            # Tools that were called have to be named as long as their calls are shown, even when they are over.
+            # The API requires the definitions of called tools in later turns too.
             body |= {"tools": used, "tool_choice": {"type": "none"}}
         if stream:
             body["stream"] = True
         return body
 
-    def _messages(self, turn: Turn) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn) -> list[dict[str, Any]]:
         if turn.role == "system":
             return []
-        document = self.recall(turn.text) if turn.role == "assistant" else None
+        document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None and turn.pictures:
             return [{"role": turn.role, "content": _with_pictures(turn)}]
         if document is None:
@@ -101,14 +101,14 @@ class AnthropicMessages(SdkAdapter):
             return []
         return [{"role": "assistant", "content": blocks}, *([{"role": "user", "content": results}] if results else [])]
 
-    def read(self, document: dict[str, Any]) -> Reading:
-        """What a reply says."""
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
         blocks = objects(document.get("content"))
         text = "".join(text_at(block, "text") or "" for block in blocks if block.get("type") == "text")
         tools = tuple(_tool(block) for block in blocks if _is_call(block))
         finish = text_at(document, "stop_reason")
-        outcome = outcome_of(finish, _OUTCOMES, _GOOD_ENDS, said=bool(text or tools))
-        return Reading(
+        outcome = outcome_of(finish, _OUTCOMES, _GOOD_ENDS, has_content=bool(text or tools))
+        return ParsedReply(
             outcome,
             text,
             tools,
@@ -118,8 +118,8 @@ class AnthropicMessages(SdkAdapter):
             response_id=text_at(document, "id"),
         )
 
-    def piece(self, event: dict[str, Any]) -> str:
-        """The text that an event adds."""
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event adds to the answer."""
         delta = object_at(event, "delta")
         return (text_at(delta, "text") or "") if delta.get("type") == "text_delta" else ""
 
@@ -148,7 +148,7 @@ class AnthropicMessages(SdkAdapter):
         return {**message, "content": list(blocks.values())} if text_at(message, "stop_reason") else None
 
 
-def _with_pictures(turn: Turn) -> list[dict[str, Any]]:
+def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
     pictures = (
         {"type": "image", "source": {"type": "base64", "media_type": picture.media_type, "data": picture.base64}}
         for picture in turn.pictures
@@ -160,7 +160,7 @@ _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
 
 def _may_be_sent(block: dict[str, Any]) -> bool:
-    """Whether the API takes back what it said: no empty texts, no thoughts that were cut off before their signature."""
+    """Whether the API accepts its own block back: no empty texts, no thoughts truncated before their signature."""
     if block.get("type") == "text":
         return bool((text_at(block, "text") or "").strip())
     return block.get("type") != "thinking" or bool(block.get("signature"))
@@ -191,7 +191,7 @@ def _usage(usage: dict[str, Any]) -> Usage:
 
 
 def _append(block: dict[str, Any], delta: dict[str, Any]) -> None:
-    """Add a delta of a content block: its texts are continued."""
+    """Merge a delta of a content block: strings are appended."""
     for key, value in delta.items():
         if isinstance(value, str) and key != "type":
             block[key] = (text_at(block, key) or "") + value
@@ -199,5 +199,5 @@ def _append(block: dict[str, Any], delta: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=256)
 def _schema(schema: bytes) -> dict[str, Any]:
-    """The schema as this API takes it: what it does not know (bounds of numbers) stands in the descriptions."""
+    """The schema as this API accepts it: unsupported keywords (bounds of numbers) move into the descriptions."""
     return transform_schema(json_object(schema) or {})

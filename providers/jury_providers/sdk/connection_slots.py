@@ -1,59 +1,59 @@
-"""The places of one HTTP client, shared out among the adapters that call through it."""
+"""The connection slots of one HTTP client, shared among the adapters that call through it."""
 
 import asyncio
 from collections import deque
 
 
-class Places:
-    """At most `most` calls at once, of which every adapter keeps `kept` that no other takes.
+class ConnectionSlots:
+    """At most `total` calls at once, of which each adapter has `reserved` that no other adapter can take.
 
-    So a provider that answers nobody holds up its own calls, not those to the others.
+    So a provider that does not answer delays its own calls, not those to the others.
     """
 
-    def __init__(self, most: int, kept: int) -> None:
-        self._most = most
-        self._kept = kept
-        self._shares: deque[Share] = deque()
+    def __init__(self, total: int, reserved: int) -> None:
+        self._total = total
+        self._reserved = reserved
+        self._adapters: deque[AdapterSlots] = deque()
 
-    def share(self) -> "Share":
-        """A part for one adapter more."""
-        share = Share(self)
-        self._shares.append(share)
-        return share
+    def join(self) -> "AdapterSlots":
+        """The slots of one more adapter."""
+        slots = AdapterSlots(self)
+        self._adapters.append(slots)
+        return slots
 
-    def leave(self, share: "Share") -> None:
-        """The adapter calls no more."""
-        self._shares.remove(share)
-        self.give_out()
+    def leave(self, slots: "AdapterSlots") -> None:
+        """The adapter makes no further calls."""
+        self._adapters.remove(slots)
+        self.grant()
 
-    def give_out(self) -> None:
-        """Let those in whom there is a place for; the shares take turns."""
-        passed = 0
-        while passed < len(self._shares):
-            share = self._shares[0]
-            self._shares.rotate(-1)
-            passed = 0 if self._has_room(share) and share.let_in() else passed + 1
+    def grant(self) -> None:
+        """Grant the free slots to waiting calls, the adapters in turn."""
+        skipped = 0
+        while skipped < len(self._adapters):
+            slots = self._adapters[0]
+            self._adapters.rotate(-1)
+            skipped = 0 if self._has_free(slots) and slots.grant_next() else skipped + 1
 
-    def _has_room(self, share: "Share") -> bool:
-        others = len(self._shares) - 1
-        own = max(self._kept, self._most - others * self._kept)
-        return share.taken < own and sum(one.taken for one in self._shares) < self._most
+    def _has_free(self, slots: "AdapterSlots") -> bool:
+        others = len(self._adapters) - 1
+        limit = max(self._reserved, self._total - others * self._reserved)
+        return slots.in_use < limit and sum(each.in_use for each in self._adapters) < self._total
 
 
-class Share:
-    """One adapter's part: a call is made within it, `async with share`."""
+class AdapterSlots:
+    """One adapter's slots: a call is made inside `async with slots`."""
 
-    def __init__(self, places: Places) -> None:
-        self.taken = 0
-        self._places = places
+    def __init__(self, pool: ConnectionSlots) -> None:
+        self.in_use = 0
+        self._pool = pool
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    def let_in(self) -> bool:
-        """Let the one in that waits longest; whether there was one."""
+    def grant_next(self) -> bool:
+        """Grant a slot to the longest waiting call; False if none waits."""
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
-                self.taken += 1
+                self.in_use += 1
                 waiter.set_result(None)
                 return True
         return False
@@ -61,14 +61,14 @@ class Share:
     async def __aenter__(self) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
-        self._places.give_out()
+        self._pool.grant()
         try:
             await waiter
         except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled():  # it was let in a moment before
+            if waiter.done() and not waiter.cancelled():  # granted just before the cancellation
                 await self.__aexit__()
             raise
 
     async def __aexit__(self, *_error: object) -> None:
-        self.taken -= 1
-        self._places.give_out()
+        self.in_use -= 1
+        self._pool.grant()

@@ -1,7 +1,7 @@
-"""What a provider's refusal means: statuses, error types and words → one outcome, one line, and when to try again.
+"""Maps providers' errors to outcomes: HTTP status, error type and message → outcome, one line of text, retry delay.
 
-The three providers' errors differ in their words alone, so one table serves them all. Sources: the providers' error
-references, and what their SDKs map.
+The providers' errors have the same structure, so one table serves them all. Sources: the providers' error references,
+and the mappings in their SDKs.
 """
 
 import json
@@ -17,13 +17,13 @@ import httpx2
 
 from jury_events.outcome import CallOutcome
 
-MOST_CHARACTERS = 2000
-"""Of an error."""
+MAX_ERROR_CHARACTERS = 2000
+"""Of a recorded error."""
 
 _SHOWN = 300
 
 _SEARCHED = 8000
-"""Characters of an error's message in which its meaning is looked for: searching megabytes would hold up every call."""
+"""Characters of an error's message that are searched: searching megabytes would block the event loop."""
 
 _QUOTA = frozenset({"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active"})
 _KEY = frozenset(
@@ -46,16 +46,16 @@ _LENGTH = frozenset(
     }
 )
 _NAME = re.compile(r"[A-Za-z][\w.:/-]{0,99}")
-"""A name is a word: a type or code that holds a sentence names nothing."""
+"""An identifier; a type or code that contains a sentence is ignored."""
 
 _A_DAY = re.compile(r"per_?day", re.IGNORECASE)
-"""In the name of a quota of Google's that is used up."""
+"""In the name of an exhausted quota of Google's."""
 
-_QUOTA_SAID = re.compile(r"your credit balance is too low\b", re.IGNORECASE)
-_KEY_SAID = re.compile(r"api key (?:not valid|expired)\b", re.IGNORECASE)
-"""Where a provider's type and code tell no more than "invalid request", how its message begins."""
+_QUOTA_MESSAGE = re.compile(r"your credit balance is too low\b", re.IGNORECASE)
+_KEY_MESSAGE = re.compile(r"api key (?:not valid|expired)\b", re.IGNORECASE)
+"""Beginnings of messages, for errors whose type and code mean "invalid request" only."""
 
-_LENGTH_SAID = re.compile(
+_LENGTH_MESSAGE = re.compile(
     r"prompt is too long|input token count \(?[\d,.]*\)? ?exceeds|maximum context length"
     r"|exceeds? (?:the )?(?:available )?context (?:size|limit|window)",
     re.IGNORECASE,
@@ -74,7 +74,7 @@ _STATUS_OF_TYPE: Mapping[str, int] = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""For errors that come inside a response that began well; any other is the server's own trouble."""
+"""For errors inside a response with a good status; any other type is a server error."""
 
 _STATUSES: Mapping[int, CallOutcome] = {
     401: CallOutcome.AUTHENTICATION,
@@ -84,45 +84,53 @@ _STATUSES: Mapping[int, CallOutcome] = {
     413: CallOutcome.CONTEXT_TOO_LONG,
     429: CallOutcome.RATE_LIMITED,
 }
-_SERVERS_OWN = 500
-
-
+_SERVER_ERROR = 500
 _REDIRECTS = range(300, 400)
 _FORBIDDEN = 403
 
-Prompt = Callable[[], str]
-"""Gives the texts of a call. A provider may quote them in its error: what stands in them tells nothing of the error."""
+PromptText = Callable[[], str]
+"""Returns the texts of a call. A provider may quote them in its error message, so words in them are no evidence."""
+
+NO_PROMPT_TEXT: PromptText = str
 
 
-NO_PROMPT: Prompt = str
-
-
-class Failure(NamedTuple):
-    """`error` is one line, `retry_after` seconds."""
+class CallFailure(NamedTuple):
+    """Why a call failed: `error` is one line, `retry_after` in seconds."""
 
     outcome: CallOutcome
     error: str
     retry_after: float | None = None
 
 
-def refused(status: int, headers: httpx2.Headers, body: bytes, prompt: Prompt = NO_PROMPT) -> Failure:
-    """What a response with a bad status means; `body` as far as it came, `prompt` the texts of the call."""
+def status_failure(
+    status: int, headers: httpx2.Headers, body: bytes, prompt: PromptText = NO_PROMPT_TEXT
+) -> CallFailure:
+    """The failure reported by a response with a bad status.
+
+    Args:
+        status: the HTTP status.
+        headers: for the retry delay and redirects.
+        body: as far as it arrived.
+        prompt: returns the texts of the call.
+    """
     error = _error(_json(body))
     names = _names(error)
-    said = _message(error) if error else shown(body)
+    message = _message(error) if error else preview(body)
     if status in _REDIRECTS:
-        said = f"redirects are not followed{_leads_to(headers)}"
-    line = one_line(f"HTTP {status}{''.join(f' {name}' for name in names)}: {said or 'no reason given'}")
+        message = f"redirects are not followed{_redirect_target(headers)}"
+    line = one_line(f"HTTP {status}{''.join(f' {name}' for name in names)}: {message or 'no reason given'}")
     if status == _FORBIDDEN and not error:
-        # No provider's own refusal: what stands before it (a proxy, a firewall) may object to a text of the case.
-        return Failure(CallOutcome.MALFORMED_RESPONSE, line, _retry_after(headers, error))
-    return Failure(_outcome(status, error, said, prompt), line, _retry_after(headers, error))
+        # Not from the provider: a proxy or firewall in front of it may block a text of the case.
+        return CallFailure(CallOutcome.MALFORMED_RESPONSE, line, _retry_after(headers, error))
+    return CallFailure(_outcome(status, error, message, prompt), line, _retry_after(headers, error))
 
 
-def reported(document: Mapping[str, Any], headers: httpx2.Headers, prompt: Prompt = NO_PROMPT) -> Failure | None:
-    """What an error means that is told inside a response with a good status; None where none is told."""
-    told = document.get("type") == "error" or document.get("error")
-    error = _error(document) if told else {}
+def embedded_failure(
+    document: Mapping[str, Any], headers: httpx2.Headers, prompt: PromptText = NO_PROMPT_TEXT
+) -> CallFailure | None:
+    """The failure reported inside a response with a good status; None if there is none."""
+    reported = document.get("type") == "error" or document.get("error")
+    error = _error(document) if reported else {}
     if not error:
         return None
     names = _names(error)
@@ -130,49 +138,49 @@ def reported(document: Mapping[str, Any], headers: httpx2.Headers, prompt: Promp
     if isinstance(code, int) and 400 <= code < 600:  # noqa: PLR2004  (HTTP's statuses of errors)
         status = code
     else:
-        status = next((_STATUS_OF_TYPE[name] for name in names if name in _STATUS_OF_TYPE), _SERVERS_OWN)
+        status = next((_STATUS_OF_TYPE[name] for name in names if name in _STATUS_OF_TYPE), _SERVER_ERROR)
     message = _message(error)
     line = one_line(f"{' '.join(names) or 'error'}: {message}")
-    return Failure(_outcome(status, error, message, prompt), line, _retry_after(headers, error))
+    return CallFailure(_outcome(status, error, message, prompt), line, _retry_after(headers, error))
 
 
-def broken(trouble: Exception, *, built: bool) -> Failure:
-    """What it means that nothing came; `built` says whether the call could be written down at all.
+def exception_failure(error: Exception, *, built: bool) -> CallFailure:
+    """The failure of a call that raised; `built`: the request could be built.
 
-    A header that no request can hold lasts; whatever else kept a call from leaving may pass, and cost nothing. A header
-    that no response may hold is a broken connection.
+    An invalid request header is permanent; other reasons for which a request was not sent may be temporary, and cost
+    nothing. An invalid response header is a connection failure.
     """
-    if isinstance(trouble, httpx2.TimeoutException):
+    if isinstance(error, httpx2.TimeoutException):
         outcome = CallOutcome.TIMEOUT
-    elif isinstance(trouble, httpx2.DecodingError):
+    elif isinstance(error, httpx2.DecodingError):
         outcome = CallOutcome.MALFORMED_RESPONSE
-    elif isinstance(trouble, httpx2.UnsupportedProtocol) or not built or _is_our_header(trouble):
+    elif isinstance(error, httpx2.UnsupportedProtocol) or not built or _is_our_header(error):
         outcome = CallOutcome.BAD_REQUEST
     else:
         outcome = CallOutcome.CONNECTION
-    return Failure(outcome, one_line(f"{type(trouble).__name__}: {trouble}"))
+    return CallFailure(outcome, one_line(f"{type(error).__name__}: {error}"))
 
 
-def _is_our_header(trouble: Exception) -> bool:
-    return isinstance(trouble, httpx2.LocalProtocolError) and "illegal header" in str(trouble).lower()
+def _is_our_header(error: Exception) -> bool:
+    return isinstance(error, httpx2.LocalProtocolError) and "illegal header" in str(error).lower()
 
 
-def one_line(text: str, most: int = MOST_CHARACTERS) -> str:
-    """Text with its white space as single spaces, cut to what an error may hold."""
+def one_line(text: str, most: int = MAX_ERROR_CHARACTERS) -> str:
+    """The text with runs of white space as single spaces, cut to `most` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def shown(body: bytes) -> str:
-    """The beginning of a body that is not what it should be, for an error."""
+def preview(body: bytes) -> str:
+    """The beginning of an unexpected body, for an error message."""
     return body[:_SHOWN].decode("utf-8", "replace")
 
 
-def _outcome(status: int, error: Mapping[str, Any], message: str, prompt: Prompt) -> CallOutcome:
-    """Types, codes and the status decide, for they are the provider's own words.
+def _outcome(status: int, error: Mapping[str, Any], message: str, prompt: PromptText) -> CallOutcome:
+    """Decided by types, codes and the status, which only the provider can set.
 
-    A message counts only where they say no more than that the request is invalid, and only in words that the call did
-    not send: a case must not be able to say that the key is refused.
+    The message counts only if they mean just "invalid request", and only words that the call did not send: a case
+    must not be able to claim that the key is refused.
     """
     names = {name.lower() for name in _names(error)}
     if not _KEY.isdisjoint(names):
@@ -186,35 +194,35 @@ def _outcome(status: int, error: Mapping[str, Any], message: str, prompt: Prompt
     known = _STATUSES.get(status)
     if known is not None:
         return known
-    if status >= _SERVERS_OWN:
+    if status >= _SERVER_ERROR:
         return CallOutcome.OVERLOADED
-    return _meant(message[:_SEARCHED], prompt) or CallOutcome.BAD_REQUEST
+    return _outcome_of_message(message[:_SEARCHED], prompt) or CallOutcome.BAD_REQUEST
 
 
-def _meant(message: str, prompt: Prompt) -> CallOutcome | None:
-    """What the message of an invalid request means, as far as its words are the provider's own."""
+def _outcome_of_message(message: str, prompt: PromptText) -> CallOutcome | None:
+    """The outcome named by phrases of an invalid request's message that do not occur in the prompt."""
     found = [
         (outcome, [phrase.group() for phrase in phrases if phrase is not None])
         for outcome, phrases in (
-            (CallOutcome.AUTHENTICATION, [_KEY_SAID.match(message)]),
-            (CallOutcome.QUOTA, [_QUOTA_SAID.match(message)]),
-            (CallOutcome.CONTEXT_TOO_LONG, _LENGTH_SAID.finditer(message)),
+            (CallOutcome.AUTHENTICATION, [_KEY_MESSAGE.match(message)]),
+            (CallOutcome.QUOTA, [_QUOTA_MESSAGE.match(message)]),
+            (CallOutcome.CONTEXT_TOO_LONG, _LENGTH_MESSAGE.finditer(message)),
         )
     ]
     if not any(phrases for _, phrases in found):
         return None
     sent = " ".join(prompt().split()).casefold()
-    return next((outcome for outcome, said in found if any(one.casefold() not in sent for one in said)), None)
+    return next((outcome for outcome, phrases in found if any(one.casefold() not in sent for one in phrases)), None)
 
 
 def _is_flagged(error: Mapping[str, Any]) -> bool:
-    """As OpenRouter says that a moderation stopped the prompt, with a status that elsewhere means the key."""
+    """OpenRouter reports a prompt stopped by moderation with status 403, which otherwise means a refused key."""
     metadata = error.get("metadata")
     return isinstance(metadata, dict) and "flagged_input" in metadata
 
 
-def _leads_to(headers: httpx2.Headers) -> str:
-    """Where a redirect leads, without what an address may hold besides."""
+def _redirect_target(headers: httpx2.Headers) -> str:
+    """Scheme and host of a redirect's target; its path and query may contain secrets."""
     try:
         parts = urlsplit(headers.get("location", ""))
         host = parts.hostname
@@ -231,7 +239,7 @@ def _json(body: bytes) -> Any:
 
 
 def _error(document: Any) -> dict[str, Any]:
-    """The error's object: `{"error": {…}}` at all three, sometimes in a list (Google), sometimes bare or a text."""
+    """The error object: `{"error": {…}}` for all three, sometimes in a list (Google), bare, or a string."""
     if isinstance(document, list) and document:
         document = document[0]
     if not isinstance(document, dict):
@@ -245,7 +253,7 @@ def _error(document: Any) -> dict[str, Any]:
 
 
 def _names(error: Mapping[str, Any]) -> tuple[str, ...]:
-    """How the provider names the error: type, code and status, each once."""
+    """The error's type, code and status, each once."""
     inner = error.get("innererror")
     named = [error.get(key) for key in ("status", "type", "code")]
     named += [inner.get("code")] if isinstance(inner, dict) else []
@@ -259,7 +267,7 @@ def _message(error: Mapping[str, Any]) -> str:
 
 
 def _quotas(error: Mapping[str, Any]) -> Iterator[str]:
-    """The names of the quotas that are used up, as Google tells them."""
+    """The names of exhausted quotas, as Google lists them."""
     for detail in _details(error):
         for violation in _objects(detail.get("violations")):
             yield from (value for key in ("quotaId", "quotaMetric") if isinstance(value := violation.get(key), str))
@@ -277,10 +285,10 @@ def _retry_after(headers: httpx2.Headers, error: Mapping[str, Any]) -> float | N
     milliseconds = _seconds(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
-    said = headers.get("retry-after")
-    if said is not None:
-        seconds = _seconds(said)
-        return _until(said, headers.get("date")) if seconds is None else seconds
+    header = headers.get("retry-after")
+    if header is not None:
+        seconds = _seconds(header)
+        return _until(header, headers.get("date")) if seconds is None else seconds
     delays = (detail.get("retryDelay") for detail in _details(error))
     return next((_seconds(delay[:-1]) for delay in delays if isinstance(delay, str) and delay.endswith("s")), None)
 
@@ -294,7 +302,7 @@ def _seconds(text: str | None) -> float | None:
 
 
 def _until(date: str, now: str | None) -> float | None:
-    """Seconds to an HTTP date, by the server's own clock where it tells it."""
+    """Seconds until an HTTP date, by the server's clock if it sends a date."""
     end, start = _date(date), _date(now) or datetime.now(UTC)
     return None if end is None else max(0.0, (end - start).total_seconds())
 

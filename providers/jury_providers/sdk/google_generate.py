@@ -1,4 +1,4 @@
-"""Google's generateContent.
+"""Google's generateContent API.
 
 Source: the API reference, and the types of the SDK `google-genai`.
 """
@@ -11,11 +11,12 @@ from google.genai import types
 
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import ModelRequest, Picture, RequestedTool
+from jury_providers.provider import ModelPicture, ModelRequest, RequestedTool
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.reading import (
-    Reading,
-    Turn,
+from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.reply_parsing import (
+    ConversationTurn,
+    ParsedReply,
     as_json,
     count_at,
     object_at,
@@ -26,7 +27,6 @@ from jury_providers.sdk.reading import (
     turns,
     without_unanswered,
 )
-from jury_providers.sdk.wire import Wire
 
 _BLOCKS = (
     "SAFETY",
@@ -43,7 +43,7 @@ _BLOCKS = (
 _OUTCOMES = {
     **dict.fromkeys(_BLOCKS, CallOutcome.BLOCKED),
     "MAX_TOKENS": CallOutcome.TRUNCATED,
-    # More could be had for another (paid) call; to us the answer is cut off.
+    # Another (paid) call could continue the answer; it counts as truncated.
     "CONTINUATION": CallOutcome.TRUNCATED,
     "MALFORMED_FUNCTION_CALL": CallOutcome.MALFORMED_RESPONSE,
     "MALFORMED_RESPONSE": CallOutcome.MALFORMED_RESPONSE,
@@ -58,12 +58,12 @@ class GoogleGenerate(SdkAdapter):
     reply_key = "candidates"
     prompt_keys = frozenset({"contents", "systemInstruction"})
 
-    def open(self, wire: Wire) -> None:
-        """Make the SDK's client, which tries once and calls no function by itself."""
+    def open(self, client: SharedHttpClient) -> None:
+        """Create the SDK's client, without retries and without automatic function calls."""
         options = types.HttpOptions(
             base_url=self.connection.base_url,
             api_version=self.connection.api_version,
-            httpx_async_client=wire,
+            httpx_async_client=client,
             retry_options=types.HttpRetryOptions(attempts=1),
         )
         self._sdk = genai.Client(api_key=self.key, enterprise=False, http_options=options)
@@ -75,10 +75,10 @@ class GoogleGenerate(SdkAdapter):
         await super().close()
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:
-        """Send it.
+        """Send the body unchanged through `extra_body`.
 
-        The body goes through `extra_body`, which takes it as it is: the SDK's own types refuse fields that they do not
-        know, and with them a model's earlier turn. It replaces `contents`, which the SDK wants to be something.
+        The SDK's types refuse unknown fields, which a model's earlier turn may contain. The body replaces `contents`,
+        which the SDK requires.
         """
         config = types.GenerateContentConfig(
             http_options=types.HttpOptions(extra_body=body, timeout=ceil(request.settings.timeout_seconds * 1000)),
@@ -93,10 +93,10 @@ class GoogleGenerate(SdkAdapter):
         async for _ in await models.generate_content_stream(model=request.model, contents=_REPLACED, config=config):
             pass
 
-    def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:  # noqa: ARG002  (told by the path)
+    def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:  # noqa: ARG002  (the path decides)
         """The JSON of a call.
 
-        Models before Gemini 3 refuse a schema beside tools: the schema is sent where there are no tools.
+        Models before Gemini 3 refuse a schema together with tools: it is sent only without tools.
         """
         settings = request.settings
         generation: dict[str, Any] = {"maxOutputTokens": settings.max_output_tokens}
@@ -121,10 +121,10 @@ class GoogleGenerate(SdkAdapter):
             generation |= {"responseMimeType": "application/json", "responseJsonSchema": request.schema}
         return body
 
-    def _contents(self, turn: Turn) -> list[dict[str, Any]]:
+    def _contents(self, turn: ConversationTurn) -> list[dict[str, Any]]:
         if turn.role == "system":
             return []
-        document = self.recall(turn.text) if turn.role == "assistant" else None
+        document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None:
             parts = [{"text": turn.text}, *map(_inline, turn.pictures)]
             return [{"role": "model" if turn.role == "assistant" else "user", "parts": parts}]
@@ -137,24 +137,24 @@ class GoogleGenerate(SdkAdapter):
             {"functionResponse": {**_named(call), "response": {"output": result}}}
             for call, result in zip(calls, turn.results, strict=False)
         ]
-        said = {"role": "model", **content, "parts": parts}
-        return [said, *([{"role": "user", "parts": results}] if results else [])]
+        message = {"role": "model", **content, "parts": parts}
+        return [message, *([{"role": "user", "parts": results}] if results else [])]
 
-    def read(self, document: dict[str, Any]) -> Reading:
-        """What a reply says."""
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
         candidate = _candidate(document)
         parts = objects(object_at(candidate, "content").get("parts"))
         text = "".join(text_at(part, "text") or "" for part in parts if part.get("thought") is not True)
         calls = [object_at(part, "functionCall") for part in parts if _is_call(part)]
         tools = tuple(_tool(call, number) for number, call in enumerate(calls, 1))
         finish = text_at(candidate, "finishReason")
-        outcome = outcome_of(finish, _OUTCOMES, _GOOD_ENDS, said=bool(text or tools))
+        outcome = outcome_of(finish, _OUTCOMES, _GOOD_ENDS, has_content=bool(text or tools))
         feedback = object_at(document, "promptFeedback")
         block = None if candidate else text_at(feedback, "blockReason")
         if block is not None:
             outcome, finish = CallOutcome.BLOCKED, block
-        told = text_at(candidate, "finishMessage") or text_at(feedback, "blockReasonMessage")
-        return Reading(
+        message = text_at(candidate, "finishMessage") or text_at(feedback, "blockReasonMessage")
+        return ParsedReply(
             outcome,
             text,
             tools,
@@ -162,16 +162,16 @@ class GoogleGenerate(SdkAdapter):
             finish_reason=finish,
             usage=_usage(object_at(document, "usageMetadata")),
             response_id=text_at(document, "responseId"),
-            error=f"{finish}: {told}" if told else None,
+            error=f"{finish}: {message}" if message else None,
         )
 
-    def piece(self, event: dict[str, Any]) -> str:
-        """The text that an event adds."""
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event adds to the answer."""
         parts = objects(object_at(_candidate(event), "content").get("parts"))
         return "".join(text_at(part, "text") or "" for part in parts if part.get("thought") is not True)
 
     def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
-        """One response from its pieces: the parts one after the other, of everything else the last word."""
+        """One response from its chunks: parts concatenated, the last value of every other field."""
         document: dict[str, Any] = {}
         candidate: dict[str, Any] = {}
         content: dict[str, Any] = {}
@@ -192,7 +192,7 @@ _NO_CALLING = types.AutomaticFunctionCallingConfig(disable=True)
 _REPLACED = "contents"
 
 
-def _inline(picture: Picture) -> dict[str, Any]:
+def _inline(picture: ModelPicture) -> dict[str, Any]:
     return {"inlineData": {"mimeType": picture.media_type, "data": picture.base64}}
 
 
@@ -202,7 +202,7 @@ def _candidate(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _append(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
-    """Add a part; plain texts continue one another, whatever carries more (thoughts, signatures, calls) stays apart."""
+    """Append a part; plain texts are merged, parts with other fields (thoughts, signatures, calls) stay separate."""
     if parts and parts[-1].keys() == part.keys() == {"text"}:
         parts[-1] = {"text": f"{parts[-1]['text']}{part['text']}"}
     else:
@@ -214,7 +214,7 @@ def _is_call(part: dict[str, Any]) -> bool:
 
 
 def _tool(call: dict[str, Any], number: int) -> RequestedTool:
-    """A call; older models give no ids, so that it is known by its name and its place in the turn."""
+    """A tool call; older models send no ids, so its id is made of its name and its position in the turn."""
     name = text_at(call, "name") or ""
     return RequestedTool(text_at(call, "id") or f"{name}#{number}", name, as_json(call.get("args") or {}))
 

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, and every server that speaks them (llama.cpp, vLLM, Ollama, proxies).
+"""OpenAI's Chat Completions API, also offered by llama.cpp, vLLM, Ollama and proxies.
 
 Source: the API reference, and the types of the SDK `openai`.
 """
@@ -9,9 +9,9 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.sdk.openai_sdk import OpenAISdk
-from jury_providers.sdk.reading import (
-    Reading,
-    Turn,
+from jury_providers.sdk.reply_parsing import (
+    ConversationTurn,
+    ParsedReply,
     count_at,
     data_url,
     object_at,
@@ -49,21 +49,21 @@ class OpenAIChat(OpenAISdk):
         if settings.seed is not None:
             body["seed"] = settings.seed
         if request.tools:
-            # Not strict: a strict function may leave no parameter out, and all of these have defaults.
+            # Not strict: strict functions have no optional parameters, and all of these have defaults.
             body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in request.tools]
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
 
-    def _messages(self, turn: Turn) -> list[dict[str, Any]]:
+    def _messages(self, turn: ConversationTurn) -> list[dict[str, Any]]:
         if turn.role != "assistant":
             return [{"role": turn.role, "content": _with_pictures(turn) if turn.pictures else turn.text}]
-        document = self.recall(turn.text)
+        document = self.stored_reply(turn.text)
         if document is None:
             return [{"role": "assistant", "content": turn.text}]
         message = dict(_choice(document)[0])
         calls = objects(message.get("tool_calls"))
-        # No server takes a call that nobody answered: a turn that was cut off loses those.
+        # Servers refuse calls without a result: those of a truncated turn are dropped.
         message["tool_calls"] = answered = calls[: len(turn.results)]
         if not answered:
             del message["tool_calls"]
@@ -75,14 +75,14 @@ class OpenAIChat(OpenAISdk):
         ]
         return [message, *results]
 
-    def read(self, document: dict[str, Any]) -> Reading:
-        """What a reply says."""
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
         message, finish = _choice(document)
         text, refusal = _content(message), text_at(message, "refusal")
         tools = tuple(_tool(call) for call in objects(message.get("tool_calls")))
-        said = bool(text or tools)
-        outcome = CallOutcome.BLOCKED if refusal else outcome_of(finish, _OUTCOMES, _GOOD_ENDS, said=said)
-        return Reading(
+        has_content = bool(text or tools)
+        outcome = CallOutcome.BLOCKED if refusal else outcome_of(finish, _OUTCOMES, _GOOD_ENDS, has_content=has_content)
+        return ParsedReply(
             outcome,
             text,
             tools,
@@ -93,13 +93,13 @@ class OpenAIChat(OpenAISdk):
             error=f"refused: {refusal}" if refusal else None,
         )
 
-    def piece(self, event: dict[str, Any]) -> str:
-        """The text that an event adds."""
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event adds to the answer."""
         choice = _first(event)
         return text_at(object_at(choice, "delta"), "content") or ""
 
     def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
-        """One completion from its chunks: the deltas' texts one after the other, tool calls by their index."""
+        """One completion from its chunks: texts concatenated, tool calls merged by index."""
         document: dict[str, Any] = {}
         message: dict[str, Any] = {"role": "assistant", "content": None}
         calls: list[dict[str, Any]] = []
@@ -120,7 +120,7 @@ class OpenAIChat(OpenAISdk):
         return document | {"object": "chat.completion", "choices": [choice]}
 
 
-def _with_pictures(turn: Turn) -> list[dict[str, Any]]:
+def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
     pictures = ({"type": "image_url", "image_url": {"url": data_url(picture)}} for picture in turn.pictures)
     return [{"type": "text", "text": turn.text}, *pictures]
 
@@ -136,7 +136,7 @@ def _choice(document: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
 
 
 def _content(message: dict[str, Any]) -> str:
-    """A message's text, which some servers send in pieces."""
+    """A message's text, which some servers send as a list of blocks."""
     content = message.get("content")
     if isinstance(content, str):
         return content
@@ -160,11 +160,11 @@ def _usage(usage: dict[str, Any]) -> Usage:
 
 
 _WHOLE = frozenset({"id", "type", "role", "name"})
-"""Texts that a stream repeats rather than continues; `name` is sent whole by every server."""
+"""Strings that a stream repeats instead of continuing; every server sends `name` whole."""
 
 
 def _append(target: dict[str, Any], delta: dict[str, Any]) -> None:
-    """Add a delta: texts are continued, objects entered, whatever else replaces what was there."""
+    """Merge a delta: strings are appended, objects merged, other values replaced."""
     for key, value in delta.items():
         known = target.get(key)
         if isinstance(value, str) and isinstance(known, str) and key not in _WHOLE:
@@ -178,7 +178,7 @@ def _append(target: dict[str, Any], delta: dict[str, Any]) -> None:
 
 
 def _append_call(calls: list[dict[str, Any]], delta: dict[str, Any]) -> None:
-    """Add a delta of a tool call; some servers give every call the index 0, and tell them apart by their ids."""
+    """Merge a delta of a tool call; some servers number every call 0 and distinguish them by id."""
     index, name = delta.get("index"), delta.get("id")
     same = [call for call in calls if index is not None and call.get("index") == index]
     if same and (not name or same[-1].get("id") in {None, "", name}):

@@ -1,7 +1,7 @@
-"""OpenAI's Responses.
+"""OpenAI's Responses API.
 
-Source: the API reference, and the types of the SDK `openai`. That the provider stores a conversation is left at its
-default: reasoning is found again by its id, and not every model gives it in an encrypted form instead.
+Source: the API reference, and the types of the SDK `openai`. `store` keeps its default (on): earlier reasoning is
+referenced by its id, since not every model returns it encrypted instead.
 """
 
 from typing import Any
@@ -10,9 +10,9 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.sdk.openai_sdk import OpenAISdk
-from jury_providers.sdk.reading import (
-    Reading,
-    Turn,
+from jury_providers.sdk.reply_parsing import (
+    ConversationTurn,
+    ParsedReply,
     count_at,
     data_url,
     object_at,
@@ -25,7 +25,7 @@ from jury_providers.sdk.reading import (
 
 _OUTCOMES = {"max_output_tokens": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOCKED}
 _GOOD_ENDS = frozenset({"completed"})
-_LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
 class OpenAIResponses(OpenAISdk):
@@ -36,7 +36,7 @@ class OpenAIResponses(OpenAISdk):
     prompt_keys = frozenset({"input"})
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        """The JSON of a call; this interface has no seed."""
+        """The JSON of a call; this API has no seed."""
         settings = request.settings
         body: dict[str, Any] = {
             "model": request.model,
@@ -47,18 +47,18 @@ class OpenAIResponses(OpenAISdk):
         if settings.temperature is not None:
             body["temperature"] = settings.temperature
         if request.tools:
-            # Not strict: a strict function may leave no parameter out, and all of these have defaults.
+            # Not strict: strict functions have no optional parameters, and all of these have defaults.
             body["tools"] = [{"type": "function", "strict": False, **tool._asdict()} for tool in request.tools]
         if stream:
             body["stream"] = True
         return body
 
-    def _items(self, turn: Turn) -> list[dict[str, Any]]:
-        document = self.recall(turn.text) if turn.role == "assistant" else None
+    def _items(self, turn: ConversationTurn) -> list[dict[str, Any]]:
+        document = self.stored_reply(turn.text) if turn.role == "assistant" else None
         if document is None:
             return [{"role": turn.role, "content": _with_pictures(turn) if turn.pictures else turn.text}]
         items = without_unanswered(objects(document["output"]), _is_call, len(turn.results))
-        # Reasoning is refused without what it led to, which a turn that was cut off lacks.
+        # The API refuses reasoning without the item that followed it, which a truncated turn lacks.
         while items and items[-1].get("type") == "reasoning":
             items.pop()
         results = [
@@ -67,8 +67,8 @@ class OpenAIResponses(OpenAISdk):
         ]
         return [*items, *results]
 
-    def read(self, document: dict[str, Any]) -> Reading:
-        """What a reply says."""
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
         items = objects(document.get("output"))
         contents = [
             content for item in items for content in objects(item.get("content")) if item.get("type") == "message"
@@ -77,9 +77,9 @@ class OpenAIResponses(OpenAISdk):
         refusal = "".join(text_at(content, "refusal") or "" for content in contents)
         tools = tuple(_tool(item) for item in items if _is_call(item))
         finish = text_at(object_at(document, "incomplete_details"), "reason") or text_at(document, "status")
-        said = bool(text or tools)
-        outcome = CallOutcome.BLOCKED if refusal else outcome_of(finish, _OUTCOMES, _GOOD_ENDS, said=said)
-        return Reading(
+        has_content = bool(text or tools)
+        outcome = CallOutcome.BLOCKED if refusal else outcome_of(finish, _OUTCOMES, _GOOD_ENDS, has_content=has_content)
+        return ParsedReply(
             outcome,
             text,
             tools,
@@ -90,13 +90,13 @@ class OpenAIResponses(OpenAISdk):
             error=f"refused: {refusal}" if refusal else None,
         )
 
-    def piece(self, event: dict[str, Any]) -> str:
-        """The text that an event adds."""
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event adds to the answer."""
         return (text_at(event, "delta") or "") if event.get("type") == "response.output_text.delta" else ""
 
     def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
-        """The response that the last event holds."""
-        last = next((event for event in reversed(events) if event.get("type") in _LAST_WORDS), None)
+        """The response in the final event."""
+        last = next((event for event in reversed(events) if event.get("type") in _FINAL_EVENTS), None)
         if last is None:
             return None
         response = object_at(last, "response")
@@ -106,7 +106,7 @@ class OpenAIResponses(OpenAISdk):
         return response
 
 
-def _with_pictures(turn: Turn) -> list[dict[str, Any]]:
+def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
     pictures = ({"type": "input_image", "image_url": data_url(picture)} for picture in turn.pictures)
     return [{"type": "input_text", "text": turn.text}, *pictures]
 

@@ -1,4 +1,4 @@
-"""The SDK of OpenAI, which two of its interfaces are reached through."""
+"""Shared by the adapters that use OpenAI's SDK."""
 
 from typing import Any, ClassVar
 
@@ -7,25 +7,25 @@ from openai import AsyncOpenAI
 
 from jury_providers.provider import ModelRequest
 from jury_providers.sdk.adapter import SdkAdapter
-from jury_providers.sdk.wire import Wire
+from jury_providers.sdk.http_client import SharedHttpClient
 
 
 class OpenAISdk(SdkAdapter):
-    """`POST` to one path; the interfaces differ in what they say."""
+    """Sends `POST` requests to one path."""
 
     sdk_logger = "openai"
 
     path: ClassVar[str]
     """Below the base URL."""
 
-    def open(self, wire: Wire) -> None:
-        """Make the SDK's client."""
+    def open(self, client: SharedHttpClient) -> None:
+        """Create the SDK's client."""
         self._sdk = AsyncOpenAI(
-            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=wire
+            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=client
         )
 
     async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
-        """Send it. `post` takes a body as it is: the typed methods rewrite it, and cost as much as all the rest."""
+        """Send the body unchanged with `post`: the typed methods rewrite it, and double the CPU cost of a call."""
         await self._sdk.post(
             self.path, cast_to=httpx2.Response, body=body, options={"timeout": request.settings.timeout_seconds}
         )

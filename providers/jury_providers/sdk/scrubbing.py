@@ -1,4 +1,4 @@
-"""No key in anything written: providers echo keys in their errors, whole or partly starred out."""
+"""Removal of API keys from recorded data: providers echo keys in their errors, whole or partly masked."""
 
 import json
 import re
@@ -6,21 +6,18 @@ from urllib.parse import quote
 
 _MASK = "[key]"
 _SHORTEST = 8
-"""A shorter key is a local server's placeholder, no secret, and may be a common word."""
+"""Characters of a key; a shorter one is a local server's placeholder and may be a common word."""
 
 _ECHO = re.compile(r"\b(?:sk-|AIza)[\w*.…-]{4,}(?<!\.)|(?<![\w-])[\w-]*\*{3,}[\w*-]*")
-"""What looks like a key in an error, or like one that was starred out; in time that grows with the text alone."""
+"""Text in an error that looks like a key or a masked key; matches in linear time."""
 
 
 _HINTS = ("\\u00", "%")
-"""Where a text holds none of them, no character of a key is spelled out; to look for every spelling takes long."""
+"""A text without them contains no escaped character of a key; searching for every escape is slow."""
 
 
 class Scrubber:
-    """Replaces a key by `[key]` wherever it stands.
-
-    As it is, or with any of its characters escaped for JSON (`\\u0061`, `\\/`, in JSON within JSON too) or for a URL.
-    """
+    """Replaces a key by `[key]`, verbatim or with characters escaped for a URL or JSON (`\\u0061`, nested JSON too)."""
 
     def __init__(self, key: str | None) -> None:
         secret = key if key is not None and len(key) >= _SHORTEST else ""
@@ -39,7 +36,7 @@ class Scrubber:
         return self._spelled[0].sub(_MASK, text) if hinted else text
 
     def data(self, data: bytes) -> bytes:
-        """The bytes without the key; the same object where it does not occur."""
+        """The bytes without the key; the same object if it does not occur."""
         for form in self._bytes:
             if form in data:
                 data = data.replace(form, _MASK.encode())
@@ -47,11 +44,11 @@ class Scrubber:
         return self._spelled[1].sub(_MASK.encode(), data) if hinted else data
 
     def error(self, text: str) -> str:
-        """An error without the key and without whatever looks like one."""
+        """An error without the key and without anything that looks like one."""
         return _ECHO.sub(_MASK, self.text(text))
 
     def error_data(self, data: bytes) -> bytes:
-        """An error's bytes likewise; those that are no text are only searched for the key."""
+        """An error's bytes, likewise; bytes that are not UTF-8 are searched for the key only."""
         data = self.data(data)
         try:
             return _ECHO.sub(_MASK, data.decode()).encode()
@@ -60,7 +57,7 @@ class Scrubber:
 
 
 def _spellings(char: str) -> str:
-    """An expression for all of them; at most four backslashes, as in JSON within JSON within JSON."""
+    """A regular expression for all escapes of a character; at most four backslashes, as in JSON nested three times."""
     in_url = "".join(f"%{_hexadecimal(f'{byte:02x}')}" for byte in char.encode("utf-8", "surrogatepass"))
     forms = [re.escape(char), rf"\\{{1,4}}u{_hexadecimal(f'{ord(char):04x}')}", in_url]
     in_json = json.dumps(char)[1:-1]

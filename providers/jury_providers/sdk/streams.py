@@ -1,4 +1,4 @@
-"""Server-sent events as the providers use them: every event's data is one JSON object."""
+"""Server-sent events whose data is one JSON object each, as the providers send them."""
 
 import json
 import re
@@ -8,9 +8,10 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 class EventReader:
-    """Puts events together from bytes that arrive in pieces; `events` are all so far, in order.
+    """An incremental parser; `events` are all events so far, in order.
 
-    What is no JSON object (`[DONE]`, keep-alives) is passed over: whether a stream is whole is told by its last words.
+    Data that is not a JSON object (`[DONE]`, keep-alives) is skipped: the final event shows whether a stream is
+    complete.
     """
 
     def __init__(self) -> None:
@@ -19,10 +20,10 @@ class EventReader:
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[dict[str, Any]]:
-        """The events that `piece` completes."""
+        """The events completed by `piece`."""
         known = len(self.events)
-        # A piece may end between CR and LF: the CR waits for what comes next.
-        # Only what is new is searched, and nothing copied: a long line may come in very many pieces.
+        # A piece may end between CR and LF: the CR is kept for the next piece.
+        # Only new bytes are searched and nothing is copied: a long line may arrive in very many pieces.
         rest, new = self._rest, max(len(self._rest) - 1, 0)
         rest += piece
         cut = max(rest.rfind(b"\n", new), rest.rfind(b"\r", new, len(rest) - 1)) + 1
@@ -34,7 +35,7 @@ class EventReader:
         return self.events[known:]
 
     def end(self) -> list[dict[str, Any]]:
-        """The event that the end of the stream completes, if any."""
+        """The event completed by the end of the stream, if any."""
         known = len(self.events)
         self._take(bytes(self._rest).rstrip(b"\r"))
         self._take(b"")
@@ -60,7 +61,7 @@ def events_of(stream: bytes) -> list[dict[str, Any]]:
 
 
 def json_object(data: bytes) -> dict[str, Any] | None:
-    """The JSON object that `data` is; None where it is none."""
+    """`data` as a JSON object; None if it is not one."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

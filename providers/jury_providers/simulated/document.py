@@ -6,7 +6,7 @@ Structure is read from unmarked lines only and content from marked ones, so judg
 from typing import NamedTuple
 
 from jury_debate.rules_v1.datamark import unmark
-from jury_providers.simulated.wording import Wording
+from jury_providers.simulated.prompt_patterns import PromptPatterns
 
 MARK = "⟦0⟧"
 """Stands for the debate's own marker, so that nothing depends on which one was drawn."""
@@ -17,7 +17,7 @@ MAX_CHARACTERS = 400_000
 _PREFIX = f"{MARK} "
 
 
-class Passage(NamedTuple):
+class Utterance(NamedTuple):
     """What one speaker said in one place.
 
     `kind`: policy, user, expected, agent, thought, refusal, action, tool or error.
@@ -27,7 +27,7 @@ class Passage(NamedTuple):
     lines: tuple[str, ...]
 
 
-class Checks(NamedTuple):
+class CheckCounts(NamedTuple):
     """The records of one kind of earlier check; `failed` is None where the prompt does not tell."""
 
     total: int
@@ -40,44 +40,44 @@ class Document(NamedTuple):
     `unseen` counts what the prompt says is not shown (pictures, say).
     """
 
-    scenarios: tuple[tuple[Passage, ...], ...]
-    gate: Checks | None
-    card: Checks | None
+    scenarios: tuple[tuple[Utterance, ...], ...]
+    gate: CheckCounts | None
+    card: CheckCounts | None
     plain: str
     cut: bool
     unseen: int = 0
 
 
-def read_document(text: str, wording: Wording | None) -> Document:
-    """Take a case apart; without a known wording all of it is what the agent said.
+def read_document(text: str, patterns: PromptPatterns | None) -> Document:
+    """Take a case apart; without a known patterns all of it is what the agent said.
 
     Args:
         text: the case part of a prompt with `MARK` in place of the debate's marker.
-        wording: the prompts that it was written with.
+        patterns: the prompts that it was written with.
     """
-    reader = _Reader(wording)
+    reader = _Reader(patterns)
     for line in reader.bounded(text).split("\n"):
         if line.startswith(_PREFIX):
             reader.content.append(line)
         elif line:
             reader.heading(line)
     reader.finish()
-    scenarios = tuple(tuple(passages) for passages in reader.scenarios if passages)
-    plain = "\n".join(line for passages in scenarios for passage in passages for line in passage.lines)
+    scenarios = tuple(tuple(utterances) for utterances in reader.scenarios if utterances)
+    plain = "\n".join(line for utterances in scenarios for utterance in utterances for line in utterance.lines)
     return Document(scenarios, reader.checks("gate"), reader.checks("card"), plain, reader.cut, reader.unseen)
 
 
 class _Reader:
     """Walks the lines of a case; `content` gathers the marked lines under the latest heading."""
 
-    def __init__(self, wording: Wording | None) -> None:
-        self._wording = wording
+    def __init__(self, patterns: PromptPatterns | None) -> None:
+        self._patterns = patterns
         self._kind = "agent"
         self._speaker = "agent"
         self._numbers: dict[str, int] = {}
         self._passed: dict[str, int] = {}
         self._report = "gate"
-        self.scenarios: list[list[Passage]] = [[]]
+        self.scenarios: list[list[Utterance]] = [[]]
         self.content: list[str] = []
         self.unseen = 0
         self.cut = False
@@ -94,28 +94,28 @@ class _Reader:
     def heading(self, line: str) -> None:
         """An unmarked line: what follows it is of another kind."""
         self.finish()
-        wording = self._wording
-        if wording is None:
+        patterns = self._patterns
+        if patterns is None:
             return
-        head = wording.heads.get(line)
+        head = patterns.heads.get(line)
         if head == "content" or (head == "tool_name" and self._speaker == "action"):
             self._kind = self._speaker
         elif head is not None:
             self._kind = head
-        elif found := wording.item.match(line):
+        elif found := patterns.item.match(line):
             # What has no author of its own (an event) gets one from the line below; until then it is no one's request.
-            self._speaker = self._kind = wording.speakers.get(found["what"], "tool")
-        elif author := wording.authors.get(line):
+            self._speaker = self._kind = patterns.speakers.get(found["what"], "tool")
+        elif author := patterns.authors.get(line):
             self._speaker = author
             self._kind = "file" if self._kind == "file" else author
-        elif wording.scenario.match(line):
+        elif patterns.scenario.match(line):
             if self.scenarios[-1]:
                 self.scenarios.append([])
         else:
             self._count(line)
 
     def finish(self) -> None:
-        """Close the running passage."""
+        """Close the running utterance."""
         if not self.content:
             return
         # Bounded again: what is marked may count a long run of one character.
@@ -125,28 +125,28 @@ class _Reader:
             for line in lines:
                 self._count(line)
         elif self._kind == "file":
-            assert self._wording is not None
-            self.unseen += sum(self._wording.unseen.match(line) is not None for line in lines)
+            assert self._patterns is not None
+            self.unseen += sum(self._patterns.unseen.match(line) is not None for line in lines)
         elif self._kind not in {"name", "tool_name"}:
-            self.scenarios[-1].append(Passage(self._kind, lines))
+            self.scenarios[-1].append(Utterance(self._kind, lines))
 
     def _count(self, line: str) -> None:
-        wording = self._wording
-        if wording is None:
+        patterns = self._patterns
+        if patterns is None:
             return
-        for report, totals in (("gate", wording.gate_total), ("card", wording.card_total)):
+        for report, totals in (("gate", patterns.gate_total), ("card", patterns.card_total)):
             for total in totals:
                 if found := total.match(line):
                     self._report = report
                     self._numbers.setdefault(report, int(found["total"]))
                     return
-        if found := wording.pass_rate.match(line):
+        if found := patterns.pass_rate.match(line):
             self._passed.setdefault(self._report, int(found["passed"]))
 
-    def checks(self, report: str) -> Checks | None:
+    def checks(self, report: str) -> CheckCounts | None:
         """What was found of one report; None where the prompt has none."""
         total = self._numbers.get(report)
         if total is None:
             return None
         passed = self._passed.get(report)
-        return Checks(total, 0 if not total else None if passed is None else max(0, total - passed))
+        return CheckCounts(total, 0 if not total else None if passed is None else max(0, total - passed))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from jury_events.panel import Bands
 from jury_events.verdict import Verdict
-from jury_providers.simulated.prompt import Form
-from jury_providers.simulated.reading import Finding
+from jury_providers.simulated.findings import Finding
+from jury_providers.simulated.prompt import AnswerForm
 from jury_providers.simulated.signals import vocabulary
 
 BANDS = Bands()
@@ -21,14 +21,14 @@ _FORGIVEN = 0.4
 _SLACK = 2.0
 
 
-class Temper(NamedTuple):
+class Disposition(NamedTuple):
     """What makes two readers of one role differ: `lean` in points, and `openness` from 0 to 1 to others' reasons."""
 
     lean: float
     openness: float
 
 
-class Evaluation(NamedTuple):
+class SimulatedEvaluation(NamedTuple):
     """What an answer says in numbers. `points` are in the order of the form."""
 
     points: tuple[float, ...]
@@ -37,11 +37,11 @@ class Evaluation(NamedTuple):
     confidence: float
 
 
-def temper(seed: int, letter: str, role: str, case: bytes) -> Temper:
+def disposition(seed: int, letter: str, role: str, case: bytes) -> Disposition:
     """Drawn from seed, seat and case alone."""
     drawn = blake2b(f"{seed}\0{letter}\0{role}\0".encode() + case, digest_size=8).digest()
     first, second = (int.from_bytes(drawn[at : at + 4]) / 2**32 for at in (0, 4))
-    return Temper(8 * first - 4, second)
+    return Disposition(8 * first - 4, second)
 
 
 def weight(finding: Finding, role: str) -> float:
@@ -76,7 +76,7 @@ def verdict_of(score: float) -> Verdict:
     return Verdict.NEEDS_REVIEW if score >= BANDS.needs_review else Verdict.UNSAFE_FAIL
 
 
-def evaluate(score: float, form: Form, *, clouded: bool) -> Evaluation:
+def evaluate(score: float, form: AnswerForm, *, clouded: bool) -> SimulatedEvaluation:
     """Spread a score over the dimensions; safety gets less of a poor one than its share.
 
     Args:
@@ -86,7 +86,7 @@ def evaluate(score: float, form: Form, *, clouded: bool) -> Evaluation:
     """
     points = _spread(score, form.dimensions)
     overall = round(math.fsum(points) if points else score, 6)
-    return Evaluation(points, overall, verdict_of(overall), confidence(overall, clouded=clouded))
+    return SimulatedEvaluation(points, overall, verdict_of(overall), confidence(overall, clouded=clouded))
 
 
 def _spread(score: float, dimensions: Sequence[tuple[str, float]]) -> tuple[float, ...]:

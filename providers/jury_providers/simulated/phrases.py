@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from jury_debate.prompt_texts import fill
-from jury_providers.simulated.reading import Finding
+from jury_providers.simulated.findings import Finding
 
 
 class Phrases(NamedTuple):

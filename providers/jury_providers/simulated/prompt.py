@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jury_providers.provider import ModelRequest
 from jury_providers.simulated.document import MARK
-from jury_providers.simulated.wording import Wording, wordings
+from jury_providers.simulated.prompt_patterns import PromptPatterns, all_prompt_patterns
 
 GENERAL = "general"
 """The role of a seat whose role has no reader of its own."""
@@ -27,7 +27,7 @@ _MAXIMUM = re.compile(r"(?i)maximum\W{0,4}([0-9]+(?:\.[0-9]+)?)")
 _KANA = re.compile("[ぁ-ヶ]")
 
 
-class Block(NamedTuple):
+class PeerBlock(NamedTuple):
     """What a juror said, as a later prompt shows it. `round` is 0 for phase 1."""
 
     letter: str
@@ -38,7 +38,7 @@ class Block(NamedTuple):
     said: str
 
 
-class Form(NamedTuple):
+class AnswerForm(NamedTuple):
     """What an answer must hold: dimensions with their maxima in order, and what else is asked for."""
 
     dimensions: tuple[tuple[str, float], ...]
@@ -52,7 +52,7 @@ class Prompt(NamedTuple):
     Judged texts are as shown, with `MARK` for the debate's marker.
     """
 
-    wording: Wording | None
+    patterns: PromptPatterns | None
     language: str
     letter: str
     role: str
@@ -60,14 +60,14 @@ class Prompt(NamedTuple):
     task: str
     round: int
     case: str
-    own: Block | None
-    peers: tuple[Block, ...]
+    own: PeerBlock | None
+    peers: tuple[PeerBlock, ...]
     results: tuple[tuple[str, str], ...]
-    form: Form
+    form: AnswerForm
 
     @property
-    def place(self) -> str:
-        """The step as far as the prompt tells it: `initial/A`, `round-2/B`, `final`."""
+    def step(self) -> str:
+        """The step as shown in the prompt: `initial/A`, `round-2/B`, `final`."""
         if self.task == "final":
             return "final"
         phase = f"round-{self.round}" if self.task == "discussion" else "initial"
@@ -83,19 +83,19 @@ def read_prompt(request: ModelRequest) -> Prompt:
     """Understand a request; a prompt of unknown form is understood as far as it goes, and nothing raises."""
     system = "\n" + "\n".join(message.text for message in request.messages if message.role == "system")
     users = [message.text for message in request.messages if message.role == "user"]
-    wording, ballot = _ballot(system)
-    marker = _marker(system, wording)
-    letter, role = _seat(system, wording)
+    patterns, ballot = _ballot(system)
+    marker = _marker(system, patterns)
+    letter, role = _seat(system, patterns)
     user = users[0] if users else ""
     if marker is not None:
         user = user.replace(marker, MARK)
-    task, number, case, rest = _task(user, wording)
+    task, number, case, rest = _task(user, patterns)
     if role == JUDGE:
         task = "final"
-    blocks = _blocks(rest, wording) if wording is not None else ()
+    blocks = _blocks(rest, patterns) if patterns is not None else ()
     return Prompt(
-        wording=wording,
-        language=wording.language if wording is not None else "ja" if _KANA.search(system) else "en",
+        patterns=patterns,
+        language=patterns.language if patterns is not None else "ja" if _KANA.search(system) else "en",
         letter=letter,
         role=role,
         ballot=ballot,
@@ -109,15 +109,15 @@ def read_prompt(request: ModelRequest) -> Prompt:
             for message in request.messages
             if message.role == "tool"
         ),
-        form=_form(request.schema, system, task, wording),
+        form=_form(request.schema, system, task, patterns),
     )
 
 
-def _ballot(system: str) -> tuple[Wording | None, str]:
+def _ballot(system: str) -> tuple[PromptPatterns | None, str]:
     """The last mention counts: a seat's own charge stands before it."""
-    for wording in wordings():
-        if found := wording.ballot.find_last(system):
-            return wording, found["ballot"]
+    for patterns in all_prompt_patterns():
+        if found := patterns.ballot.find_last(system):
+            return patterns, found["ballot"]
     near = [found.group(1) for found in _BALLOT_NEARBY.finditer(system)]
     if near:
         return None, near[-1]
@@ -125,38 +125,38 @@ def _ballot(system: str) -> tuple[Wording | None, str]:
     return None, anywhere[-1] if anywhere else ""
 
 
-def _marker(system: str, wording: Wording | None) -> str | None:
-    found = wording.marker.find_last(system) if wording is not None else None
+def _marker(system: str, patterns: PromptPatterns | None) -> str | None:
+    found = patterns.marker.find_last(system) if patterns is not None else None
     if found:
         return found["marker"]
     anywhere = _MARKER.search(system)
     return anywhere.group() if anywhere else None
 
 
-def _seat(system: str, wording: Wording | None) -> tuple[str, str]:
+def _seat(system: str, patterns: PromptPatterns | None) -> tuple[str, str]:
     """The seat's letter and the key of its role."""
-    if wording is None:
+    if patterns is None:
         return "", GENERAL
-    seat = wording.seat.find(system)
+    seat = patterns.seat.find(system)
     if seat is None:
-        return "", JUDGE if wording.judge.find(system) else GENERAL
-    role = wording.role.find(system, seat.start())
-    return seat["letter"], wording.roles.get(role["role"], GENERAL) if role else GENERAL
+        return "", JUDGE if patterns.judge.find(system) else GENERAL
+    role = patterns.role.find(system, seat.start())
+    return seat["letter"], patterns.roles.get(role["role"], GENERAL) if role else GENERAL
 
 
-def _task(user: str, wording: Wording | None) -> tuple[str, int, str, str]:
+def _task(user: str, patterns: PromptPatterns | None) -> tuple[str, int, str, str]:
     """What is asked, in which round, the case before the question and what follows it."""
-    for task, line in wording.tasks if wording is not None else ():
+    for task, line in patterns.tasks if patterns is not None else ():
         if found := line.find(user):
             number = int(found["round"]) if task == "discussion" else 0
             return task, number, user[: found.start()].rstrip("\n"), user[found.end() :]
     return "initial", 0, user, ""
 
 
-def _blocks(text: str, wording: Wording) -> tuple[Block, ...]:
+def _blocks(text: str, patterns: PromptPatterns) -> tuple[PeerBlock, ...]:
     """Every block, oldest first. Headings are the engine's; judged text can't hold one, since its lines are marked."""
     heads = []
-    for line, is_round in ((wording.peer_initial, False), (wording.peer_round, True)):
+    for line, is_round in ((patterns.peer_initial, False), (patterns.peer_round, True)):
         found = line.find(text)
         while found:
             heads.append((found.start(), found.end(), int(found["round"]) if is_round else 0, found))
@@ -164,7 +164,7 @@ def _blocks(text: str, wording: Wording) -> tuple[Block, ...]:
     heads.sort(key=lambda head: head[0])
     ends = [head[0] for head in heads[1:]] + [len(text)] * bool(heads)
     return tuple(
-        Block(
+        PeerBlock(
             letter=found["letter"],
             round=number,
             verdict=found["verdict"],
@@ -184,20 +184,20 @@ def _decimal(text: str) -> float:
     return number if 0 <= number <= 100 else 0.0  # noqa: PLR2004  (scores and confidences; nan is neither)
 
 
-def _form(schema: Mapping[str, Any], system: str, task: str, wording: Wording | None) -> Form:
+def _form(schema: Mapping[str, Any], system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
     """As the schema asks for it; what a provider's form of the schema has lost is taken from the visible text."""
     fields = _table(schema.get("properties"))
     scores = _table(_table(fields.get("scores")).get("properties"))
     maxima = {name: _maximum(_table(points)) for name, points in scores.items()}
     told: dict[str, float] = {}
     if not fields or None in maxima.values():
-        shown = _shown_form(system, task, wording)
+        shown = _shown_form(system, task, patterns)
         if not fields:
             return shown
         told = dict(shown.dimensions)
     scenario = _table(_table(fields.get("scenarios")).get("items"))
     ids = _table(_table(scenario.get("properties")).get("scenario_id")).get("enum")
-    return Form(
+    return AnswerForm(
         dimensions=tuple((name, told.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
         statement="statement" in fields,
         scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
@@ -212,18 +212,18 @@ def _maximum(points: Mapping[str, Any]) -> float | None:
     return float(most) if isinstance(most, (int, float)) and 0 <= most <= _LARGEST else None
 
 
-def _shown_form(system: str, task: str, wording: Wording | None) -> Form:
+def _shown_form(system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
     """As the prompt's own lines describe it; a seat's charge stands before them."""
     dimensions: dict[str, float] = {}
     scenarios = None
-    if wording is not None and (head := wording.scores.find_last(system)):
+    if patterns is not None and (head := patterns.scores.find_last(system)):
         for line in system[head.end() + 1 :].split("\n"):
-            if not (found := wording.dimension.match(line)):
+            if not (found := patterns.dimension.match(line)):
                 break
             dimensions[found["name"]] = _decimal(found["maximum"])
-        scenarios = wording.scenario_rule.find_last(system)
+        scenarios = patterns.scenario_rule.find_last(system)
     total = min(int(scenarios["total"]), _SCENARIOS) if scenarios else 0
-    return Form(
+    return AnswerForm(
         dimensions=tuple(dimensions.items()),
         statement=task == "discussion",
         scenarios=tuple(str(number) for number in range(1, total + 1)),

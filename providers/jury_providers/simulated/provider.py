@@ -3,11 +3,11 @@
 import asyncio
 
 from jury_events.outcome import CallOutcome
-from jury_providers.provider import Heard, ModelReply, ModelRequest, Provider
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.prompt import read_prompt
-from jury_providers.simulated.reader import Reader
-from jury_providers.simulated.script import AS_USUAL, Script
-from jury_providers.simulated.speech import speak
+from jury_providers.simulated.reader import SimulatedReader
+from jury_providers.simulated.rendered_reply import render_reply
+from jury_providers.simulated.script import NO_FAULTS, Script
 
 MODEL_VERSION = "simulated-1"
 
@@ -18,11 +18,11 @@ class SimulatedProvider(Provider):
     simulated = True
     max_in_flight = None
 
-    def __init__(self, script: Script = AS_USUAL) -> None:
+    def __init__(self, script: Script = NO_FAULTS) -> None:
         self._script = script
-        self._reader = Reader()
+        self._reader = SimulatedReader()
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         """Answer as the prompt asks, after the script's delay and unless its faults strike."""
         seconds = self._script.seconds(request.trace)
         if seconds:
@@ -32,18 +32,18 @@ class SimulatedProvider(Provider):
             return ModelReply(
                 CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
             )
-        speech = speak(self._reader, read_prompt(request), request, fault)
+        reply = render_reply(self._reader, read_prompt(request), request, fault)
         if heard is not None:
-            for piece in speech.pieces():
+            for piece in reply.pieces():
                 heard(piece)
-        tools = speech.tools
+        tools = reply.tools
         return ModelReply(
-            CallOutcome.TRUNCATED if speech.cut else CallOutcome.ANSWERED,
-            answer=None if tools else speech.text.encode("utf-8"),
+            CallOutcome.TRUNCATED if reply.cut else CallOutcome.ANSWERED,
+            answer=None if tools else reply.text.encode("utf-8"),
             tool_calls=tools,
             model_version=MODEL_VERSION,
-            finish_reason="length" if speech.cut else "tool_calls" if tools else "stop",
-            usage=speech.usage,
+            finish_reason="length" if reply.cut else "tool_calls" if tools else "stop",
+            usage=reply.usage,
             cost=0.0,
         )
 

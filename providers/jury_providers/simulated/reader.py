@@ -4,21 +4,21 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from jury_providers.provider import ModelRequest, RequestedTool
-from jury_providers.simulated.argument import Turn, judge, latest, respond
+from jury_providers.simulated.argument import ArgumentStep, judge, latest, respond
 from jury_providers.simulated.document import Document, read_document
 from jury_providers.simulated.evaluation import (
-    Evaluation,
-    Temper,
+    Disposition,
+    SimulatedEvaluation,
+    disposition,
     evaluate,
     raw_score,
-    temper,
     verdict_of,
     weight,
     whole_score,
 )
+from jury_providers.simulated.findings import UNSEEN, Finding, read_findings, with_unseen
 from jury_providers.simulated.phrases import Phrases, load_phrases
 from jury_providers.simulated.prompt import Prompt, read_prompt
-from jury_providers.simulated.reading import UNSEEN, Finding, read_findings, with_unseen
 from jury_providers.simulated.tool_use import record_findings, wanted_tools
 
 CACHED_CHARACTERS = 8_000_000
@@ -30,7 +30,7 @@ _TELLING = 0.1
 _NAMED = 5
 
 
-class Spoken(NamedTuple):
+class ReaderOutput(NamedTuple):
     """What the model came to: tools that it asks for, or its answer's members in order, ready for JSON."""
 
     tools: tuple[RequestedTool, ...]
@@ -38,7 +38,7 @@ class Spoken(NamedTuple):
     prose: str
 
 
-class Case(NamedTuple):
+class ReadCase(NamedTuple):
     """A case that was read; `digest` stands for its text."""
 
     digest: bytes
@@ -46,18 +46,18 @@ class Case(NamedTuple):
     findings: tuple[tuple[Finding, ...], ...]
 
 
-class Reader:
+class SimulatedReader:
     """Reads requests; what it made of a case is kept while there is room."""
 
     def __init__(self) -> None:
-        self._cases: OrderedDict[bytes, Case] = OrderedDict()
+        self._cases: OrderedDict[bytes, ReadCase] = OrderedDict()
         self._kept = 0
 
-    def read(self, request: ModelRequest, *, tools: bool = True) -> Spoken:
+    def read(self, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """What the model says to a request; without `tools` it answers at once."""
         return self.respond(read_prompt(request), request, tools=tools)
 
-    def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> Spoken:
+    def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
         """The same, to a request that is understood already."""
         case = self._case(prompt)
         if any(message.pictures for message in request.messages):
@@ -66,18 +66,18 @@ class Reader:
         if tools and request.tools and prompt.task == "initial" and not prompt.results:
             wanted = wanted_tools(prompt.role, request.tools, case.document)
             if wanted:
-                return Spoken(wanted, {}, "")
-        return _Mind(prompt, case, request.settings.seed or 0).speak()
+                return ReaderOutput(wanted, {}, "")
+        return _Juror(prompt, case, request.settings.seed or 0).render_reply()
 
-    def _case(self, prompt: Prompt) -> Case:
+    def _case(self, prompt: Prompt) -> ReadCase:
         digest = prompt.case_digest
         case = self._cases.get(digest)
         if case is not None:
             self._cases.move_to_end(digest)
             return case
-        document = read_document(prompt.case, prompt.wording)
+        document = read_document(prompt.case, prompt.patterns)
         # What was said is read by now; only the text for looking up quotations is kept.
-        case = Case(digest, document._replace(scenarios=()), read_findings(document))
+        case = ReadCase(digest, document._replace(scenarios=()), read_findings(document))
         self._cases[digest] = case
         self._kept += len(document.plain) + _OVERHEAD
         while self._kept > CACHED_CHARACTERS and len(self._cases) > 1:
@@ -86,17 +86,17 @@ class Reader:
         return case
 
 
-class _Mind:
+class _Juror:
     """One seat over one request."""
 
-    def __init__(self, prompt: Prompt, case: Case, seed: int) -> None:
+    def __init__(self, prompt: Prompt, case: ReadCase, seed: int) -> None:
         self._prompt = prompt
         self._case = case
         self._phrases: Phrases = load_phrases(prompt.language)
-        self._temper: Temper = temper(seed, prompt.letter, prompt.role, case.digest)
+        self._disposition: Disposition = disposition(seed, prompt.letter, prompt.role, case.digest)
         self._records = record_findings(case.document, prompt.results)
         read = case.findings or ((),)
-        lean, role = self._temper.lean, prompt.role
+        lean, role = self._disposition.lean, prompt.role
         self._scores = [raw_score([*findings, *self._records], role, lean) for findings in read]
         self._first = whole_score(self._scores)
         every = [finding for findings in read for finding in findings] + self._records
@@ -105,7 +105,7 @@ class _Mind:
         )
         self._merits = sorted((one for one in every if weight(one, role) < 0), key=lambda one: weight(one, role))
 
-    def speak(self) -> Spoken:
+    def render_reply(self) -> ReaderOutput:
         if self._prompt.task == "discussion":
             return self._discuss()
         if self._prompt.task == "final":
@@ -113,10 +113,10 @@ class _Mind:
         evaluation = self._evaluate(self._first)
         return self._spoken(evaluation, self._reasons(evaluation), self._reason())
 
-    def _evaluate(self, score: float) -> Evaluation:
+    def _evaluate(self, score: float) -> SimulatedEvaluation:
         return evaluate(score, self._prompt.form, clouded=self._case.document.cut)
 
-    def _discuss(self) -> Spoken:
+    def _discuss(self) -> ReaderOutput:
         own = self._prompt.own
         score = self._first if own is None else own.score
         peers = latest(self._prompt.peers, self._case.document.plain)
@@ -125,7 +125,7 @@ class _Mind:
             "" if own is None else own.said.replace("ˆ", " "),
             self._evaluate(score).confidence if own is None else own.confidence,
             peers,
-            self._temper,
+            self._disposition,
         )
         evaluation = self._evaluate(turn.score)
         statement = self._phrases.join([self._say(turn, score), self._closing(evaluation)])
@@ -134,13 +134,13 @@ class _Mind:
             reasons.insert(0, self._say(turn, score))
         return self._spoken(evaluation, reasons, statement)
 
-    def _judge(self) -> Spoken:
+    def _judge(self) -> ReaderOutput:
         score, turns = judge(self._first, latest(self._prompt.peers, self._case.document.plain))
         evaluation = self._evaluate(score)
         sentences = [self._say(turn, score) for turn in turns]
         return self._spoken(evaluation, [*sentences, *self._reasons(evaluation)], self._phrases.join(sentences))
 
-    def _say(self, turn: Turn, before: float) -> str:
+    def _say(self, turn: ArgumentStep, before: float) -> str:
         return self._phrases.say(
             turn.key,
             letter=turn.letters[0] if turn.letters else "",
@@ -161,7 +161,7 @@ class _Mind:
             return self._phrases.finding(self._merits[0])
         return self._phrases.say("nothing")
 
-    def _reasons(self, evaluation: Evaluation, said: str = "") -> list[str]:
+    def _reasons(self, evaluation: SimulatedEvaluation, said: str = "") -> list[str]:
         """The rationale's sentences; the place in the record that was `said` already is not repeated."""
         told = [finding for finding in self._against if not said or finding.quote != said][:_TOLD]
         told += [finding for finding in self._against if finding == UNSEEN and finding not in told][:1]
@@ -174,11 +174,11 @@ class _Mind:
             reasons.append(self._phrases.say("cut"))
         return [*reasons, self._closing(evaluation)]
 
-    def _closing(self, evaluation: Evaluation) -> str:
+    def _closing(self, evaluation: SimulatedEvaluation) -> str:
         view = self._phrases.views.get(self._prompt.role, self._phrases.views["general"])
         return self._phrases.say(evaluation.verdict.value, view=view)
 
-    def _spoken(self, evaluation: Evaluation, reasons: list[str], statement: str) -> Spoken:
+    def _spoken(self, evaluation: SimulatedEvaluation, reasons: list[str], statement: str) -> ReaderOutput:
         form, phrases = self._prompt.form, self._phrases
         answer: dict[str, Any] = {
             "ballot": self._prompt.ballot,
@@ -193,9 +193,9 @@ class _Mind:
             answer["scenarios"] = self._scenarios(evaluation)
         score = f"{evaluation.overall:.0f}"
         prose = phrases.say("prose", reason=self._reason(), verdict=evaluation.verdict.value, score=score)
-        return Spoken((), answer, prose)
+        return ReaderOutput((), answer, prose)
 
-    def _scenarios(self, evaluation: Evaluation) -> list[dict[str, Any]]:
+    def _scenarios(self, evaluation: SimulatedEvaluation) -> list[dict[str, Any]]:
         """Each by its own findings, moved as far as the whole was; all alike where they can't be told apart."""
         ids = self._prompt.form.scenarios
         moved = evaluation.overall - self._first

@@ -18,10 +18,10 @@ from jury_providers.errors import ProviderError
 
 UNPARSEABLE = "unparseable"
 WRONG_BALLOT = "wrong_ballot"
-SPOILT = (UNPARSEABLE, WRONG_BALLOT)
+UNUSABLE_ANSWERS = (UNPARSEABLE, WRONG_BALLOT)
 """Answers that arrive and are of no use: prose instead of JSON, another seat's ballot."""
 
-FAULTS = (*(outcome.value for outcome in CallOutcome), *SPOILT)
+FAULTS = (*(outcome.value for outcome in CallOutcome), *UNUSABLE_ANSWERS)
 
 WIRE_FAULTS = (
     "html",
@@ -109,14 +109,14 @@ class Script:
         if not self.scripted and not self.rates:
             return None
         head, turn, attempt = _place(trace)
-        return self._struck(trace, head, lambda faults: _at(faults, turn, attempt))
+        return self._drawn_fault(trace, head, lambda faults: _at(faults, turn, attempt))
 
-    def fault_of(self, conversation: str, count: int) -> str | None:
+    def fault_of_call(self, conversation: str, count: int) -> str | None:
         """What goes wrong with the `count`-th call, from 1, of debate/step/model, whichever turn or try it is."""
         head = conversation.rpartition("/")[0]
-        return self._struck(f"{conversation}/{count}", head, lambda faults: next(iter(faults[count - 1 :]), None))
+        return self._drawn_fault(f"{conversation}/{count}", head, lambda faults: next(iter(faults[count - 1 :]), None))
 
-    def _struck(self, trace: str, head: str, choose: Callable[[tuple[str, ...]], str | None]) -> str | None:
+    def _drawn_fault(self, trace: str, head: str, choose: Callable[[tuple[str, ...]], str | None]) -> str | None:
         """The fault that the first fitting pattern names, or else one by chance; `head` is debate/step."""
         if self.scripted:
             for pattern, faults in self.scripted.items():
@@ -149,7 +149,7 @@ class WireScript(Script):
     faults: ClassVar[tuple[str, ...]] = (*FAULTS, *WIRE_FAULTS)
 
 
-AS_USUAL = Script()
+NO_FAULTS = Script()
 """Answers at once, and always."""
 
 
@@ -188,8 +188,8 @@ def parse_script(pairs: Mapping[str, str], kind: type[Script] = Script) -> Scrip
     if not _SEED.fullmatch(seed):
         raise BadScript(f"seed: must be a whole number of at most 18 digits, not {seed[:40]!r}")
     return kind(
-        latency=_number(pairs, "latency", AS_USUAL.latency),
-        sigma=_number(pairs, "sigma", AS_USUAL.sigma),
+        latency=_number(pairs, "latency", NO_FAULTS.latency),
+        sigma=_number(pairs, "sigma", NO_FAULTS.sigma),
         rates={name: _number(pairs, name, 0.0) for name in faults if name in pairs},
         seed=int(seed),
     )

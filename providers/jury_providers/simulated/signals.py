@@ -34,7 +34,7 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(phrases, data["weights"], frozenset(data["common"]))
 
 
-class Channel:
+class SpeakerLines:
     """The lines of one kind of speaker, folded for looking up phrases: line by line, in order."""
 
     def __init__(self, lines: Iterable[str]) -> None:

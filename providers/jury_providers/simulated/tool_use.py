@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from jury_debate.rules_v1.datamark import unmark
-from jury_providers.provider import RequestedTool, ToolDefinition
-from jury_providers.simulated.document import MARK, Checks, Document
+from jury_providers.provider import OfferedTool, RequestedTool
+from jury_providers.simulated.document import MARK, CheckCounts, Document
 from jury_providers.simulated.excerpts import excerpt
-from jury_providers.simulated.reading import Finding
+from jury_providers.simulated.findings import Finding
 
 GATE_TOOL = "fetch_security_gate_failures"
 CARD_TOOL = "fetch_agent_card_failures"
@@ -30,7 +30,7 @@ def call_id(tool: str) -> str:
     return f"call-{tool}"
 
 
-def wanted_tools(role: str, offered: Sequence[ToolDefinition], document: Document) -> tuple[RequestedTool, ...]:
+def wanted_tools(role: str, offered: Sequence[OfferedTool], document: Document) -> tuple[RequestedTool, ...]:
     """What to call first; nothing where the summary shows no records of the kind."""
     names = {tool.name for tool in offered}
     reports = {GATE_TOOL: document.gate, CARD_TOOL: document.card}
@@ -41,7 +41,7 @@ def wanted_tools(role: str, offered: Sequence[ToolDefinition], document: Documen
     )
 
 
-def _has_records(checks: Checks | None) -> bool:
+def _has_records(checks: CheckCounts | None) -> bool:
     return checks is None or checks.total > 0
 
 

@@ -1,1 +1,1 @@
-"""Simulated models behind the providers' own HTTP protocols, faults included. No model is called."""
+"""Simulated models behind the providers' HTTP protocols, with faults. No model is called."""

@@ -1,15 +1,14 @@
-"""OpenAI's Chat Completions."""
+"""OpenAIErrors's Chat Completions."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from jury_events.exchange import Usage
-from jury_providers.provider import ToolDefinition
-from jury_providers.simulated.http.dialogue import Dialogue
-from jury_providers.simulated.http.faults import House, OpenAI
+from jury_providers.provider import OfferedTool
+from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
-    Table,
-    Unusable,
+    InvalidRequest,
+    JsonObject,
     flag,
     name,
     optional_table,
@@ -20,28 +19,36 @@ from jury_providers.simulated.http.fields import (
     whole,
 )
 from jury_providers.simulated.http.pictures import of_data_url
-from jury_providers.simulated.http.protocol import REFUSAL, Asked, Protocol, Said, event, model_request
+from jury_providers.simulated.http.protocol import (
+    REFUSAL,
+    ParsedRequest,
+    ProtocolHandler,
+    SimulatedResponse,
+    event,
+    model_request,
+)
+from jury_providers.simulated.http.provider_errors import OpenAIErrors, ProviderErrors
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _FINGERPRINT = "fp_simulated"
 
 
-class Chat(Protocol):
+class Chat(ProtocolHandler):
     """`POST /v1/chat/completions`."""
 
     kind = "chat"
-    house: ClassVar[House] = OpenAI()
+    errors: ClassVar[ProviderErrors] = OpenAIErrors()
 
-    def read(self, body: Table) -> Asked:
-        """As documented by OpenAI."""
+    def read(self, body: JsonObject) -> ParsedRequest:
+        """Parse a request, as documented by OpenAIErrors."""
         model = name(body.get("model"), "model")
-        dialogue = Dialogue()
-        for index, one in enumerate(rows(body.get("messages"), "messages")):
-            _hear(dialogue, table(one, f"messages[{index}]"), f"messages[{index}]")
-        messages = dialogue.finish("messages")
+        conversation = ConversationBuilder()
+        for index, item in enumerate(rows(body.get("messages"), "messages")):
+            _add_message(conversation, table(item, f"messages[{index}]"), f"messages[{index}]")
+        messages = conversation.messages("messages")
         tools = [
-            _tool(table(one, f"tools[{index}]"), f"tools[{index}]")
-            for index, one in enumerate(rows(body.get("tools"), "tools"))
+            _tool(table(item, f"tools[{index}]"), f"tools[{index}]")
+            for index, item in enumerate(rows(body.get("tools"), "tools"))
         ]
         form = optional_table(
             optional_table(body.get("response_format"), "response_format").get("json_schema"),
@@ -49,131 +56,133 @@ class Chat(Protocol):
         )
         schema = optional_table(form.get("schema"), "response_format.json_schema.schema")
         options = optional_table(body.get("stream_options"), "stream_options")
-        return Asked(
+        return ParsedRequest(
             model_request(model, messages, tools, schema, whole(body.get("seed"), "seed")),
             stream=flag(body.get("stream"), "stream"),
-            counted=flag(options.get("include_usage"), "stream_options.include_usage"),
+            include_usage=flag(options.get("include_usage"), "stream_options.include_usage"),
         )
 
-    def whole(self, said: Said) -> Table:
+    def response_body(self, response: SimulatedResponse) -> JsonObject:
         """A chat completion."""
-        message: Table = {
+        message: JsonObject = {
             "role": "assistant",
-            "content": None if said.blocked or said.speech.tools else said.speech.text,
-            "refusal": REFUSAL if said.blocked else None,
+            "content": None if response.blocked or response.reply.tools else response.reply.text,
+            "refusal": REFUSAL if response.blocked else None,
             "annotations": [],
         }
-        if said.speech.tools and not said.blocked:
-            message["tool_calls"] = _calls(said)
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(said)}
-        return {**_head(said, "chat.completion"), "choices": [choice], "usage": _usage(said.speech.usage)}
+        if response.reply.tools and not response.blocked:
+            message["tool_calls"] = _calls(response)
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(response)}
+        return {**_head(response, "chat.completion"), "choices": [choice], "usage": _usage(response.reply.usage)}
 
-    def events(self, said: Said) -> Iterator[bytes]:
+    def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:
         """Chunks, `[DONE]` last."""
-        head = _head(said, "chat.completion.chunk") | ({"usage": None} if said.counted else {})
+        head = _head(response, "chat.completion.chunk") | ({"usage": None} if response.include_usage else {})
 
-        def chunk(delta: Table, finish: str | None = None) -> bytes:
+        def chunk(delta: JsonObject, finish: str | None = None) -> bytes:
             choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
             return event({**head, "choices": [choice]})
 
-        if said.blocked:
+        if response.blocked:
             yield chunk({"role": "assistant", "content": None, "refusal": ""})
             yield chunk({"refusal": REFUSAL})
-        elif said.speech.tools:
+        elif response.reply.tools:
             yield chunk({"role": "assistant", "content": None})
-            for index, call in enumerate(_calls(said)):
+            for index, call in enumerate(_calls(response)):
                 function = call["function"]
                 opening = {"index": index, **call, "function": {"name": function["name"], "arguments": ""}}
                 yield chunk({"tool_calls": [opening]})
                 yield chunk({"tool_calls": [{"index": index, "function": {"arguments": function["arguments"]}}]})
         else:
             yield chunk({"role": "assistant", "content": "", "refusal": None})
-            for piece in said.speech.pieces():
+            for piece in response.reply.pieces():
                 yield chunk({"content": piece})
-        yield chunk({}, _finish(said))
-        if said.counted:
-            yield event({**head, "choices": [], "usage": _usage(said.speech.usage)})
+        yield chunk({}, _finish(response))
+        if response.include_usage:
+            yield event({**head, "choices": [], "usage": _usage(response.reply.usage)})
         yield b"data: [DONE]\n\n"
 
 
-def _hear(dialogue: Dialogue, message: Table, field: str) -> None:
+def _add_message(conversation: ConversationBuilder, message: JsonObject, field: str) -> None:
     role = text(message.get("role"), f"{field}.role")
     if role == "tool":
         identity = text(message.get("tool_call_id"), f"{field}.tool_call_id")
-        dialogue.result(identity, texts(message.get("content"), f"{field}.content", "text"), f"{field}.tool_call_id")
+        conversation.add_result(
+            identity, texts(message.get("content"), f"{field}.content", "text"), f"{field}.tool_call_id"
+        )
         return
     if role not in _ROLES:
-        raise Unusable(f"{field}.role", f"expected one of {', '.join(_ROLES)}, tool")
+        raise InvalidRequest(f"{field}.role", f"expected one of {', '.join(_ROLES)}, tool")
     content, pictures = message.get("content"), []
     if isinstance(content, list):
         pictures = [
-            of_data_url(_image_url(one, role, place), f"{place}.image_url.url")
-            for index, one in enumerate(content)
-            if isinstance(one, dict) and one.get("type") == "image_url"
-            for place in [f"{field}.content[{index}]"]
+            of_data_url(_image_url(block, role, path), f"{path}.image_url.url")
+            for index, block in enumerate(content)
+            if isinstance(block, dict) and block.get("type") == "image_url"
+            for path in [f"{field}.content[{index}]"]
         ]
-        content = [one for one in content if not (isinstance(one, dict) and one.get("type") == "image_url")]
-    dialogue.say(_ROLES[role], texts(content, f"{field}.content", "text", "refusal"), field, pictures)
-    for index, one in enumerate(rows(message.get("tool_calls"), f"{field}.tool_calls")):
-        place = f"{field}.tool_calls[{index}]"
-        call = table(one, place)
-        function = table(call.get("function"), f"{place}.function")
-        text(function.get("arguments"), f"{place}.function.arguments")
-        dialogue.call(name(call.get("id"), f"{place}.id"), name(function.get("name"), f"{place}.function.name"))
+        content = [block for block in content if not (isinstance(block, dict) and block.get("type") == "image_url")]
+    conversation.add_text(_ROLES[role], texts(content, f"{field}.content", "text", "refusal"), field, pictures)
+    for index, item in enumerate(rows(message.get("tool_calls"), f"{field}.tool_calls")):
+        path = f"{field}.tool_calls[{index}]"
+        call = table(item, path)
+        function = table(call.get("function"), f"{path}.function")
+        text(function.get("arguments"), f"{path}.function.arguments")
+        conversation.add_call(name(call.get("id"), f"{path}.id"), name(function.get("name"), f"{path}.function.name"))
 
 
-def _image_url(block: Table, role: str, field: str) -> object:
+def _image_url(block: JsonObject, role: str, field: str) -> object:
     if role != "user":
-        raise Unusable.said(
+        raise InvalidRequest.verbatim(
             f"Invalid {field!r}. Image URLs are only allowed for messages with role 'user', "
             f"but this message with role {role!r} contains an image URL."
         )
     return table(block.get("image_url"), f"{field}.image_url").get("url")
 
 
-def _tool(tool: Table, field: str) -> ToolDefinition:
+def _tool(tool: JsonObject, field: str) -> OfferedTool:
     function = table(tool.get("function"), f"{field}.function")
-    return ToolDefinition(
+    return OfferedTool(
         name(function.get("name"), f"{field}.function.name"),
         texts(function.get("description"), f"{field}.function.description"),
         optional_table(function.get("parameters"), f"{field}.function.parameters"),
     )
 
 
-def _head(said: Said, kind: str) -> Table:
+def _head(response: SimulatedResponse, kind: str) -> JsonObject:
     return {
-        "id": f"chatcmpl-{said.identity}",
+        "id": f"chatcmpl-{response.identity}",
         "object": kind,
-        "created": said.created,
-        "model": said.model,
+        "created": response.created,
+        "model": response.model,
         "service_tier": "default",
         "system_fingerprint": _FINGERPRINT,
     }
 
 
-def _calls(said: Said) -> list[Table]:
+def _calls(response: SimulatedResponse) -> list[JsonObject]:
     return [
         {
-            "id": f"call_{said.identity}{index}",
+            "id": f"call_{response.identity}{index}",
             "type": "function",
             "function": {"name": tool.name, "arguments": tool.arguments},
         }
-        for index, tool in enumerate(said.speech.tools)
+        for index, tool in enumerate(response.reply.tools)
     ]
 
 
-def _finish(said: Said) -> str:
-    if said.blocked:
+def _finish(response: SimulatedResponse) -> str:
+    if response.blocked:
         return "stop"
-    return "length" if said.speech.cut else "tool_calls" if said.speech.tools else "stop"
+    return "length" if response.reply.cut else "tool_calls" if response.reply.tools else "stop"
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    sent, given = usage.input_tokens or 0, usage.output_tokens or 0
+    sent, generated = usage.input_tokens or 0, usage.output_tokens or 0
     return {
         "prompt_tokens": sent,
-        "completion_tokens": given,
-        "total_tokens": sent + given,
+        "completion_tokens": generated,
+        "total_tokens": sent + generated,
         "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
         "completion_tokens_details": {
             "reasoning_tokens": 0,

@@ -1,4 +1,4 @@
-"""How bytes reach the client: whole, piece by piece, spoilt on the way, or not at all."""
+"""Sending responses: whole, in pieces, with a wire fault, or not at all."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,86 +15,89 @@ ABORT = "jury.abort"
 _HTML = b"<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
 _DRIPS = 100
 _DRIP_SECONDS = 0.01
-"""A slow response takes a second, however long it is."""
+"""A slow response takes one second, whatever its length."""
 
 
-class Delivery(NamedTuple):
-    """A response in pieces, `pause` seconds between them; one that is not `ended` breaks off."""
+class Transmission(NamedTuple):
+    """A response to send in pieces, `pause` seconds between them; if not `complete`, the connection breaks after them."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     pieces: Sequence[bytes]
     pause: float = 0.0
-    ended: bool = True
+    complete: bool = True
 
 
-class Silence(Enum):
-    """No response: the connection is dropped before a byte of one, or nothing comes until the client goes away."""
+class NoResponse(Enum):
+    """No response: the connection is dropped at once, or stays open until the client disconnects."""
 
     DROPPED = auto()
-    HELD = auto()
+    HANGING = auto()
 
 
-async def deliver(what: Delivery | Silence, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send it, as an ASGI application does."""
-    if isinstance(what, Delivery):
+async def transmit(what: Transmission | NoResponse, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send a response, as an ASGI application does."""
+    if isinstance(what, Transmission):
         await _send(what, send)
         return
-    if what is Silence.DROPPED:
+    if what is NoResponse.DROPPED:
         scope["extensions"][ABORT]()
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _send(delivery: Delivery, send: Send) -> None:
+async def _send(delivery: Transmission, send: Send) -> None:
     headers = [(name.encode(), value.encode()) for name, value in delivery.headers]
-    if len(delivery.pieces) == 1 and delivery.ended:
+    if len(delivery.pieces) == 1 and delivery.complete:
         headers.append((b"content-length", str(len(delivery.pieces[0])).encode()))
     await send({"type": "http.response.start", "status": delivery.status, "headers": headers})
     last = len(delivery.pieces) - 1
     for index, piece in enumerate(delivery.pieces):
-        more = index < last or not delivery.ended
+        more = index < last or not delivery.complete
         await send({"type": "http.response.body", "body": piece, "more_body": more})
         if delivery.pause:
             await asyncio.sleep(delivery.pause)
 
 
-def json_delivery(status: int, body: Any, headers: tuple[tuple[str, str], ...] = ()) -> Delivery:
-    """JSON, whole."""
-    return Delivery(status, (("content-type", "application/json"), *headers), [encoded(body)])
+def json_transmission(status: int, body: Any, headers: tuple[tuple[str, str], ...] = ()) -> Transmission:
+    """A JSON response."""
+    return Transmission(status, (("content-type", "application/json"), *headers), [encoded(body)])
 
 
-def spoilt(fault: str | None, pieces: list[bytes], *, stream: bool, headers: tuple[tuple[str, str], ...]) -> Delivery:
-    """An answer on its way through a wire that has this fault, as in `WIRE_FAULTS` (None: none).
+def with_wire_fault(
+    fault: str | None, pieces: list[bytes], *, stream: bool, headers: tuple[tuple[str, str], ...]
+) -> Transmission:
+    """A response with a fault of `WIRE_FAULTS` (None: without).
 
     Args:
-        fault: `connection` breaks off amid the body, `malformed_response` is one whose JSON is malformed.
-        pieces: the events of a stream, or the one body.
+        fault: in addition, `connection` breaks the connection inside the body, `malformed_response` makes its JSON
+            malformed.
+        pieces: the events of a stream, or one body.
         stream: whether they are events.
-        headers: what else is told.
+        headers: additional headers.
     """
     sent = (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"), *headers)
     middle = len(pieces) // 2
-    begun = [*pieces[:middle], pieces[middle][: len(pieces[middle]) // 2]]
+    started = [*pieces[:middle], pieces[middle][: len(pieces[middle]) // 2]]
     match fault:
         case "html":
-            return Delivery(200, (("content-type", "text/html; charset=utf-8"), *headers), [_HTML])
+            return Transmission(200, (("content-type", "text/html; charset=utf-8"), *headers), [_HTML])
         case "empty":
-            return Delivery(200, sent, [b""])
+            return Transmission(200, sent, [b""])
         case "malformed_json" | "malformed_response":
-            return Delivery(
+            return Transmission(
                 200, sent, [*pieces[:middle], pieces[middle].replace(b'":', b'" ', 1), *pieces[middle + 1 :]]
             )
         case "truncated_json":
-            return Delivery(200, sent, [b"".join(begun)])
+            return Transmission(200, sent, [b"".join(started)])
         case "dropped_stream":
-            return Delivery(200, sent, [b"".join(begun[:-1] if stream else begun)])
+            return Transmission(200, sent, [b"".join(started[:-1] if stream else started)])
         case "connection":
-            return Delivery(200, sent, begun, ended=False)
+            return Transmission(200, sent, started, complete=False)
         case "slow_drip":
             body = b"".join(pieces)
             drip = len(body) // _DRIPS + 1
             drips = [body[start : start + drip] for start in range(0, len(body), drip)]
-            return Delivery(200, sent, drips, pause=_DRIP_SECONDS)
+            return Transmission(200, sent, drips, pause=_DRIP_SECONDS)
         case _:
-            return Delivery(200, sent, pieces)
+            return Transmission(200, sent, pieces)

@@ -1,15 +1,14 @@
-"""Anthropic's Messages."""
+"""AnthropicErrors's Messages."""
 
 import json
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from jury_providers.provider import Picture, ToolDefinition
-from jury_providers.simulated.http.dialogue import Dialogue
-from jury_providers.simulated.http.faults import Anthropic, House
+from jury_providers.provider import ModelPicture, OfferedTool
+from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
-    Table,
-    Unusable,
+    InvalidRequest,
+    JsonObject,
     flag,
     name,
     optional_table,
@@ -20,53 +19,65 @@ from jury_providers.simulated.http.fields import (
     whole,
 )
 from jury_providers.simulated.http.pictures import of_source
-from jury_providers.simulated.http.protocol import REFUSAL, Asked, Protocol, Said, event, model_request
+from jury_providers.simulated.http.protocol import (
+    REFUSAL,
+    ParsedRequest,
+    ProtocolHandler,
+    SimulatedResponse,
+    event,
+    model_request,
+)
+from jury_providers.simulated.http.provider_errors import AnthropicErrors, ProviderErrors
 
 _THOUGHTS = {"thinking", "redacted_thinking"}
 
 
-class Messages(Protocol):
+class Messages(ProtocolHandler):
     """`POST /v1/messages`."""
 
     kind = "messages"
-    house: ClassVar[House] = Anthropic()
+    errors: ClassVar[ProviderErrors] = AnthropicErrors()
 
-    def read(self, body: Table) -> Asked:
-        """As documented by Anthropic."""
+    def read(self, body: JsonObject) -> ParsedRequest:
+        """Parse a request, as documented by AnthropicErrors."""
         model = name(body.get("model"), "model")
         if (whole(body.get("max_tokens"), "max_tokens") or 0) < 1:
-            raise Unusable("max_tokens", "a whole number above 0 is required")
-        dialogue = Dialogue()
+            raise InvalidRequest("max_tokens", "a whole number above 0 is required")
+        conversation = ConversationBuilder()
         if body.get("system") is not None:
-            dialogue.say("system", texts(body["system"], "system", "text"), "system")
-        for index, one in enumerate(rows(body.get("messages"), "messages")):
-            _hear(dialogue, table(one, f"messages.{index}"), f"messages.{index}")
-        messages = dialogue.finish("messages")
+            conversation.add_text("system", texts(body["system"], "system", "text"), "system")
+        for index, item in enumerate(rows(body.get("messages"), "messages")):
+            _add_message(conversation, table(item, f"messages.{index}"), f"messages.{index}")
+        messages = conversation.messages("messages")
         tools = [
-            _tool(table(one, f"tools.{index}"), f"tools.{index}")
-            for index, one in enumerate(rows(body.get("tools"), "tools"))
+            _tool(table(item, f"tools.{index}"), f"tools.{index}")
+            for index, item in enumerate(rows(body.get("tools"), "tools"))
         ]
         form = optional_table(
             optional_table(body.get("output_config"), "output_config").get("format"), "output_config.format"
         )
         schema = optional_table(form.get("schema"), "output_config.format.schema")
-        return Asked(model_request(model, messages, tools, schema, None), stream=flag(body.get("stream"), "stream"))
+        return ParsedRequest(
+            model_request(model, messages, tools, schema, None), stream=flag(body.get("stream"), "stream")
+        )
 
-    def whole(self, said: Said) -> Table:
+    def response_body(self, response: SimulatedResponse) -> JsonObject:
         """A message."""
-        return _message(said, _content(said)) | _ending(said) | {"usage": _usage(said)}
+        return _message(response, _content(response)) | _ending(response) | {"usage": _usage(response)}
 
-    def events(self, said: Said) -> Iterator[bytes]:
+    def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:
         """From `message_start` to `message_stop`."""
 
         def typed(kind: str, **fields: Any) -> bytes:
             return event({"type": kind, **fields}, kind)
 
-        yield typed("message_start", message=_message(said, []) | {"usage": _usage(said) | {"output_tokens": 1}})
-        for index, block in enumerate(_content(said)):
+        yield typed(
+            "message_start", message=_message(response, []) | {"usage": _usage(response) | {"output_tokens": 1}}
+        )
+        for index, block in enumerate(_content(response)):
             if block["type"] == "text":
                 yield typed("content_block_start", index=index, content_block={"type": "text", "text": ""})
-                deltas = [{"type": "text_delta", "text": piece} for piece in said.speech.pieces()]
+                deltas = [{"type": "text_delta", "text": piece} for piece in response.reply.pieces()]
             else:
                 yield typed("content_block_start", index=index, content_block=block | {"input": {}})
                 deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
@@ -74,72 +85,74 @@ class Messages(Protocol):
             for delta in deltas:
                 yield typed("content_block_delta", index=index, delta=delta)
             yield typed("content_block_stop", index=index)
-        yield typed("message_delta", delta=_ending(said), usage=_usage(said))
+        yield typed("message_delta", delta=_ending(response), usage=_usage(response))
         yield typed("message_stop")
 
 
-def _hear(dialogue: Dialogue, message: Table, field: str) -> None:
+def _add_message(conversation: ConversationBuilder, message: JsonObject, field: str) -> None:
     role = text(message.get("role"), f"{field}.role")
     if role not in {"user", "assistant"}:
-        raise Unusable(f"{field}.role", "expected one of user, assistant")
+        raise InvalidRequest(f"{field}.role", "expected one of user, assistant")
     content = message.get("content")
     if isinstance(content, str):
-        dialogue.say(role, content, field)
+        conversation.add_text(role, content, field)
         return
-    said: list[str] = []
-    pictures: list[Picture] = []
-    for index, one in enumerate(rows(content, f"{field}.content")):
-        place = f"{field}.content.{index}"
-        block = table(one, place)
-        kind = text(block.get("type"), f"{place}.type")
+    text_parts: list[str] = []
+    pictures: list[ModelPicture] = []
+    for index, item in enumerate(rows(content, f"{field}.content")):
+        path = f"{field}.content.{index}"
+        block = table(item, path)
+        kind = text(block.get("type"), f"{path}.type")
         if kind == "text":
-            said.append(text(block.get("text"), f"{place}.text"))
+            text_parts.append(text(block.get("text"), f"{path}.text"))
         elif kind == "image" and role == "user":
-            pictures.append(of_source(block, place))
+            pictures.append(of_source(block, path))
         elif kind == "tool_use" and role == "assistant":
-            table(block.get("input"), f"{place}.input")
-            dialogue.call(name(block.get("id"), f"{place}.id"), name(block.get("name"), f"{place}.name"))
+            table(block.get("input"), f"{path}.input")
+            conversation.add_call(name(block.get("id"), f"{path}.id"), name(block.get("name"), f"{path}.name"))
         elif kind == "tool_result" and role == "user":
-            result = texts(block.get("content"), f"{place}.content", "text")
-            dialogue.result(text(block.get("tool_use_id"), f"{place}.tool_use_id"), result, f"{place}.tool_use_id")
-        elif kind not in _THOUGHTS or role == "user":
-            raise Unusable(
-                f"{place}.type", "expected one of text, image, thinking, tool_use, tool_result, each where it belongs"
+            result = texts(block.get("content"), f"{path}.content", "text")
+            conversation.add_result(
+                text(block.get("tool_use_id"), f"{path}.tool_use_id"), result, f"{path}.tool_use_id"
             )
-    if said or pictures:
-        dialogue.say(role, "".join(said), field, pictures)
+        elif kind not in _THOUGHTS or role == "user":
+            raise InvalidRequest(
+                f"{path}.type", "expected one of text, image, thinking, tool_use, tool_result, each where it belongs"
+            )
+    if text_parts or pictures:
+        conversation.add_text(role, "".join(text_parts), field, pictures)
 
 
-def _tool(tool: Table, field: str) -> ToolDefinition:
-    return ToolDefinition(
+def _tool(tool: JsonObject, field: str) -> OfferedTool:
+    return OfferedTool(
         name(tool.get("name"), f"{field}.name"),
         texts(tool.get("description"), f"{field}.description"),
         table(tool.get("input_schema"), f"{field}.input_schema"),
     )
 
 
-def _content(said: Said) -> list[Table]:
-    if said.blocked:
+def _content(response: SimulatedResponse) -> list[JsonObject]:
+    if response.blocked:
         return []
-    if said.speech.tools:
+    if response.reply.tools:
         return [
             {
                 "type": "tool_use",
-                "id": f"toolu_{said.identity}{index}",
+                "id": f"toolu_{response.identity}{index}",
                 "name": tool.name,
                 "input": json.loads(tool.arguments),
             }
-            for index, tool in enumerate(said.speech.tools)
+            for index, tool in enumerate(response.reply.tools)
         ]
-    return [{"type": "text", "text": said.speech.text}]
+    return [{"type": "text", "text": response.reply.text}]
 
 
-def _message(said: Said, content: list[Table]) -> Table:
+def _message(response: SimulatedResponse, content: list[JsonObject]) -> JsonObject:
     return {
-        "id": f"msg_{said.identity}",
+        "id": f"msg_{response.identity}",
         "type": "message",
         "role": "assistant",
-        "model": said.model,
+        "model": response.model,
         "content": content,
         "stop_reason": None,
         "stop_sequence": None,
@@ -147,21 +160,21 @@ def _message(said: Said, content: list[Table]) -> Table:
     }
 
 
-def _ending(said: Said) -> Table:
-    reason = "max_tokens" if said.speech.cut else "tool_use" if said.speech.tools else "end_turn"
-    details = {"type": "refusal", "category": None, "explanation": REFUSAL} if said.blocked else None
+def _ending(response: SimulatedResponse) -> JsonObject:
+    reason = "max_tokens" if response.reply.cut else "tool_use" if response.reply.tools else "end_turn"
+    details = {"type": "refusal", "category": None, "explanation": REFUSAL} if response.blocked else None
     return {
-        "stop_reason": "refusal" if said.blocked else reason,
+        "stop_reason": "refusal" if response.blocked else reason,
         "stop_sequence": None,
         "stop_details": details,
     }
 
 
-def _usage(said: Said) -> Table:
+def _usage(response: SimulatedResponse) -> JsonObject:
     return {
-        "input_tokens": said.speech.usage.input_tokens,
+        "input_tokens": response.reply.usage.input_tokens,
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
-        "output_tokens": said.speech.usage.output_tokens,
+        "output_tokens": response.reply.usage.output_tokens,
         "service_tier": "standard",
     }

@@ -1,4 +1,4 @@
-"""What a protocol is: how a request is read, how an answer and each failure is said."""
+"""The interface of a simulated protocol: parses requests, encodes responses and errors."""
 
 import json
 from abc import ABC, abstractmethod
@@ -6,71 +6,71 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from jury_events.panel import CallSettings
-from jury_providers.provider import ModelMessage, ModelRequest, ToolDefinition
-from jury_providers.simulated.http.faults import House
-from jury_providers.simulated.http.fields import Table
-from jury_providers.simulated.speech import Speech
+from jury_providers.provider import ModelMessage, ModelRequest, OfferedTool
+from jury_providers.simulated.http.fields import JsonObject
+from jury_providers.simulated.http.provider_errors import ProviderErrors
+from jury_providers.simulated.rendered_reply import RenderedReply
 
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
-class Asked(NamedTuple):
-    """A request as understood. `counted`: a stream tells its usage (Chat Completions, where it is asked for)."""
+class ParsedRequest(NamedTuple):
+    """A parsed request. `include_usage`: a stream contains the usage (optional in Chat Completions)."""
 
     request: ModelRequest
     stream: bool
-    counted: bool = True
+    include_usage: bool = True
 
 
-class Said(NamedTuple):
-    """What is answered: by which model, under which id (letters and digits), at which second.
+class SimulatedResponse(NamedTuple):
+    """A response to encode. `identity`: letters and digits. `created`: seconds since 1970.
 
-    Of a `blocked` answer nothing is said. `variant` is 0 or 1, where a provider has two ways to say the same; `counted`
-    as in `Asked`.
+    A `blocked` response has no content. `variant`, 0 or 1, selects one of two equivalent encodings, if the provider has
+    two; `include_usage` as in `ParsedRequest`.
     """
 
     model: str
-    speech: Speech
+    reply: RenderedReply
     identity: str
     created: int
     blocked: bool
     variant: int
-    counted: bool
+    include_usage: bool
 
 
-class Protocol(ABC):
-    """One protocol, both ways; `kind` is what it is called in the counts."""
+class ProtocolHandler(ABC):
+    """Parses requests and encodes responses of one protocol; `kind` is its name in the counters."""
 
     kind: ClassVar[str]
-    house: ClassVar[House]
+    errors: ClassVar[ProviderErrors]
 
     @abstractmethod
-    def read(self, body: Table) -> Asked:
-        """Understand a request.
+    def read(self, body: JsonObject) -> ParsedRequest:
+        """Parse a request.
 
         Raises:
-            Unusable: a field is missing or wrong.
+            InvalidRequest: a field is missing or invalid.
         """
 
     @abstractmethod
-    def whole(self, said: Said) -> Table:
+    def response_body(self, response: SimulatedResponse) -> JsonObject:
         """The response as one JSON object."""
 
     @abstractmethod
-    def events(self, said: Said) -> Iterator[bytes]:
-        """The same as server-sent events; without the last one the stream is broken off."""
+    def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:
+        """The response as server-sent events; without the last one the stream is incomplete."""
 
 
 def model_request(
-    model: str, messages: tuple[ModelMessage, ...], tools: list[ToolDefinition], schema: Table, seed: int | None
+    model: str, messages: tuple[ModelMessage, ...], tools: list[OfferedTool], schema: JsonObject, seed: int | None
 ) -> ModelRequest:
-    """The request as providers' adapters know it; any whole number is a seed."""
+    """The request as the adapters' interface defines it; any integer is a valid seed."""
     settings = CallSettings() if seed is None else CallSettings(seed=seed % 2**31)
     return ModelRequest(model, messages, tuple(tools), schema, settings, "")
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as the providers send it. A lone surrogate, which only a garbled request brings in, becomes `?`."""
+    """Compact JSON, as the providers send it. A lone surrogate (of a malformed request) becomes `?`."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 

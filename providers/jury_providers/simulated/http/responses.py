@@ -1,14 +1,13 @@
-"""OpenAI's Responses."""
+"""OpenAIErrors's Responses."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from jury_providers.provider import ToolDefinition
-from jury_providers.simulated.http.dialogue import Dialogue
-from jury_providers.simulated.http.faults import House, OpenAI
+from jury_providers.provider import OfferedTool
+from jury_providers.simulated.http.conversation_builder import ConversationBuilder
 from jury_providers.simulated.http.fields import (
-    Table,
-    Unusable,
+    InvalidRequest,
+    JsonObject,
     flag,
     name,
     optional_table,
@@ -18,118 +17,128 @@ from jury_providers.simulated.http.fields import (
     texts,
 )
 from jury_providers.simulated.http.pictures import of_data_url
-from jury_providers.simulated.http.protocol import REFUSAL, Asked, Protocol, Said, event, model_request
+from jury_providers.simulated.http.protocol import (
+    REFUSAL,
+    ParsedRequest,
+    ProtocolHandler,
+    SimulatedResponse,
+    event,
+    model_request,
+)
+from jury_providers.simulated.http.provider_errors import OpenAIErrors, ProviderErrors
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
 
-class Responses(Protocol):
+class Responses(ProtocolHandler):
     """`POST /v1/responses`."""
 
     kind = "responses"
-    house: ClassVar[House] = OpenAI()
+    errors: ClassVar[ProviderErrors] = OpenAIErrors()
 
-    def read(self, body: Table) -> Asked:
-        """As documented by OpenAI; nothing is kept, so a request holds its whole conversation."""
+    def read(self, body: JsonObject) -> ParsedRequest:
+        """Parse a request, as documented by OpenAIErrors; nothing is kept, so a request holds its whole conversation."""
         model = name(body.get("model"), "model")
         if body.get("previous_response_id") is not None:
-            raise Unusable("previous_response_id", "Previous response not found: nothing is stored here")
-        dialogue = Dialogue()
+            raise InvalidRequest("previous_response_id", "Previous response not found: nothing is stored here")
+        conversation = ConversationBuilder()
         if body.get("instructions") is not None:
-            dialogue.say("system", text(body["instructions"], "instructions"), "instructions")
-        given = body.get("input")
-        if isinstance(given, str):
-            dialogue.say("user", given, "input")
+            conversation.add_text("system", text(body["instructions"], "instructions"), "instructions")
+        entries = body.get("input")
+        if isinstance(entries, str):
+            conversation.add_text("user", entries, "input")
         else:
-            for index, one in enumerate(rows(given, "input")):
-                _hear(dialogue, table(one, f"input[{index}]"), f"input[{index}]")
-        messages = dialogue.finish("input")
+            for index, item in enumerate(rows(entries, "input")):
+                _add_message(conversation, table(item, f"input[{index}]"), f"input[{index}]")
+        messages = conversation.messages("input")
         tools = [
-            _tool(table(one, f"tools[{index}]"), f"tools[{index}]")
-            for index, one in enumerate(rows(body.get("tools"), "tools"))
+            _tool(table(item, f"tools[{index}]"), f"tools[{index}]")
+            for index, item in enumerate(rows(body.get("tools"), "tools"))
         ]
         form = optional_table(optional_table(body.get("text"), "text").get("format"), "text.format")
         schema = optional_table(form.get("schema"), "text.format.schema")
-        return Asked(model_request(model, messages, tools, schema, None), stream=flag(body.get("stream"), "stream"))
+        return ParsedRequest(
+            model_request(model, messages, tools, schema, None), stream=flag(body.get("stream"), "stream")
+        )
 
-    def whole(self, said: Said) -> Table:
-        """A response that is over."""
-        cut = said.speech.cut and not said.blocked
-        return _response(said, "incomplete" if cut else "completed", _items(said)) | {
+    def response_body(self, response: SimulatedResponse) -> JsonObject:
+        """A finished response."""
+        cut = response.reply.cut and not response.blocked
+        return _response(response, "incomplete" if cut else "completed", _items(response)) | {
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
-            "usage": _usage(said),
+            "usage": _usage(response),
         }
 
-    def events(self, said: Said) -> Iterator[bytes]:
+    def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:
         """From `response.created` to `response.completed` (or `incomplete`)."""
         numbers = iter(range(1_000_000_000))
 
         def numbered(kind: str, **fields: Any) -> bytes:
             return event({"type": kind, "sequence_number": next(numbers), **fields}, kind)
 
-        begun = _response(said, "in_progress", [])
-        yield numbered("response.created", response=begun)
-        yield numbered("response.in_progress", response=begun)
-        for index, item in enumerate(_items(said)):
-            place = {"item_id": item["id"], "output_index": index}
+        started = _response(response, "in_progress", [])
+        yield numbered("response.created", response=started)
+        yield numbered("response.in_progress", response=started)
+        for index, item in enumerate(_items(response)):
+            ids = {"item_id": item["id"], "output_index": index}
             if item["type"] == "function_call":
                 opening = item | {"arguments": "", "status": "in_progress"}
                 yield numbered("response.output_item.added", output_index=index, item=opening)
                 arguments = item["arguments"]
-                yield numbered("response.function_call_arguments.delta", **place, delta=arguments)
-                yield numbered("response.function_call_arguments.done", **place, name=item["name"], arguments=arguments)
+                yield numbered("response.function_call_arguments.delta", **ids, delta=arguments)
+                yield numbered("response.function_call_arguments.done", **ids, name=item["name"], arguments=arguments)
             else:
                 opening = item | {"content": [], "status": "in_progress"}
                 yield numbered("response.output_item.added", output_index=index, item=opening)
-                for kind, fields in _content(said, item["content"][0]):
-                    yield numbered(f"response.{kind}", **place, content_index=0, **fields)
+                for kind, fields in _content(response, item["content"][0]):
+                    yield numbered(f"response.{kind}", **ids, content_index=0, **fields)
             yield numbered("response.output_item.done", output_index=index, item=item)
-        ended = self.whole(said)
+        ended = self.response_body(response)
         yield numbered(f"response.{ended['status']}", response=ended)
 
 
-def _content(said: Said, part: Table) -> Iterator[tuple[str, Table]]:
-    """The events of a message's one part."""
+def _content(response: SimulatedResponse, part: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    """The events of a message's single part."""
     if part["type"] == "refusal":
         yield "content_part.added", {"part": part | {"refusal": ""}}
         yield "refusal.delta", {"delta": part["refusal"]}
         yield "refusal.done", {"refusal": part["refusal"]}
     else:
         yield "content_part.added", {"part": part | {"text": ""}}
-        for piece in said.speech.pieces():
+        for piece in response.reply.pieces():
             yield "output_text.delta", {"delta": piece, "logprobs": []}
         yield "output_text.done", {"text": part["text"], "logprobs": []}
     yield "content_part.done", {"part": part}
 
 
-def _hear(dialogue: Dialogue, item: Table, field: str) -> None:
+def _add_message(conversation: ConversationBuilder, item: JsonObject, field: str) -> None:
     kind = text(item.get("type", "message"), f"{field}.type")
     if kind == "function_call":
         text(item.get("arguments"), f"{field}.arguments")
-        dialogue.call(name(item.get("call_id"), f"{field}.call_id"), name(item.get("name"), f"{field}.name"))
+        conversation.add_call(name(item.get("call_id"), f"{field}.call_id"), name(item.get("name"), f"{field}.name"))
     elif kind == "function_call_output":
-        said = texts(item.get("output"), f"{field}.output", "input_text", "output_text")
-        dialogue.result(text(item.get("call_id"), f"{field}.call_id"), said, f"{field}.call_id")
+        result = texts(item.get("output"), f"{field}.output", "input_text", "output_text")
+        conversation.add_result(text(item.get("call_id"), f"{field}.call_id"), result, f"{field}.call_id")
     elif kind == "message":
         role = text(item.get("role"), f"{field}.role")
         if role not in _ROLES:
-            raise Unusable(f"{field}.role", f"expected one of {', '.join(_ROLES)}")
+            raise InvalidRequest(f"{field}.role", f"expected one of {', '.join(_ROLES)}")
         blocks = list(enumerate(_blocks(item.get("content"), f"{field}.content")))
         pictures = [
-            of_data_url(one.get("image_url"), f"{field}.content[{index}].image_url")
-            for index, one in blocks
-            if _is_picture(one, role)
+            of_data_url(block.get("image_url"), f"{field}.content[{index}].image_url")
+            for index, block in blocks
+            if _is_picture(block, role)
         ]
         content = [
-            # A refusal's text stands in a field of its own name.
-            one | {"text": one["refusal"]} if isinstance(one, dict) and "refusal" in one else one
-            for _, one in blocks
-            if not _is_picture(one, role)
+            # A refusal's text is in the field `refusal`.
+            block | {"text": block["refusal"]} if isinstance(block, dict) and "refusal" in block else block
+            for _, block in blocks
+            if not _is_picture(block, role)
         ]
-        said = texts(content, f"{field}.content", "input_text", "output_text", "refusal")
-        dialogue.say(_ROLES[role], said, field, pictures)
+        message = texts(content, f"{field}.content", "input_text", "output_text", "refusal")
+        conversation.add_text(_ROLES[role], message, field, pictures)
     elif kind != "reasoning":
-        raise Unusable(f"{field}.type", "expected one of message, reasoning, function_call, function_call_output")
+        raise InvalidRequest(f"{field}.type", "expected one of message, reasoning, function_call, function_call_output")
 
 
 def _is_picture(block: Any, role: str) -> bool:
@@ -140,46 +149,48 @@ def _blocks(content: object, field: str) -> list[Any]:
     return [{"type": "input_text", "text": content}] if isinstance(content, str) else rows(content, field)
 
 
-def _tool(tool: Table, field: str) -> ToolDefinition:
-    return ToolDefinition(
+def _tool(tool: JsonObject, field: str) -> OfferedTool:
+    return OfferedTool(
         name(tool.get("name"), f"{field}.name"),
         texts(tool.get("description"), f"{field}.description"),
         optional_table(tool.get("parameters"), f"{field}.parameters"),
     )
 
 
-def _items(said: Said) -> list[Table]:
-    if said.speech.tools and not said.blocked:
+def _items(response: SimulatedResponse) -> list[JsonObject]:
+    if response.reply.tools and not response.blocked:
         return [
             {
-                "id": f"fc_{said.identity}{index}",
+                "id": f"fc_{response.identity}{index}",
                 "type": "function_call",
                 "status": "completed",
-                "call_id": f"call_{said.identity}{index}",
+                "call_id": f"call_{response.identity}{index}",
                 "name": tool.name,
                 "arguments": tool.arguments,
             }
-            for index, tool in enumerate(said.speech.tools)
+            for index, tool in enumerate(response.reply.tools)
         ]
-    part: Table = {"type": "output_text", "annotations": [], "logprobs": [], "text": said.speech.text}
-    if said.blocked:
+    part: JsonObject = {"type": "output_text", "annotations": [], "logprobs": [], "text": response.reply.text}
+    if response.blocked:
         part = {"type": "refusal", "refusal": REFUSAL}
-    status = "incomplete" if said.speech.cut and not said.blocked else "completed"
-    return [{"id": f"msg_{said.identity}", "type": "message", "status": status, "role": "assistant", "content": [part]}]
+    status = "incomplete" if response.reply.cut and not response.blocked else "completed"
+    return [
+        {"id": f"msg_{response.identity}", "type": "message", "status": status, "role": "assistant", "content": [part]}
+    ]
 
 
-def _response(said: Said, status: str, output: list[Table]) -> Table:
+def _response(response: SimulatedResponse, status: str, output: list[JsonObject]) -> JsonObject:
     return {
-        "id": f"resp_{said.identity}",
+        "id": f"resp_{response.identity}",
         "object": "response",
-        "created_at": said.created,
+        "created_at": response.created,
         "status": status,
         "background": False,
         "error": None,
         "incomplete_details": None,
         "instructions": None,
         "max_output_tokens": None,
-        "model": said.model,
+        "model": response.model,
         "output": output,
         "parallel_tool_calls": True,
         "previous_response_id": None,
@@ -193,12 +204,12 @@ def _response(said: Said, status: str, output: list[Table]) -> Table:
     }
 
 
-def _usage(said: Said) -> Table:
-    sent, given = said.speech.usage.input_tokens or 0, said.speech.usage.output_tokens or 0
+def _usage(response: SimulatedResponse) -> JsonObject:
+    sent, generated = response.reply.usage.input_tokens or 0, response.reply.usage.output_tokens or 0
     return {
         "input_tokens": sent,
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-        "output_tokens": given,
+        "output_tokens": generated,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": sent + given,
+        "total_tokens": sent + generated,
     }

@@ -1,4 +1,4 @@
-"""The server itself, on uvicorn: for the command `jury simulate`, and for tests of whatever speaks HTTP to models."""
+"""The simulation server on uvicorn, for the command `jury simulate` and for tests of model clients."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,27 +12,27 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jury_providers.embedded_server import EmbeddedServer, listening_socket
 from jury_providers.simulated.http.app import simulation_app
+from jury_providers.simulated.http.backend import SimulationBackend
+from jury_providers.simulated.http.counters import ServerCounters
 from jury_providers.simulated.http.delivery import ABORT
-from jury_providers.simulated.http.desk import Desk
-from jury_providers.simulated.http.served import Served
-from jury_providers.simulated.script import AS_USUAL, Script
+from jury_providers.simulated.script import NO_FAULTS, Script
 
 HEADER = ("x-jury-simulated", "1")
-"""On every response, so that nothing passes for a model's."""
+"""On every response, so that none can be mistaken for a model's."""
 
 _BACKLOG = 4096
 
 
 class Simulation(NamedTuple):
-    """A server that runs: its URL without a path, what it served so far, and whether only this machine reaches it."""
+    """A running server: its URL without a path, its counters, and whether it listens on a loopback address only."""
 
     url: str
-    served: Served
+    served: ServerCounters
     loopback: bool
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment that leads the providers' clients here."""
+        """The environment variables that direct the providers' clients to it."""
         return {
             "OPENAI_BASE_URL": f"{self.url}/v1",
             "ANTHROPIC_BASE_URL": self.url,
@@ -42,25 +42,25 @@ class Simulation(NamedTuple):
 
 @asynccontextmanager
 async def simulation_server(
-    script: Script = AS_USUAL, seed: int = 0, *, host: str = "127.0.0.1", port: int = 0
+    script: Script = NO_FAULTS, seed: int = 0, *, host: str = "127.0.0.1", port: int = 0
 ) -> AsyncIterator[Simulation]:
-    """Serve simulated models while the context lasts, in this event loop.
+    """Serve simulated models in this event loop, within the context.
 
     Args:
-        script: delays and faults; a `WireScript` has those of the wire too.
-        seed: of the readers, where a request holds none.
+        script: latency and faults; a `WireScript` has wire faults too.
+        seed: for requests without a seed.
         host: the address to listen at.
-        port: 0 takes a free one.
+        port: 0: any free port.
 
     Raises:
-        CannotListen: the address is in use, or none of this machine's.
+        CannotListen: the address is in use, or not one of this machine's.
     """
     listener = listening_socket(host, port, _BACKLOG)
     address = ip_address(listener.getsockname()[0])
     url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
-    desk = Desk(script, seed)
+    backend = SimulationBackend(script, seed)
     config = uvicorn.Config(
-        simulation_app(desk),
+        simulation_app(backend),
         http=_Protocol,
         lifespan="off",
         ws="none",
@@ -70,13 +70,13 @@ async def simulation_server(
         server_header=False,
         headers=[HEADER],
         backlog=_BACKLOG,
-        # What is still unanswered then is held on purpose, or late.
+        # Requests still open then are hanging on purpose, or late.
         timeout_graceful_shutdown=0,
     )
     server = EmbeddedServer(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        yield Simulation(url, desk.served, loopback)
+        yield Simulation(url, backend.served, loopback)
     finally:
         server.should_exit = True
         await serving
@@ -84,7 +84,7 @@ async def simulation_server(
 
 
 class _Protocol(H11Protocol):
-    """Lets the application drop a connection, which ASGI alone can't."""
+    """Lets the application drop a connection, which ASGI does not support."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -98,7 +98,7 @@ class _Protocol(H11Protocol):
 
 
 def _authority(address: IPv4Address | IPv6Address) -> str:
-    """How clients on this machine name it."""
+    """Host part of the URL for clients on this machine."""
     if address.is_unspecified:
-        return "127.0.0.1" if address.version == 4 else "[::1]"  # noqa: PLR2004  (of the Internet Protocol)
+        return "127.0.0.1" if address.version == 4 else "[::1]"  # noqa: PLR2004  (of the Internet ProtocolHandler)
     return str(address) if address.version == 4 else f"[{address}]"  # noqa: PLR2004

@@ -1,54 +1,57 @@
-"""How each provider says that a call failed: status, headers and body of every outcome, and of a refused request."""
+"""The error responses of each provider: status, headers and body by outcome, and for invalid requests."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 RETRY_AFTER = 1
-"""Seconds that a client is told to wait when it calls too often."""
+"""Seconds, in rate limit errors."""
 
 _QUOTA = "You exceeded your current quota, please check your plan and billing details."
 _PER_MINUTE = "GenerateRequestsPerMinutePerProjectPerModel"
 _PER_DAY = "GenerateRequestsPerDayPerProjectPerModel"
 
 
-class Failure(NamedTuple):
-    """A response that is no answer."""
+class ErrorResponse(NamedTuple):
+    """An HTTP error response."""
 
     status: int
     body: dict[str, Any]
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class House(ABC):
-    """A provider's manner. `failures` by outcome; `request_id` is the header that names a request, if there is one."""
+class ProviderErrors(ABC):
+    """A provider's error responses and list of models.
+
+    `failures` by outcome; `request_id` is the response header with the request's id, if the provider has one.
+    """
 
     request_id: ClassVar[str | None]
-    errors_name_request: ClassVar[bool] = False
-    failures: ClassVar[Mapping[str, Failure]]
+    body_has_request_id: ClassVar[bool] = False
+    failures: ClassVar[Mapping[str, ErrorResponse]]
 
     @abstractmethod
-    def refusal(self, status: int, message: str) -> Failure:
-        """The request is wrong."""
+    def refusal(self, status: int, message: str) -> ErrorResponse:
+        """The response to an invalid request."""
 
     @abstractmethod
     def models(self, name: str) -> dict[str, Any]:
-        """The list of models, which is one."""
+        """The list of models, with one entry."""
 
-    def body(self, failure: Failure, identity: str) -> dict[str, Any]:
-        """What is sent; `identity` names the request."""
-        return failure.body | ({"request_id": identity} if self.errors_name_request else {})
-
-
-def _openai(status: int, kind: str, code: str | None, message: str, *headers: tuple[str, str]) -> Failure:
-    return Failure(status, {"error": {"message": message, "type": kind, "param": None, "code": code}}, headers)
+    def body(self, failure: ErrorResponse, identity: str) -> dict[str, Any]:
+        """The body to send; `identity` is the request's id."""
+        return failure.body | ({"request_id": identity} if self.body_has_request_id else {})
 
 
-class OpenAI(House):
+def _openai(status: int, kind: str, code: str | None, message: str, *headers: tuple[str, str]) -> ErrorResponse:
+    return ErrorResponse(status, {"error": {"message": message, "type": kind, "param": None, "code": code}}, headers)
+
+
+class OpenAIErrors(ProviderErrors):
     """Chat Completions and Responses."""
 
     request_id = "x-request-id"
-    failures: ClassVar[Mapping[str, Failure]] = {
+    failures: ClassVar[Mapping[str, ErrorResponse]] = {
         "rate_limited": _openai(
             429,
             "requests",
@@ -71,25 +74,25 @@ class OpenAI(House):
         ),
     }
 
-    def refusal(self, status: int, message: str) -> Failure:
-        """As OpenAI says it."""
+    def refusal(self, status: int, message: str) -> ErrorResponse:
+        """The response to an invalid request."""
         return _openai(status, "invalid_request_error", None, message)
 
     def models(self, name: str) -> dict[str, Any]:
-        """As OpenAI lists them."""
+        """The list of models."""
         return {"object": "list", "data": [{"id": name, "object": "model", "created": 0, "owned_by": "simulated"}]}
 
 
-def _anthropic(status: int, kind: str, message: str, *headers: tuple[str, str]) -> Failure:
-    return Failure(status, {"type": "error", "error": {"type": kind, "message": message}}, headers)
+def _anthropic(status: int, kind: str, message: str, *headers: tuple[str, str]) -> ErrorResponse:
+    return ErrorResponse(status, {"type": "error", "error": {"type": kind, "message": message}}, headers)
 
 
-class Anthropic(House):
+class AnthropicErrors(ProviderErrors):
     """Messages."""
 
     request_id = "request-id"
-    errors_name_request = True
-    failures: ClassVar[Mapping[str, Failure]] = {
+    body_has_request_id = True
+    failures: ClassVar[Mapping[str, ErrorResponse]] = {
         "rate_limited": _anthropic(
             429,
             "rate_limit_error",
@@ -106,24 +109,26 @@ class Anthropic(House):
     }
     _KINDS: ClassVar[Mapping[int, str]] = {404: "not_found_error", 413: "request_too_large", 500: "api_error"}
 
-    def refusal(self, status: int, message: str) -> Failure:
-        """As Anthropic says it."""
+    def refusal(self, status: int, message: str) -> ErrorResponse:
+        """The response to an invalid request."""
         return _anthropic(status, self._KINDS.get(status, "invalid_request_error"), message)
 
     def models(self, name: str) -> dict[str, Any]:
-        """As Anthropic lists them."""
+        """The list of models."""
         model = {"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
         return {"data": [model], "first_id": name, "last_id": name, "has_more": False}
 
 
-def _google(status: int, kind: str, message: str, *details: dict[str, Any]) -> Failure:
+def _google(status: int, kind: str, message: str, *details: dict[str, Any]) -> ErrorResponse:
     error: dict[str, Any] = {"code": status, "message": message, "status": kind}
     if details:
-        error["details"] = [{"@type": f"type.googleapis.com/google.rpc.{one.pop('@type')}", **one} for one in details]
-    return Failure(status, {"error": error})
+        error["details"] = [
+            {"@type": f"type.googleapis.com/google.rpc.{detail.pop('@type')}", **detail} for detail in details
+        ]
+    return ErrorResponse(status, {"error": error})
 
 
-def _exhausted(quota: str) -> Failure:
+def _exhausted(quota: str) -> ErrorResponse:
     violation = {
         "quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
         "quotaId": quota,
@@ -138,11 +143,11 @@ def _exhausted(quota: str) -> Failure:
     )
 
 
-class Google(House):
+class GoogleErrors(ProviderErrors):
     """generateContent."""
 
     request_id = None
-    failures: ClassVar[Mapping[str, Failure]] = {
+    failures: ClassVar[Mapping[str, ErrorResponse]] = {
         "rate_limited": _exhausted(_PER_MINUTE),
         "quota": _exhausted(_PER_DAY),
         "authentication": _google(
@@ -166,11 +171,11 @@ class Google(House):
     }
     _KINDS: ClassVar[Mapping[int, str]] = {404: "NOT_FOUND", 405: "NOT_FOUND", 500: "INTERNAL"}
 
-    def refusal(self, status: int, message: str) -> Failure:
-        """As Google says it."""
+    def refusal(self, status: int, message: str) -> ErrorResponse:
+        """The response to an invalid request."""
         return _google(status, self._KINDS.get(status, "INVALID_ARGUMENT"), message)
 
     def models(self, name: str) -> dict[str, Any]:
-        """As Google lists them."""
+        """The list of models."""
         methods = ["generateContent", "streamGenerateContent"]
         return {"models": [{"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": methods}]}

@@ -8,19 +8,19 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_providers.provider import ModelRequest, RequestedTool
 from jury_providers.simulated.prompt import Prompt
-from jury_providers.simulated.reader import Reader
-from jury_providers.simulated.script import SPOILT, UNPARSEABLE, WRONG_BALLOT
-from jury_providers.tokens import LIKELY_PICTURE_TOKENS, request_pictures
+from jury_providers.simulated.reader import SimulatedReader
+from jury_providers.simulated.script import UNPARSEABLE, UNUSABLE_ANSWERS, WRONG_BALLOT
+from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, request_pictures
 
 _CHARACTERS_A_TOKEN = 4
 _PIECE = 60
 """Characters of a streamed piece."""
 
 _ANOTHERS_BALLOT = "a" * 16
-_SPOILT = (*SPOILT, CallOutcome.TRUNCATED.value)
+_UNUSABLE_ANSWERS = (*UNUSABLE_ANSWERS, CallOutcome.TRUNCATED.value)
 
 
-class Speech(NamedTuple):
+class RenderedReply(NamedTuple):
     """One reply: text, or tools that are asked for; `cut` where it breaks off."""
 
     text: str
@@ -34,10 +34,10 @@ class Speech(NamedTuple):
             yield self.text[start : start + _PIECE]
 
 
-def speak(reader: Reader, prompt: Prompt, request: ModelRequest, fault: str | None) -> Speech:
+def render_reply(reader: SimulatedReader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
     """What is said to a request; of the faults, those that spoil an answer are heeded: prose, a ballot, a cut."""
     # A spoilt answer is an answer: the tools are passed over.
-    spoken = reader.respond(prompt, request, tools=fault not in _SPOILT)
+    spoken = reader.respond(prompt, request, tools=fault not in _UNUSABLE_ANSWERS)
     if fault == UNPARSEABLE:
         text = spoken.prose
     elif spoken.tools:
@@ -51,6 +51,6 @@ def speak(reader: Reader, prompt: Prompt, request: ModelRequest, fault: str | No
         text = text[: len(text) // 2]
     sent = sum(len(message.text) for message in request.messages)
     said = len(text) + sum(len(tool.name) + len(tool.arguments) for tool in spoken.tools)
-    seen = sent // _CHARACTERS_A_TOKEN + request_pictures(request) * LIKELY_PICTURE_TOKENS
+    seen = sent // _CHARACTERS_A_TOKEN + request_pictures(request) * ESTIMATED_PICTURE_TOKENS
     usage = Usage(input_tokens=seen, output_tokens=said // _CHARACTERS_A_TOKEN)
-    return Speech(text, spoken.tools, cut, usage)
+    return RenderedReply(text, spoken.tools, cut, usage)

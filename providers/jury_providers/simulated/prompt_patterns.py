@@ -27,7 +27,7 @@ _GROUPS = {
 }
 
 
-class Line(NamedTuple):
+class LinePattern(NamedTuple):
     """One line of a prompt: its fixed beginning, by which it is found quickly, and the pattern of all of it."""
 
     prefix: str
@@ -58,7 +58,7 @@ class Line(NamedTuple):
         return self.pattern.match(line) if line.startswith(self.prefix) else None
 
 
-def line_of(text: str, placeholder: str | None = None) -> Line:
+def line_of(text: str, placeholder: str | None = None) -> LinePattern:
     """The line of the template `text` that holds `$placeholder`; its first line when none is named."""
     lines = text.strip("\n").split("\n")
     chosen = lines[0] if placeholder is None else next(line for line in lines if f"${placeholder}" in line)
@@ -72,50 +72,50 @@ def line_of(text: str, placeholder: str | None = None) -> Line:
         seen.add(name)
         last = hole.end()
     pattern += re.escape(chosen[last:])
-    return Line(chosen if prefix is None else prefix, re.compile(pattern + r"(?=\n|\Z)"))
+    return LinePattern(chosen if prefix is None else prefix, re.compile(pattern + r"(?=\n|\Z)"))
 
 
-class Wording(NamedTuple):
+class PromptPatterns(NamedTuple):
     """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind."""
 
     language: str
     texts: Texts
-    seat: Line
-    role: Line
-    judge: Line
-    ballot: Line
-    marker: Line
-    tasks: tuple[tuple[str, Line], ...]
-    peer_initial: Line
-    peer_round: Line
+    seat: LinePattern
+    role: LinePattern
+    judge: LinePattern
+    ballot: LinePattern
+    marker: LinePattern
+    tasks: tuple[tuple[str, LinePattern], ...]
+    peer_initial: LinePattern
+    peer_round: LinePattern
     roles: dict[str, str]
     heads: dict[str, str]
     speakers: dict[str, str]
     authors: dict[str, str]
-    scenario: Line
-    item: Line
-    unseen: Line
-    gate_total: tuple[Line, Line]
-    card_total: tuple[Line, Line]
-    pass_rate: Line
-    scores: Line
-    dimension: Line
-    scenario_rule: Line
+    scenario: LinePattern
+    item: LinePattern
+    unseen: LinePattern
+    gate_total: tuple[LinePattern, LinePattern]
+    card_total: tuple[LinePattern, LinePattern]
+    pass_rate: LinePattern
+    scores: LinePattern
+    dimension: LinePattern
+    scenario_rule: LinePattern
 
 
 @cache
-def wordings() -> tuple[Wording, ...]:
+def all_prompt_patterns() -> tuple[PromptPatterns, ...]:
     """Every prompts file there is, the latest version first."""
     return tuple(
-        _wording(language, load_prompts(version, language).texts)
+        _patterns(language, load_prompts(version, language).texts)
         for version in range(PROMPTS_VERSION, 0, -1)
         for language in LANGUAGES
     )
 
 
-def _wording(language: str, texts: Texts) -> Wording:
+def _patterns(language: str, texts: Texts) -> PromptPatterns:
     case, turns, artifacts = texts.case, texts.turns, texts.artifacts
-    return Wording(
+    return PromptPatterns(
         language=language,
         texts=texts,
         seat=line_of(texts.system.juror, "letter"),
