@@ -18,10 +18,10 @@ from functools import partial
 from multiprocessing.connection import Connection as Pipe
 from typing import Any, NamedTuple
 
-from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.provider import ModelMessage, ModelRequest, Provider
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelMessage, ModelRequest, Provider
 
 SYSTEM, PROMPT = "s" * 300, "The agent was asked for a report. " * 88
 ANSWER = json.dumps({"verdict": "safe_pass", "score": 90, "rationale": "r" * 950})
@@ -124,10 +124,10 @@ def pairs(url: str) -> dict[str, Pair]:
     from google import genai
     from google.genai import types
 
-    from jury_actors.providers.sdk.anthropic_messages import AnthropicMessages
-    from jury_actors.providers.sdk.google_generate import GoogleGenerate
-    from jury_actors.providers.sdk.openai_chat import OpenAIChat
-    from jury_actors.providers.sdk.openai_responses import OpenAIResponses
+    from jury_providers.sdk.anthropic_messages import AnthropicMessages
+    from jury_providers.sdk.google_generate import GoogleGenerate
+    from jury_providers.sdk.openai_chat import OpenAIChat
+    from jury_providers.sdk.openai_responses import OpenAIResponses
 
     of_openai = openai.AsyncOpenAI(api_key=KEY, base_url=f"{url}/v1", max_retries=0)
     of_anthropic = anthropic.AsyncAnthropic(api_key=KEY, base_url=url, max_retries=0)
@@ -179,10 +179,10 @@ def pairs(url: str) -> dict[str, Pair]:
         return (await of_google.aio.models.generate_content(model=MODEL, contents=PROMPT, config=config)).text
 
     return {
-        "openai": Pair(chat, OpenAIChat(Connection("openai", f"{url}/v1", KEY))),
-        "openai-responses": Pair(responses, OpenAIResponses(Connection("openai-responses", f"{url}/v1", KEY))),
-        "anthropic": Pair(messages, AnthropicMessages(Connection("anthropic", url, KEY))),
-        "google": Pair(generate, GoogleGenerate(Connection("google", url, KEY))),
+        "openai": Pair(chat, OpenAIChat(ProviderConnection("openai", f"{url}/v1", KEY))),
+        "openai-responses": Pair(responses, OpenAIResponses(ProviderConnection("openai-responses", f"{url}/v1", KEY))),
+        "anthropic": Pair(messages, AnthropicMessages(ProviderConnection("anthropic", url, KEY))),
+        "google": Pair(generate, GoogleGenerate(ProviderConnection("google", url, KEY))),
     }
 
 

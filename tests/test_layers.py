@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = {"events": "jury_events", "debate": "jury_debate", "store": "jury_store", "migrations": "jury_migrations",
-           "replay": "jury_replay", "actors": "jury_actors", "judge": "jury_judge"}  # fmt: skip
+FOLDERS = {
+    folder: f"jury_{folder}"
+    for folder in ("events", "debate", "store", "migrations", "replay", "providers", "actors", "judge")
+}
 
 
 def lint(path: Path) -> subprocess.CompletedProcess[str]:
@@ -48,6 +50,11 @@ def test_the_house_keeps_its_layers(house: Path) -> None:
         ("jury_store", "import jury_debate.errors"),
         ("jury_replay", "import ray"),
         ("jury_replay", "import jury_actors.errors"),
+        ("jury_replay", "import jury_providers.errors"),
+        ("jury_providers", "import jury_store.errors"),
+        ("jury_providers", "import jury_actors.errors"),
+        ("jury_providers", "import ray"),
+        ("jury_providers", "import openai"),
         ("jury_actors", "import jury_judge.errors"),
         ("jury_actors", "import openai"),
         ("jury_judge", "import anthropic"),

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.providers.simulated.http.server import simulation_server
 from jury_judge.panels.files import load_panel
+from jury_providers.simulated.http.server import simulation_server
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

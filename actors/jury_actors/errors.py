@@ -7,18 +7,6 @@ class ActorError(JuryError):
     """The jury could not do its work."""
 
 
-class UnknownProvider(ActorError):
-    """A panel names a provider that is not there; the message lists those that are."""
-
-
-class KeyMissing(ActorError):
-    """A provider that a panel names wants a key and none is set; the message names the variable."""
-
-
-class BadVariable(ActorError):
-    """An environment variable cannot be a provider's key or base URL; the message names it, never what it holds."""
-
-
 class Halted(ActorError):
     """No further call of the run can fare better before a person acts: a key refused, a quota or a budget used up.
 

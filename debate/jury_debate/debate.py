@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from jury_debate.assignment import Assignment
 from jury_debate.rules import Rules, rules_of
-from jury_debate.rules_v1.assignment import Assignment
-from jury_debate.rules_v1.outcome import Outcome
-from jury_debate.rules_v1.state import DebateState
+from jury_debate.state import DebateState
+from jury_debate.step_outcome import Outcome
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
@@ -37,7 +37,7 @@ class Debate:
         for event in events:
             self.state = self.rules.evolve(self.state, event)
 
-    def learn(self, step_id: str, outcome: Outcome) -> None:
+    def add_outcome(self, step_id: str, outcome: Outcome) -> None:
         """Take the outcome of a step; the first one stands."""
         self._outcomes.setdefault(step_id, outcome)
 
@@ -55,9 +55,9 @@ class Debate:
             self.state = self.rules.evolve(self.state, event)
         return event
 
-    def asked_for(self) -> tuple[Step, ...]:
+    def pending_steps(self) -> tuple[Step, ...]:
         """The steps whose answers are waited for."""
-        return self.rules.asked_for(self.state, self._outcomes)
+        return self.rules.pending_steps(self.state, self._outcomes)
 
     def is_reused(self, step: Step) -> bool:
         """Whether the step's answers were given in the debate that this one branches off."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from jury_debate.artifact_tools import ToolAnswer
+from jury_debate.assignment import Assignment
 from jury_debate.errors import UnknownRules
 from jury_debate.rules_v1 import (
     answers,
@@ -16,11 +17,10 @@ from jury_debate.rules_v1 import (
     recount,
     tool_answer,
 )
-from jury_debate.rules_v1.assignment import Assignment
 from jury_debate.rules_v1.conversation import Conversation, Reply
-from jury_debate.rules_v1.outcome import Outcome
 from jury_debate.rules_v1.recount import Recount
-from jury_debate.rules_v1.state import UNOPENED, DebateState
+from jury_debate.state import UNOPENED, DebateState
+from jury_debate.step_outcome import Outcome
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
@@ -34,7 +34,7 @@ class Rules(NamedTuple):
     open_debate: Callable[..., DebateOpened]
     evolve: Callable[[DebateState, DebateEvent], DebateState]
     following: Callable[[DebateState, Mapping[str, Outcome], bytes, PartMaker], DebateEvent | None]
-    asked_for: Callable[[DebateState, Mapping[str, Outcome]], tuple[Step, ...]]
+    pending_steps: Callable[[DebateState, Mapping[str, Outcome]], tuple[Step, ...]]
     assign: Callable[[DebateState, Step, bytes], Assignment]
     converse: Callable[[Assignment, PartMaker], Conversation]
     recall: Callable[[ExchangeRecorded, Callable[[PartRef], bytes]], Reply]
@@ -49,7 +49,7 @@ RULES: Mapping[int, Rules] = {
         open_debate=opening.open_debate,
         evolve=machine.evolve,
         following=decision.following,
-        asked_for=decision.asked_for,
+        pending_steps=decision.pending_steps,
         assign=assignment.assign,
         converse=conversation.Conversation,
         recall=recall.recall,

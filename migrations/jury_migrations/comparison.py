@@ -10,8 +10,8 @@ from sqlalchemy import Connection, inspect
 
 from jury_migrations.role_rights import differing_rights
 from jury_migrations.upgrading import connected
-from jury_store.guards import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
 from jury_store.schema import REVISION, SEARCH_INDEX, SEARCH_SHADOWS, metadata
+from jury_store.triggers import POSTGRES_FUNCTIONS, POSTGRES_TRIGGERS, SQLITE_TRIGGERS
 
 _TRIGGERS = """
 SELECT t.tgname, c.relname, p.proname, t.tgtype, t.tgenabled

@@ -15,10 +15,10 @@ from sqlalchemy.exc import DBAPIError
 from jury_migrations.role_rights import RIGHTS, differences, grants
 from jury_migrations.upgrading import upgrade
 from jury_store.errors import LoginsRefused, StoreUnreachable, UnsupportedStore
-from jury_store.guards import POSTGRES_FUNCTIONS
-from jury_store.opening import shown, store_url
+from jury_store.opening import parse_store_url, redacted_url
 from jury_store.postgres_engine import postgres_engine
 from jury_store.postgres_role import ERASER_ROLE, READER_ROLE, WRITER_ROLE
+from jury_store.triggers import POSTGRES_FUNCTIONS
 
 OWNER = "owner"
 ROLES: dict[str, tuple[str, ...]] = {
@@ -42,7 +42,7 @@ class Login(NamedTuple):
     password: str | None
 
 
-class Place(NamedTuple):
+class DatabaseAddress(NamedTuple):
     """Where the server is, as a file of passwords names it; a socket's folder is a host too."""
 
     host: str
@@ -55,7 +55,7 @@ Passwords = Callable[[str, bool], str | None]
 
 
 def set_up_logins(
-    url: str, *, prefix: str | None, passwords: Passwords, keep: Callable[[Place, Sequence[Login]], None]
+    url: str, *, prefix: str | None, passwords: Passwords, keep: Callable[[DatabaseAddress, Sequence[Login]], None]
 ) -> list[Login]:
     """Make or correct the four logins of the store at `url`, which is made or brought forward first.
 
@@ -73,7 +73,7 @@ def set_up_logins(
         LoginsRefused: a name cannot be used, a right is missing, or a login has rights from elsewhere.
         StoreUnreachable, OpeningFailed: the URL leads nowhere, or to something else.
     """
-    parsed = store_url(url)
+    parsed = parse_store_url(url)
     name = shown(parsed)
     if parsed.get_backend_name() != "postgresql":
         raise UnsupportedStore(
@@ -91,7 +91,7 @@ def set_up_logins(
                 for kind, login in ((kind, f"{prefix}_{kind}_login") for kind in ROLES)
             ]
             _set_up(connection, logins)
-            keep(Place(driver.info.host, driver.info.port, driver.info.dbname), logins)
+            keep(DatabaseAddress(driver.info.host, driver.info.port, driver.info.dbname), logins)
     except DBAPIError as error:
         said = (str(error.orig).strip().splitlines() or ["no answer"])[0]
         if isinstance(error.orig, psycopg.errors.LockNotAvailable):

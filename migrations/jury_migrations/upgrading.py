@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from jury_migrations.role_rights import set_rights
 from jury_store import listing, searching
 from jury_store.dialects import DIALECTS
-from jury_store.disk_trouble import disk_trouble
+from jury_store.driver_errors import disk_trouble
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
 from jury_store.opening import cause_of, database_path, shown, sqlite_engine, store_url
 from jury_store.postgres_engine import postgres_engine
@@ -44,7 +44,7 @@ def upgrade(url: str, *, wait: float = 20.0) -> str:
         NotAStore: it is a database, or a file, of something else.
         StoreTooNew: a newer Jury Judge made it.
     """
-    parsed = store_url(url)
+    parsed = parse_store_url(url)
     name = shown(parsed)
     if parsed.get_backend_name() != "sqlite":
         with _connected(postgres_engine(parsed), name) as connection:
@@ -88,7 +88,7 @@ def connected(url: str) -> Iterator[Connection]:
     Raises:
         StoreMissing: a SQLite file that is not there.
     """
-    parsed = store_url(url)
+    parsed = parse_store_url(url)
     name = shown(parsed)
     if parsed.get_backend_name() == "sqlite":
         path = database_path(parsed)

@@ -16,7 +16,7 @@ from jury_store.seals.attestation import COSIGNATURE, TIMESTAMP, Attestation
 from jury_store.seals.cosignature import WitnessKey
 from jury_store.seals.note import Signature, read_checkpoint, read_signature_line
 from jury_store.seals.seal import Seal
-from jury_store.seals.timestamp import read_stamp, stamp_fault
+from jury_store.seals.timestamp import read_timestamp, timestamp_fault
 
 
 class Trust(NamedTuple):
@@ -93,7 +93,7 @@ def _fault(one: Attestation, notes: Mapping[int, bytes]) -> str | None:
     if not isinstance(content, bytes) or not isinstance(note, bytes):
         return "a column holds a value of the wrong kind"
     if one.kind == TIMESTAMP:
-        return stamp_fault(one.content, note)
+        return timestamp_fault(one.content, note)
     if one.kind != COSIGNATURE:
         return "nobody knows what that is"
     try:
@@ -151,5 +151,5 @@ def _stamped(
 
 def _good_stamps(stamps: Sequence[bytes], note: bytes, authorities: Sequence[Certificate]) -> Iterator[datetime]:
     for stamp in stamps:
-        if stamp_fault(stamp, note, authorities) is None:
-            yield read_stamp(stamp).at
+        if timestamp_fault(stamp, note, authorities) is None:
+            yield read_timestamp(stamp).at

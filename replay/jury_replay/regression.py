@@ -11,9 +11,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jury_debate.rules_registry import RULES, rules_of
+from jury_events.regular_files import read_text
+
 from jury_debate.errors import DebateError
 from jury_debate.prompts import PROMPTS_VERSION
-from jury_debate.rules import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
 from jury_events.errors import EventError, UnknownPart
@@ -26,7 +28,6 @@ from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.recorded import broken, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_store.inventory import DebateRecord
-from jury_store.named_files import read_text
 
 ACCEPTED_SUFFIX = ".accepted.json"
 TODAY = max(RULES)

@@ -11,11 +11,11 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest
 from jury_store import part_rows
+from jury_store.append_plan import Kept, Ledger, NeedsCare, first_refusal
 from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
 from jury_store.inventory import Head
-from jury_store.ledger import Kept, Ledger, NeedsCare, first_refusal
 from jury_store.schema import POSITION
 from jury_store.seal_rows import keep_origin
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 class Dialect(NamedTuple):
     """Statements with positional parameters; `texts` packs a list of ids into the one parameter of `..._in`.
 
-    `texts_named(n)` reads the texts of n pairs of debate and digest. `search` gives the debates of whose texts one has
+    `searchable_digests(n)` reads the texts of n pairs of debate and digest. `search` gives the debates of whose texts one has
     all terms that `sought` packs into its parameter; the index that it uses is kept by `index_terms` and `forget_…`
     where the database does not do that itself.
     """
@@ -45,8 +45,8 @@ class Dialect(NamedTuple):
     insert_attestation: str
     origins: str
     insert_origin: str
-    keep_run_size: str
-    texts_named: Callable[[int], str]
+    store_run_size: str
+    searchable_digests: Callable[[int], str]
     search: str
     sought: Callable[[Sequence[str]], str]
     insert_search_text: str
@@ -126,11 +126,11 @@ def _dialect(
             f"WHERE NOT EXISTS (SELECT 1 FROM origins WHERE debate_id = ?){skip}"
         ),
         # The largest number stays; one that is not known yet takes its place, and gives it to the next that is.
-        keep_run_size=written(
+        store_run_size=written(
             "INSERT INTO run_sizes (run_id, cases) VALUES (?, ?) ON CONFLICT (run_id) DO UPDATE SET cases = "
             "CASE WHEN run_sizes.cases > excluded.cases THEN run_sizes.cases ELSE excluded.cases END"
         ),
-        texts_named=lambda pairs: written(
+        searchable_digests=lambda pairs: written(
             "SELECT p.debate_id, p.digest, p.salt, p.content FROM (VALUES "
             + ", ".join(["(?, ?)"] * pairs)
             + ") AS named JOIN parts p ON p.debate_id = named.column1 AND p.digest = named.column2"

@@ -19,7 +19,7 @@ class Fenced(AppendRefused):
     """A newer writer took over the debate; whoever held it must stop."""
 
 
-class Mismatch(AppendRefused):
+class EventConflict(AppendRefused):
     """The log holds another event under this id: two writers disagree about what happened."""
 
 
@@ -99,7 +99,7 @@ class BadSealKey(SealError):
     """A line or a file is not the key that is needed."""
 
 
-class SealKeyFile(SealError):
+class SealKeyFileError(SealError):
     """A key file cannot be read or made."""
 
 

@@ -15,7 +15,7 @@ from jury_events.parts import Digest, Part
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import StoreError
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
-from jury_store.list_order import NEWEST, Order, Place
+from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 
@@ -63,10 +63,10 @@ class EventStore(ABC):
     ) -> list[Appended | StoreError]:
         """Store a group of requests in one transaction, in order; durable when this returns.
 
-        Gives one answer a request. A refused request (`WrongVersion`, `Fenced`, `Mismatch`, `InvalidAppend`) has its
+        Gives one answer a request. A refused request (`WrongVersion`, `Fenced`, `EventConflict`, `InvalidAppend`) has its
         error in its place and leaves the others alone. An event whose id the stream holds already is a repeat: it
         succeeds without effect when its type, schema, fields and texts are the same (the first writer's salts and times
-        stay), else the request is a `Mismatch`. A debate append of nothing but repeats succeeds at any expected
+        stay), else the request is a `EventConflict`. A debate append of nothing but repeats succeeds at any expected
         version. Texts that were erased are taken to be the same.
 
         Where the requests are `together`, the refusal of one refuses all: each has its error, and nothing is stored.
@@ -160,7 +160,7 @@ class EventStore(ABC):
         """The seal over the most events; None when the log was never sealed."""
 
     @abstractmethod
-    def keep_seal(self, seal: Seal) -> bool:
+    def store_seal(self, seal: Seal) -> bool:
         """Store a seal for good; False when there is one over as many events already, which stays.
 
         Raises:
@@ -168,7 +168,7 @@ class EventStore(ABC):
         """
 
     @abstractmethod
-    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    def store_run_size(self, run_id: str, cases: int | None) -> None:
         """Note how many cases a run has, for those who look how far it is; the largest number that was noted stays.
 
         Args:
@@ -184,7 +184,7 @@ class EventStore(ABC):
         """What others state of the seals over this log, by size, kind and digest."""
 
     @abstractmethod
-    def keep_attestation(self, attestation: Attestation) -> bool:
+    def store_attestation(self, attestation: Attestation) -> bool:
         """Store a statement about a seal for good; False when the same one is stored already.
 
         Raises:
@@ -262,10 +262,10 @@ class EventStore(ABC):
     def listed(
         self,
         wanted: DebateFilter = EVERY_DEBATE,
-        order: Order = NEWEST,
+        order: SortOrder = NEWEST,
         *,
         limit: int = 200,
-        after: Place | None = None,
+        after: PageCursor | None = None,
     ) -> list[DebateRow]:
         """Debates, the newest first or in another order, up to date.
 
@@ -273,7 +273,7 @@ class EventStore(ABC):
             wanted: which of them.
             order: by what they are sorted.
             limit: how many at most.
-            after: only those that come after this place in that order (`Order.place` of the last one seen).
+            after: only those that come after this place in that order (`SortOrder.place` of the last one seen).
         """
 
     @abstractmethod

@@ -24,7 +24,7 @@ from jury_store.list_queries import FIELDS_IN_COLUMNS
 from jury_store.listing import lag, rows_of
 from jury_store.projection import Row, counts_of, row_of
 from jury_store.schema import debate_fields, debates, metadata, runs
-from jury_store.search_terms import texts_named
+from jury_store.search_terms import searchable_digests
 from jury_store.searching import rows_of_debates
 
 _SHOWN = 20
@@ -143,7 +143,7 @@ def _searched(record: DebateRecord, last: int) -> list[int]:
         # Where nothing was erased, who evaluates or speaks writes something.
         and (
             (not gone and event.type in {"juror_evaluated", "statement_made"})
-            or any(one in record.parts and one not in gone for one in texts_named(event))
+            or any(one in record.parts and one not in gone for one in searchable_digests(event))
         )
     ]
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-SORTS: Mapping[str, str] = {
+SORT_COLUMNS: Mapping[str, str] = {
     "opened": "position",
     "updated": "updated_at",
     "ended": "ended_at",
@@ -36,19 +36,19 @@ _TEXTS = frozenset({"case", "debate", "run", "status", "verdict", "label", "clus
 _FLAGS = frozenset({"quorum"})
 
 
-class BadPlace(ValueError):
+class BadCursor(ValueError):
     """This is no place in the list."""
 
 
-class Place(NamedTuple):
+class PageCursor(NamedTuple):
     """Where a page of a list ended: the last debate's position, and the value by which the list is sorted."""
 
     position: int
     value: str | float | bool | None = None
 
 
-class Order(NamedTuple):
-    """`by`: a name of `SORTS`."""
+class SortOrder(NamedTuple):
+    """`by`: a name of `SORT_COLUMNS`."""
 
     by: str = "opened"
     descending: bool = True
@@ -56,45 +56,45 @@ class Order(NamedTuple):
     @property
     def column(self) -> str:
         """The column that holds it."""
-        return SORTS[self.by]
+        return SORT_COLUMNS[self.by]
 
-    def place(self, row: Mapping[str, Any]) -> Place:
+    def place(self, row: Mapping[str, Any]) -> PageCursor:
         """Where a row is, by the names of its columns."""
-        return Place(row["position"], None if self.by == "opened" else row[self.column])
+        return PageCursor(row["position"], None if self.by == "opened" else row[self.column])
 
     def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
         """By what rows are sorted in memory, ascending."""
         return _key(self.place(row))
 
-    def is_beyond(self, row: Mapping[str, Any], after: Place | None) -> bool:
+    def is_beyond(self, row: Mapping[str, Any], after: PageCursor | None) -> bool:
         """Whether a row comes after a place."""
         if after is None:
             return True
         mine, theirs = self.key(row), _key(after)
         return mine < theirs if self.descending else mine > theirs
 
-    def written(self, place: Place) -> str:
+    def written(self, place: PageCursor) -> str:
         """A place as an address has it: `17`, or `17:"needs_review"`, the value as JSON."""
         return str(place.position) if self.by == "opened" else f"{place.position}:{json.dumps(place.value)}"
 
-    def read(self, text: str) -> Place:
+    def read(self, text: str) -> PageCursor:
         """The place that `text` writes.
 
         Raises:
-            BadPlace: it writes none.
+            BadCursor: it writes none.
         """
         number, colon, value = text.partition(":")
         if not (
             number.isascii() and number.isdigit() and len(number) <= _DIGITS and (self.by != "opened") == bool(colon)
         ):
-            raise BadPlace("this is no place in this list; take the addresses that its pages give")
+            raise BadCursor("this is no place in this list; take the addresses that its pages give")
         try:
             found = json.loads(value) if colon else None
         except (ValueError, RecursionError):
-            raise BadPlace("this is no place in this list; take the addresses that its pages give") from None
+            raise BadCursor("this is no place in this list; take the addresses that its pages give") from None
         if found is not None and not self._fits(found):
-            raise BadPlace(f"this is no place in a list sorted by {self.by}; take the addresses that its pages give")
-        return Place(int(number), found)
+            raise BadCursor(f"this is no place in a list sorted by {self.by}; take the addresses that its pages give")
+        return PageCursor(int(number), found)
 
     def _fits(self, value: object) -> bool:
         """Whether the column can hold it."""
@@ -105,14 +105,14 @@ class Order(NamedTuple):
         return isinstance(value, str) and "\0" not in value and not any("\ud800" <= one <= "\udfff" for one in value)
 
 
-NEWEST = Order()
-OLDEST = Order(descending=False)
+NEWEST = SortOrder()
+OLDEST = SortOrder(descending=False)
 
 _DIGITS = 15
 _MOST = 2**53
 
 
-def _key(place: Place) -> tuple[Any, ...]:
+def _key(place: PageCursor) -> tuple[Any, ...]:
     value = place.value
     if value is None:
         return (0, place.position)

@@ -9,10 +9,10 @@ from jury_events.conditions import Condition
 from jury_store import searching
 from jury_store.debate_rows import MODEL, DebateFilter
 from jury_store.dialects import Dialect
-from jury_store.list_order import Order, Place
+from jury_store.list_order import PageCursor, SortOrder
 from jury_store.schema import debate_fields as _fields
 from jury_store.schema import debates
-from jury_store.search_terms import sought_terms
+from jury_store.search_terms import query_terms
 
 FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
 """Fields that are columns of the debates and nowhere else."""
@@ -21,10 +21,10 @@ FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
 def debates_query(
     dialect: Dialect,
     wanted: DebateFilter,
-    order: Order,
+    order: SortOrder,
     *,
     limit: int,
-    after: Place | None,
+    after: PageCursor | None,
     saying: Collection[int] = (),
 ) -> Select[Any]:
     """The rows of the lists that `debates` begins with; `saying`: debates that are known to say what is searched."""
@@ -62,7 +62,7 @@ def conditions(dialect: Dialect, wanted: DebateFilter, saying: Collection[int]) 
         found.append(_condition(Condition(MODEL, "=", wanted.model)))
     if wanted.search is not None:
         ways = [column.icontains(wanted.search, autoescape=True) for column in (columns.debate_id, columns.case_id)]
-        if sought := sought_terms(wanted.search):
+        if sought := query_terms(wanted.search):
             ways.append(columns.position.in_(searching.debates_that_say(dialect, sought)))
         if saying:
             ways.append(columns.position.in_(bindparam("saying", sorted(saying), expanding=True)))
@@ -91,7 +91,7 @@ def _holds(column: ColumnElement[Any], condition: Condition) -> ColumnElement[bo
     return column.icontains(condition.value, autoescape=True)
 
 
-def _directed(column: Any, order: Order) -> Any:
+def _directed(column: Any, order: SortOrder) -> Any:
     """What is not known is less than anything that is: neither database says so by itself in both directions."""
     directed = column.desc() if order.descending else column.asc()
     if not column.nullable:
@@ -99,8 +99,8 @@ def _directed(column: Any, order: Order) -> Any:
     return directed.nulls_last() if order.descending else directed.nulls_first()
 
 
-def _beyond(order: Order, after: Place) -> ColumnElement[bool]:
-    """What `Order.is_beyond` says, in SQL."""
+def _beyond(order: SortOrder, after: PageCursor) -> ColumnElement[bool]:
+    """What `SortOrder.is_beyond` says, in SQL."""
     position, column = debates.c.position, debates.c[order.column]
     later: ColumnElement[bool] = position < after.position if order.descending else position > after.position
     if order.by == "opened":

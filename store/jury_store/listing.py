@@ -15,14 +15,14 @@ from jury_store.checkpoints import LISTS, carried_to, carry_to, locked, made_sur
 from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, Totals, indexed_values
 from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
-from jury_store.list_order import Order, Place
+from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, conditions, debates_query
 from jury_store.list_totals import added_up, one_line
 from jury_store.projection import Row, View, opened_run, touched
 from jury_store.schema import debates as debates_table
 from jury_store.schema import metadata
 from jury_store.schema import runs as runs_table
-from jury_store.search_terms import sought_terms
+from jury_store.search_terms import query_terms
 
 _CHUNK = 500
 _parts = metadata.tables["parts"]
@@ -88,7 +88,13 @@ def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRo
 
 
 def debates(
-    connection: Connection, dialect: Dialect, wanted: DebateFilter, order: Order, *, limit: int, after: Place | None
+    connection: Connection,
+    dialect: Dialect,
+    wanted: DebateFilter,
+    order: SortOrder,
+    *,
+    limit: int,
+    after: PageCursor | None,
 ) -> list[DebateRow]:
     """Lines of those that are wanted, up to date."""
     view = _tail(connection, dialect)
@@ -129,7 +135,7 @@ def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> To
 
 def _saying(connection: Connection, dialect: Dialect, wanted: DebateFilter, view: View) -> frozenset[int]:
     """Debates that say what is searched for: of the view all, of others those that the index does not have yet."""
-    sought = sought_terms(wanted.search) if wanted.search is not None else ()
+    sought = query_terms(wanted.search) if wanted.search is not None else ()
     if not sought:
         return frozenset()
     found = searching.tail(connection, dialect, sought)

@@ -7,17 +7,17 @@ from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, stream_debate, streams_of
 from jury_events.parts import Digest, Part, whole
+from jury_store.append_plan import Ledger, first_refusal
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
-from jury_store.ledger import Ledger, first_refusal
-from jury_store.list_order import NEWEST, OLDEST, Order, Place
+from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.list_totals import added_up, one_line
 from jury_store.projection import Row, View
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
-from jury_store.search_terms import found_in, sought_terms, terms_by_event
+from jury_store.search_terms import contains_terms, query_terms, terms_by_event
 
 
 class MemoryEventStore(EventStore):
@@ -151,14 +151,14 @@ class MemoryEventStore(EventStore):
     def latest_seal(self) -> Seal | None:
         return next(reversed(self.seals()), None)
 
-    def keep_seal(self, seal: Seal) -> bool:
+    def store_seal(self, seal: Seal) -> bool:
         with self._lock:
             if seal.tree_size in self._seals:
                 return False
             self._seals[seal.tree_size] = seal
             return True
 
-    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    def store_run_size(self, run_id: str, cases: int | None) -> None:
         with self._lock:
             before = self._run_sizes.get(run_id)
             self._run_sizes[run_id] = cases if cases is None or before is None else max(cases, before)
@@ -167,7 +167,7 @@ class MemoryEventStore(EventStore):
         with self._lock:
             return sorted(self._attestations.values(), key=lambda one: (one.tree_size, one.kind, one.digest))
 
-    def keep_attestation(self, attestation: Attestation) -> bool:
+    def store_attestation(self, attestation: Attestation) -> bool:
         with self._lock:
             if attestation.digest in self._attestations:
                 return False
@@ -215,15 +215,15 @@ class MemoryEventStore(EventStore):
         after: int = 0,
     ) -> list[DebateRow]:
         wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished)
-        return self.listed(wanted, OLDEST, limit=limit, after=Place(after))
+        return self.listed(wanted, OLDEST, limit=limit, after=PageCursor(after))
 
     def listed(
         self,
         wanted: DebateFilter = EVERY_DEBATE,
-        order: Order = NEWEST,
+        order: SortOrder = NEWEST,
         *,
         limit: int = 200,
-        after: Place | None = None,
+        after: PageCursor | None = None,
     ) -> list[DebateRow]:
         with self._lock:
             rows = [row for row in self._wanted(wanted) if order.is_beyond(row, after)]
@@ -239,13 +239,13 @@ class MemoryEventStore(EventStore):
 
     def _wanted(self, wanted: DebateFilter) -> list[Row]:
         self.project()
-        sought = () if wanted.search is None else sought_terms(wanted.search)
+        sought = () if wanted.search is None else query_terms(wanted.search)
 
         def says(position: int) -> bool:
             debate_id = stream_debate(self._log[position - 1].stream)
             texts = {(debate_id, digest): part for digest, part in self.parts(debate_id).items()}
             found = terms_by_event(self._streams[debate_stream(debate_id)], texts)
-            return any(found_in(sought, terms) for terms in found.values())
+            return any(contains_terms(sought, terms) for terms in found.values())
 
         return [row for row in self._view.debates.values() if wanted.admits(row, says)]
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+from jury_events.regular_files import open_regular
 from sqlalchemy import URL, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from jury_store.disk_trouble import disk_trouble
+from jury_store.driver_errors import disk_trouble
 from jury_store.errors import (
     MayNotWrite,
     NotAStore,
@@ -21,7 +22,6 @@ from jury_store.errors import (
     StoreUnreachable,
     UnsupportedStore,
 )
-from jury_store.named_files import open_regular
 from jury_store.postgres_engine import postgres_engine
 from jury_store.postgres_role import WRITER_ROLE, DatabaseUser, database_user
 from jury_store.schema import REVISION
@@ -55,7 +55,7 @@ def open_store(url: str, *, write: bool, run: str = "", wait: float = 20.0) -> S
         UnsupportedStore, StoreMissing, StoreOutdated, StoreTooNew, StoreUnreachable, MayNotWrite, NotAStore,
         StoreLocked: each message says what to do.
     """
-    parsed = store_url(url)
+    parsed = parse_store_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _open_sqlite(parsed, write=write, run=run, wait=wait)
     return _open_postgres(parsed, write=write)

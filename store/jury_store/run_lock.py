@@ -50,7 +50,7 @@ class RunLock:
             StoreLocked: another process holds the run; the message names it.
             StoreUnreachable: the database cannot be reached.
         """
-        parsed = store_url(url)
+        parsed = parse_store_url(url)
         if parsed.get_backend_name() == "sqlite":
             return None
         place = _Place(os.getpid(), parsed)

@@ -28,7 +28,7 @@ def latest_seal(connection: Connection, dialect: Dialect) -> Seal | None:
     return Seal(*row) if row else None
 
 
-def keep_seal(connection: Connection, dialect: Dialect, seal: Seal) -> bool:
+def store_seal(connection: Connection, dialect: Dialect, seal: Seal) -> bool:
     """Whether it was stored: the first of its size stays."""
     return connection.exec_driver_sql(dialect.insert_seal, (*seal, seal.tree_size)).rowcount == 1
 
@@ -38,7 +38,7 @@ def attestations(connection: Connection, dialect: Dialect) -> list[Attestation]:
     return [Attestation(*row) for row in connection.exec_driver_sql(dialect.attestations)]
 
 
-def keep_attestation(connection: Connection, dialect: Dialect, attestation: Attestation) -> bool:
+def store_attestation(connection: Connection, dialect: Dialect, attestation: Attestation) -> bool:
     """Whether it was stored: one that is there stays."""
     digest = attestation.digest
     return connection.exec_driver_sql(dialect.insert_attestation, (*attestation, digest, digest)).rowcount == 1

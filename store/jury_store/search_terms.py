@@ -16,7 +16,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.parts import Digest, Part, decode_digest
 
-MOST_CHARACTERS = 20_000
+MAX_TEXT_CHARACTERS = 20_000
 """Of each text so many are looked through."""
 
 MOST_SOUGHT = 40
@@ -41,7 +41,7 @@ Texts = Mapping[tuple[str, Digest], Part]
 def terms_of(text: str) -> set[str]:
     """The terms of a text. Width and case of letters are of no account."""
     terms: set[str] = set()
-    for unspaced, word in _runs(text[:MOST_CHARACTERS]):
+    for unspaced, word in _runs(text[:MAX_TEXT_CHARACTERS]):
         if word:
             terms.add(word[:_LONGEST])
         else:
@@ -50,7 +50,7 @@ def terms_of(text: str) -> set[str]:
     return terms
 
 
-def sought_terms(text: str) -> tuple[str, ...]:
+def query_terms(text: str) -> tuple[str, ...]:
     """What a search for this text looks for: a text is found that has a term beginning with each of these.
 
     Empty where there is nothing to look for, neither letter nor number.
@@ -66,7 +66,7 @@ def sought_terms(text: str) -> tuple[str, ...]:
     return tuple(sought)[:MOST_SOUGHT]
 
 
-def found_in(sought: Iterable[str], terms: Iterable[str]) -> bool:
+def contains_terms(sought: Iterable[str], terms: Iterable[str]) -> bool:
     """Whether a text with these terms is found; no text is where nothing is sought."""
     there = tuple(terms)
     wanted = tuple(sought)
@@ -78,7 +78,7 @@ def _runs(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def texts_named(event: StoredEvent) -> tuple[Digest, ...]:
+def searchable_digests(event: StoredEvent) -> tuple[Digest, ...]:
     """The texts of an event that a search looks through, as they are read: statement, rationale."""
     place = _PLACES.get(event.type)
     if place is None or not event.stream.startswith("debate/"):
@@ -94,7 +94,7 @@ def terms_by_event(events: Iterable[StoredEvent], texts: Texts) -> dict[int, set
     found: dict[int, set[str]] = {}
     for event in events:
         debate_id = stream_debate(event.stream)
-        there = [part for one in texts_named(event) if (part := texts.get((debate_id, one))) is not None]
+        there = [part for one in searchable_digests(event) if (part := texts.get((debate_id, one))) is not None]
         if there:
             found[event.position] = set().union(*(terms_of(_read(part)) for part in there))
     return found

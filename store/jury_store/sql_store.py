@@ -18,7 +18,7 @@ from jury_store.append_writer import Extras, counted, write
 from jury_store.checkpoints import SEARCH
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
-from jury_store.disk_trouble import disk_trouble
+from jury_store.driver_errors import disk_trouble
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,
@@ -30,7 +30,7 @@ from jury_store.errors import (
 )
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
-from jury_store.list_order import NEWEST, OLDEST, Order, Place
+from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
@@ -179,21 +179,21 @@ class SqlEventStore(EventStore):
     def latest_seal(self) -> Seal | None:
         return self._surveyed(lambda connection: seal_rows.latest_seal(connection, self._dialect))
 
-    def keep_seal(self, seal: Seal) -> bool:
+    def store_seal(self, seal: Seal) -> bool:
         with self._writing() as connection, connection.begin():
-            return seal_rows.keep_seal(connection, self._dialect, seal)
+            return seal_rows.store_seal(connection, self._dialect, seal)
 
-    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    def store_run_size(self, run_id: str, cases: int | None) -> None:
         with self._writing() as connection, connection.begin():
-            connection.exec_driver_sql(self._dialect.keep_run_size, (run_id, cases))
+            connection.exec_driver_sql(self._dialect.store_run_size, (run_id, cases))
 
     def attestations(self) -> list[Attestation]:
         with self._reading() as connection:
             return seal_rows.attestations(connection, self._dialect)
 
-    def keep_attestation(self, attestation: Attestation) -> bool:
+    def store_attestation(self, attestation: Attestation) -> bool:
         with self._writing() as connection, connection.begin():
-            return seal_rows.keep_attestation(connection, self._dialect, attestation)
+            return seal_rows.store_attestation(connection, self._dialect, attestation)
 
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
         return self._surveyed(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))
@@ -232,15 +232,15 @@ class SqlEventStore(EventStore):
         self._catch_up()
         with self._reading() as connection:
             wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished)
-            return listing.debates(connection, self._dialect, wanted, OLDEST, limit=limit, after=Place(after))
+            return listing.debates(connection, self._dialect, wanted, OLDEST, limit=limit, after=PageCursor(after))
 
     def listed(
         self,
         wanted: DebateFilter = EVERY_DEBATE,
-        order: Order = NEWEST,
+        order: SortOrder = NEWEST,
         *,
         limit: int = 200,
-        after: Place | None = None,
+        after: PageCursor | None = None,
     ) -> list[DebateRow]:
         self._catch_up(search=wanted.search is not None)
         with self._reading() as connection:

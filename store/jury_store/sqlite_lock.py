@@ -18,7 +18,7 @@ from jury_store.errors import StoreLocked, StoreUnreachable
 _POLL_SECONDS = 0.05
 
 
-class Holder(NamedTuple):
+class LockHolder(NamedTuple):
     """Who holds a lock: process id, run ("" for none), and since when, ISO 8601."""
 
     pid: int
@@ -81,7 +81,7 @@ def lock_path(database: Path) -> Path:
     return database.with_name(database.name + ".lock")
 
 
-def holder_of(database: Path) -> Holder | None:
+def read_lock_holder(database: Path) -> LockHolder | None:
     """Who says to hold the lock of a database file, where that process lives; the lock itself is not touched."""
     try:
         found = _said(lock_path(database).read_bytes()[:4096])
@@ -94,10 +94,10 @@ def holder_of(database: Path) -> Holder | None:
     return found
 
 
-def _said(content: bytes) -> Holder | None:
+def _said(content: bytes) -> LockHolder | None:
     try:
         holder: Any = json.loads(content)
-        return Holder(int(holder["pid"]), str(holder["run"]), str(holder["since"]))
+        return LockHolder(int(holder["pid"]), str(holder["run"]), str(holder["since"]))
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -13,14 +13,14 @@ from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.errors import Broken, OtherPanel
 from jury_actors.juror import Juror
-from jury_actors.juror_link import JurorLost
-from jury_actors.messages import Ask, Delivery, Finished, Told
-from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_actors.juror_client import JurorLost
+from jury_actors.messages import Delivery, Finished, StepRequest, StepResult
 from jury_debate.errors import IllegalEvent
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled, RoundStarted
 from jury_events.ids import Step, debate_stream
 from jury_events.parts import make_part
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_replay.verify import verify
 from jury_store.errors import Fenced, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
@@ -67,7 +67,7 @@ async def test_a_debate_on_sqlite_is_the_same_as_in_memory(
 @pytest.mark.parametrize("preset", PRESETS)
 async def test_the_order_of_answers_does_not_change_a_debate(preset: str) -> None:
     debates = []
-    for script in (AS_USUAL, *(Script(latency=0.004, sigma=1.5, seed=seed) for seed in range(4))):
+    for script in (NO_FAULTS, *(Script(latency=0.004, sigma=1.5, seed=seed) for seed in range(4))):
         run = Run(KeptStore(), debates=3, preset=preset, case=a_case_with_records)
         await run.hold(script=script)
         debates.append([run.said(debate) for debate in run.cases])
@@ -421,12 +421,12 @@ class MortalJuror:
         self.answers = asyncio.Event()
         self.answers.set()
 
-    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
         self.submitted += 1
         self.received.update(text for ask in asks for text in ask.texts.values())
         await self.juror.submit(asks, release)
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told]:
+    async def poll(self, life: str, ack: int) -> Delivery[StepResult]:
         await self.answers.wait()
         death = self._death
         poll, died = asyncio.ensure_future(self.juror.poll(life, ack)), asyncio.ensure_future(death.wait())

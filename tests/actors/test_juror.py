@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from jury_actors.backoff import Backoff
+from jury_actors.effects import Effects
 from jury_actors.errors import Broken, Halted, Released
 from jury_actors.juror import Juror
-from jury_actors.messages import Ask, Told
-from jury_actors.providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
-from jury_actors.sources import Sources
-from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
+from jury_actors.messages import StepRequest, StepResult
+from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.exchange import Usage
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome, FailureReason
-from jury_store.errors import Mismatch, StoreFailed
+from jury_providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
+from jury_store.errors import EventConflict, StoreFailed
 from support.courtroom import a_case
 from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
 from support.waiting import until
@@ -51,24 +51,24 @@ class Bench:
             return self.table[name]
 
         ticks = count(1)
-        self.juror = Juror(make, self.clerk, backoff=backoff, sources=Sources(clock=lambda: next(ticks)))
+        self.juror = Juror(make, self.clerk, backoff=backoff, sources=Effects(clock=lambda: next(ticks)))
 
-    async def ask(self, *asks: Ask) -> list[Told]:
-        """Ask, and wait for everything that is told."""
+    async def ask(self, *asks: StepRequest) -> list[StepResult]:
+        """StepRequest, and wait for everything that is told."""
         await self.juror.submit(asks, [])
         async with asyncio.timeout(5):
             return await told_by(self.juror, len(asks))
 
-    async def begin(self, *asks: Ask, calls: int = 1) -> None:
-        """Ask, and wait until the provider was called so often."""
+    async def begin(self, *asks: StepRequest, calls: int = 1) -> None:
+        """StepRequest, and wait until the provider was called so often."""
         await self.juror.submit(asks, [])
         await until(lambda: len(self.provider.requests) >= calls)
 
 
-async def answers(bench: Bench, ask: Ask) -> list[Told]:
+async def answers(bench: Bench, ask: StepRequest) -> list[StepResult]:
     """What the juror has told, once it told of this step too."""
     await bench.juror.submit([ask], [])
-    told: list[Told] = []
+    told: list[StepResult] = []
     async with asyncio.timeout(5):
         while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in told):
             told = await told_by(bench.juror, len(told) + 1)
@@ -170,7 +170,7 @@ async def test_an_exchange_that_is_not_kept_gives_a_problem_and_no_outcome(bench
 
 async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> None:
     it = bench()
-    it.clerk.refusal = Mismatch("stored otherwise")
+    it.clerk.refusal = EventConflict("stored otherwise")
     await it.ask(Asking().ask())
     await until(lambda: not it.juror._working)
     await it.juror.submit([Asking().ask()], [])
@@ -257,7 +257,7 @@ async def test_an_exchange_that_an_earlier_process_recorded_meanwhile_is_a_probl
     await bench(clerk=clerk).ask(Asking().ask())
     (told,) = await bench(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, Mismatch)
+    assert isinstance(told.problem, EventConflict)
 
 
 async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_either(
@@ -269,7 +269,7 @@ async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_
     await bench(clerk=clerk).ask(Asking().ask())
     (told,) = await bench(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, Mismatch)
+    assert isinstance(told.problem, EventConflict)
 
 
 async def test_every_call_has_a_trace_that_names_debate_step_model_turn_and_try(bench: MakeBench) -> None:
@@ -550,5 +550,5 @@ async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwh
     (refused,) = await new.ask(Asking().ask()._replace(again=True))
 
     assert isinstance(told.outcome, Answered)
-    assert isinstance(refused.problem, Mismatch)
+    assert isinstance(refused.problem, EventConflict)
     assert [] == new.provider.requests

@@ -9,14 +9,14 @@ from unittest.mock import patch
 import psutil
 import pytest
 
-from jury_actors import ray_court
-from jury_actors.providers.simulated.http.delivery import Delivery, Silence
-from jury_actors.providers.simulated.http.desk import Desk
-from jury_actors.providers.simulated.http.protocol import Protocol
-from jury_actors.providers.simulated.http.server import simulation_server
-from jury_actors.providers.simulated.prompt import read_prompt
-from jury_actors.providers.simulated.script import Script
+from jury_actors import ray_runtime
 from jury_events.ids import calls_stream, exchange_id
+from jury_providers.simulated.http.backend import SimulationBackend
+from jury_providers.simulated.http.delivery import NoResponse, Transmission
+from jury_providers.simulated.http.protocol import ProtocolHandler
+from jury_providers.simulated.http.server import simulation_server
+from jury_providers.simulated.prompt import read_prompt
+from jury_providers.simulated.script import Script
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -29,7 +29,7 @@ POINTS = ("asked", "answered", "recorded")
 """The request is there and nothing is answered; the answer is on its way; it is recorded and not told yet."""
 
 
-class KillingDesk(Desk):
+class KillingDesk(SimulationBackend):
     """Kills the jurors at points of each call, each once: at all of the first call and at one of the others, or `all`.
 
     `calls` are the requests by exchange id.
@@ -44,7 +44,7 @@ class KillingDesk(Desk):
         self.models: dict[str, str] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
-    async def answer(self, protocol: Protocol, raw: bytes, path: dict[str, object]) -> Delivery | Silence:
+    async def answer(self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object]) -> Transmission | NoResponse:
         exchange = self._exchange(protocol, {**json.loads(raw), **path})
         self.calls[exchange] += 1
         left = [point for point in self._points(exchange) if (exchange, point) not in self.killed]
@@ -53,7 +53,7 @@ class KillingDesk(Desk):
         self.killed.append((exchange, left[0]))
         if left[0] == "asked":
             kill_jurors()
-            return Silence.HELD
+            return NoResponse.HANGING
         recorded = self._recorded()
         answered = await super().answer(protocol, raw, path)
         self._tasks.append(asyncio.create_task(self._kill_after(left[0], recorded)))
@@ -76,9 +76,9 @@ class KillingDesk(Desk):
     def _recorded(self) -> int:
         return len(self.store.read_stream(calls_stream("d0")))
 
-    def _exchange(self, protocol: Protocol, body: dict[str, object]) -> str:
+    def _exchange(self, protocol: ProtocolHandler, body: dict[str, object]) -> str:
         request = protocol.read(body).request
-        place = read_prompt(request).place
+        place = read_prompt(request).step
         step = "final" if place == "final" else f"{place.partition('/')[0]}/one"
         turn = 1 + any(message.role == "tool" for message in request.messages)
         return exchange_id(step, self.models[request.model], turn, 1)
@@ -124,12 +124,12 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
         return desks[0]
 
     with (
-        patch("jury_actors.providers.simulated.http.server.Desk", desk),
+        patch("jury_providers.simulated.http.server.SimulationBackend", desk),
         patch("jury_actors.ray_watch.MOST_DEATHS", 1000),
     ):
         async with simulation_server() as simulation:
             plan = run.plan(url=sqlite_url)._replace(endpoints=endpoints(simulation.url))
-            async with ray_court.ray_court(plan) as port:
+            async with ray_runtime.ray_runtime(plan) as port:
                 found = await run.through(port, seconds=240)
     calls = desks[0].calls
     recorded, again = run.exchange_ids(), asked_again(reader, "d0")

@@ -153,7 +153,7 @@ def test_a_file_of_prices_that_cannot_be_read_is_refused_at_the_start(jury, case
     refused = jury.run(cases, "--prices", "nowhere.toml")
 
     assert (refused.code, refused.out) == (2, "")
-    assert "nowhere.toml: there is no such file of prices" in refused.err
+    assert "nowhere.toml: there is no such price file" in refused.err
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--max-cost", "-1"), ("--max-cost", "nan"), ("--max-calls", "1.5")])

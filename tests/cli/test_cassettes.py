@@ -29,7 +29,7 @@ def sealed(own: CommandLine) -> CommandLine:
     store = open_store(f"sqlite:///{own.folder / 'jury.db'}", write=True)
     seal = Sealer(store, key, lambda: 1).next()
     assert seal is not None
-    store.keep_seal(seal)
+    store.store_seal(seal)
     store.close()
     (own.folder / "key.pub").write_text(key.public.line + "\n")
     (own.folder / "note").write_bytes(seal.note)

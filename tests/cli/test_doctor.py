@@ -9,7 +9,7 @@ from support.packages import write_package
 from support.ray_head import ray_head
 
 ACME = """
-from jury_actors.providers.provider import ModelReply, Provider
+from jury_providers.provider import ModelReply, Provider
 from jury_events.outcome import CallOutcome
 
 class Acme(Provider):
@@ -55,7 +55,7 @@ def test_a_key_that_can_be_none_is_a_problem_and_the_others_are_told_too(jury):
     outcome = jury("doctor", "--panel", "current", "--probe", env={"OPENAI_API_KEY": "canary\nmore"})
 
     assert outcome.code == 2
-    assert "problem  provider openai: OPENAI_API_KEY: holds a space, a line break" in outcome.out
+    assert "problem  provider openai: OPENAI_API_KEY: contains a space, a line break" in outcome.out
     assert "problem  provider anthropic: no key is set; set ANTHROPIC_API_KEY" in outcome.out
     assert "canary" not in outcome.out
 

@@ -75,7 +75,7 @@ def test_the_example_package_sits_in_a_jury_on_ray(folder, packages):
 def test_a_provider_is_told_what_the_panel_file_says_of_it(jury, tmp_path):
     code = """
     from kitchen_table.provider import Kitchen
-    from jury_actors.providers.provider import Provider
+    from jury_providers.provider import Provider
 
     class Acme(Provider):
         def __init__(self, endpoint):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_debate.rules_v1.answers import (
+from jury_debate.rules_v1.answer_parser import (
     MAX_BYTES,
     MAX_TEXT,
     AnswerSpec,

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_debate.errors import IllegalEvent
-from jury_debate.rules_v1.machine import evolve
-from jury_debate.rules_v1.state import UNOPENED
+from jury_debate.rules_v1.state_machine import evolve
+from jury_debate.state import UNOPENED
 from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateFailed
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason
@@ -236,7 +236,7 @@ def test_after_the_end_nothing_follows(end) -> None:
     court.debate.fold([end])
 
     assert court.debate.advance() == []
-    assert court.debate.asked_for() == ()
+    assert court.debate.pending_steps() == ()
     with pytest.raises(IllegalEvent, match="cannot happen while"):
         court.debate.fold([end])
 

@@ -9,7 +9,7 @@ from jury_debate.artifact_tools import TOOLS
 from jury_debate.errors import UnknownPrompts
 from jury_debate.prompt_texts import PLACEHOLDERS, fill
 from jury_debate.prompts import LANGUAGES, PROMPTS_VERSION, load_prompts, seat_letter
-from jury_debate.rules_v1.answers import AnswerSpec, Refusal, parse_answer
+from jury_debate.rules_v1.answer_parser import AnswerSpec, Refusal, parse_answer
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
 from jury_events.verdict import Verdict
 

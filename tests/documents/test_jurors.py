@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from jury_actors.providers.simulated.script import Script
 from jury_judge import (
     JUROR_CONFIGS,
     ArtifactContext,
@@ -21,8 +20,9 @@ from jury_judge import (
     SequentialDiscussionRound,
     create_juror_agents,
 )
+from jury_judge.app.records import Records
 from jury_judge.errors import NoEvaluation, SettingError
-from jury_judge.records import Records
+from jury_providers.simulated.script import Script
 from jury_replay.verify import verify
 
 QUESTION, ANSWER = "注文 17 を返金してください。", "末尾 4242 のカードに返金しました。"

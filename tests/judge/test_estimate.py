@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from jury_actors.prices import Price, Prices
-from jury_actors.providers.endpoints import Endpoint, Limits
-from jury_judge.estimate import Estimate, estimate, rounds_of
+from jury_judge.app.estimate import Estimate, estimate, rounds_of
+from jury_providers.endpoints import Endpoint, Limits
+from jury_providers.prices import Price, Prices
 from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
 from support.courts import a_case_with_records, a_resolved
 

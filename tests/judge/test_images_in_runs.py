@@ -5,21 +5,21 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from jury_debate.rules_registry import LATEST
+from jury_judge.app.runs import is_over
 
-from jury_actors.prices import Price, Prices
-from jury_actors.tokens import LIKELY_PICTURE_TOKENS, MOST_PICTURE_TOKENS, most_picture_tokens
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.rules import LATEST
 from jury_events.codec import decode, encode
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, PartPen, refs_in
-from jury_judge.debates import panel_changes
+from jury_judge.app.debates import panel_changes
+from jury_judge.app.estimate import estimate
 from jury_judge.errors import RunRefused
-from jury_judge.estimate import estimate
 from jury_judge.panels.files import load_panel
-from jury_judge.runs import is_over
+from jury_providers.prices import Price, Prices
+from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, MAX_PICTURE_TOKENS, picture_token_upper_bound
 from jury_store.event_store import Append, Appended
 from support.courts import KeptStore, Run, a_resolved, completed
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
@@ -57,7 +57,7 @@ def a_seat(*, images: bool, model: str = "openai/gpt-x") -> ResolvedPanel:
     return a_resolved(preset="independent", seats=seats)
 
 
-@pytest.mark.parametrize(("model", "most"), [("openai/gpt-x", MOST_PICTURE_TOKENS), ("openai/gpt-4o-mini", 48_169)])
+@pytest.mark.parametrize(("model", "most"), [("openai/gpt-x", MAX_PICTURE_TOKENS), ("openai/gpt-4o-mini", 48_169)])
 def test_an_estimate_counts_a_constant_a_picture_for_who_is_sent_them(model: str, most: int) -> None:
     case = a_case_with_pictures()
     found = {
@@ -67,9 +67,9 @@ def test_an_estimate_counts_a_constant_a_picture_for_who_is_sent_them(model: str
         for images in (True, False)
     }
 
-    assert most == most_picture_tokens(model.partition("/")[2])
+    assert most == picture_token_upper_bound(model.partition("/")[2])
     # The text of a case differs a little: it numbers the pictures or says that they are not shown.
-    assert 2 * LIKELY_PICTURE_TOKENS == pytest.approx(
+    assert 2 * ESTIMATED_PICTURE_TOKENS == pytest.approx(
         found[True].input_tokens.likely - found[False].input_tokens.likely, abs=100
     )
     assert 2 * most == pytest.approx(found[True].input_tokens.most - found[False].input_tokens.most, abs=100)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.prices import BadPrices, load_prices
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import load_panel
 from jury_judge.panels.variables import Overrides
+from jury_providers.prices import BadPrices, load_prices
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.providers.endpoints import Endpoint, Limits
-from jury_actors.providers.recipients import judge_on_a_seat, recipients
-from jury_actors.providers.registry import keys_sent
 from jury_debate.panel_spec import PanelSpec, SeatSpec, resolve
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.files import load_panel
+from jury_providers.endpoints import Endpoint, Limits
+from jury_providers.recipients import recipients, self_judging_warning
+from jury_providers.registry import key_destinations
 
 SEATS = "seats:\n  - {model: local/m, juror_id: a}\n"
 
@@ -63,7 +63,7 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
         ),
         (
             "providers:\n  openai:\n    base_url: https://u:pw@h/v1\n",
-            ":3: providers.openai.base_url: must hold no user or password; name a variable with the key in key_env",
+            ":3: providers.openai.base_url: must contain no user or password; name a variable with the key in key_env",
         ),
         (
             "providers:\n  openai:\n    base_url: https://h/v1?key=canary\n",
@@ -148,7 +148,7 @@ def test_which_variable_goes_to_which_host_is_known_before_a_call(endpoint, envi
     panel = resolve(PanelSpec(preset="independent", seats=(SeatSpec(model="a/m"),)), ["a"]).panel
     endpoints = {"a": Endpoint(protocol="openai", **endpoint), "unused": Endpoint(protocol="openai", key_env="X")}
 
-    assert (() if told is None else (f"the value of {told}",)) == keys_sent(panel, endpoints, environ)
+    assert (() if told is None else (f"the value of {told}",)) == key_destinations(panel, endpoints, environ)
 
 
 TO = "case data may be sent to"
@@ -205,9 +205,9 @@ def test_a_final_judge_that_is_a_seats_model_is_named():
     other = {**spec, "final": {"judge": {"model": "openai/gpt-5.4-mini"}}}
 
     assert "openai/gpt-5.5 is also the model of a" in str(
-        judge_on_a_seat(resolve(PanelSpec.model_validate(spec)).panel)
+        self_judging_warning(resolve(PanelSpec.model_validate(spec)).panel)
     )
-    assert judge_on_a_seat(resolve(PanelSpec.model_validate(other)).panel) is None
+    assert self_judging_warning(resolve(PanelSpec.model_validate(other)).panel) is None
 
 
 @pytest.mark.parametrize("field", ["key", "api_key", "API-Key", "token", "auth_token", "password", "headers"])

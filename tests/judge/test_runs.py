@@ -7,22 +7,22 @@ from datetime import date
 from unittest.mock import patch
 
 import pytest
+from jury_judge.app.runs import Line, PreflightReport, Run, execute_run, survey
 
 from jury_actors.admission.budget import Ceiling
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import CoordinatorPort
+from jury_actors.driver import CoordinatorPort
+from jury_actors.mailbox import Outbox
 from jury_actors.messages import Delivery, Finished, Job
-from jury_actors.outbox import Outbox
-from jury_actors.prices import Prices
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
-from jury_judge.allowance import Allowance
+from jury_judge.app.allowance import Allowance
+from jury_judge.app.estimate import estimate
 from jury_judge.cases.losses import LossReport
 from jury_judge.errors import RunRefused
-from jury_judge.estimate import estimate
-from jury_judge.runs import Line, Run, Survey, carry_out, survey
+from jury_providers.prices import Prices
 from jury_store.debate_rows import DebateRow
-from jury_store.errors import Fenced, Mismatch, StoreError, StoreFailed, WrongVersion
+from jury_store.errors import EventConflict, Fenced, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore
 from support.courtroom import a_case
 from support.courts import a_resolved
@@ -45,7 +45,7 @@ class RefusedPort:
     async def poll(self, life: str, ack: int) -> Delivery[Finished]:
         return await self._outbox.poll(life, ack)
 
-    async def keep_run_size(self, _run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, _run_id: str, cases: int | None) -> None:
         self.sizes.append(cases)
 
 
@@ -85,9 +85,9 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
     if stopped:
         stopping.set()
     run = Run(run_id="r1", resolved=a_resolved(), cases=cases, concurrency=1)
-    carried = carry_out(
+    carried = execute_run(
         run,
-        Survey(read=3, total=3, stored={}, losses=LossReport(images_seen=False)),
+        PreflightReport(read=3, total=3, stored={}, losses=LossReport(images_seen=False)),
         MemoryEventStore(),
         court,
         progress=Silent(),
@@ -97,7 +97,7 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
     return [line async for line in carried]
 
 
-@pytest.mark.parametrize("problem", [WrongVersion("no"), Mismatch("no"), RuntimeError("no")])
+@pytest.mark.parametrize("problem", [WrongVersion("no"), EventConflict("no"), RuntimeError("no")])
 async def test_what_befalls_one_debate_stops_no_other(problem: Exception) -> None:
     port, problems = RefusedPort(problem), []
 
@@ -127,11 +127,11 @@ async def test_a_run_that_is_stopping_fetches_nothing_more() -> None:
 async def held(run: Run, store: MemoryEventStore, *, seconds: float | None) -> tuple[list[Line], Silent]:
     """The run's lines, with simulated jurors in this process, after a survey of so many seconds."""
     progress = Silent()
-    lines = carry_out(
+    lines = execute_run(
         run,
         survey(run, store, seconds=seconds),
         store,
-        lambda: in_process_court(CourtPlan(run.resolved.panel, "", run.run_id), lambda: store),
+        lambda: in_process_runtime(RuntimeConfig(run.resolved.panel, "", run.run_id), lambda: store),
         progress=progress,
         stopping=asyncio.Event(),
         problems=[],
@@ -195,7 +195,7 @@ async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() ->
 
     surveyed = survey(run, MemoryEventStore(), seconds=0.0)
     stopping = asyncio.Event()
-    lines = carry_out(run, surveyed, MemoryEventStore(), court, progress=Silent(), stopping=stopping, problems=[])
+    lines = execute_run(run, surveyed, MemoryEventStore(), court, progress=Silent(), stopping=stopping, problems=[])
     async for _ in lines:
         pass
 
@@ -221,13 +221,13 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
     stopping = asyncio.Event()
     port, store, run = StoppingPort(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
     one = estimate(run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
-    plan = CourtPlan(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=int(one.calls.most)))
+    plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=int(one.calls.most)))
 
     @asynccontextmanager
     async def court() -> AsyncIterator[CoordinatorPort]:
         yield port
 
-    lines = carry_out(
+    lines = execute_run(
         run,
         survey(run, store, seconds=None),
         store,
@@ -257,13 +257,13 @@ class Flapping(MemoryEventStore):
 
 async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment() -> None:
     store, run = Flapping(), a_run(a_case("c0"), a_case("c1"))
-    plan = CourtPlan(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
+    plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
     allowance = Allowance(plan, run.resolved, store, TODAY)
-    lines = carry_out(
+    lines = execute_run(
         run,
         survey(run, store, seconds=None),
         store,
-        lambda: in_process_court(plan, lambda: store),
+        lambda: in_process_runtime(plan, lambda: store),
         progress=Silent(),
         stopping=asyncio.Event(),
         problems=[],
@@ -280,21 +280,21 @@ class FullNow(MemoryEventStore):
 
     refused = False
 
-    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    def store_run_size(self, run_id: str, cases: int | None) -> None:
         if cases is not None and not self.refused:
             self.refused = True
             raise StoreFailed("the disk is full")
-        super().keep_run_size(run_id, cases)
+        super().store_run_size(run_id, cases)
 
 
 async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has() -> None:
     store, run = FullNow(), a_run(a_case("c0"), a_case("c1"))
-    plan = CourtPlan(run.resolved.panel, "", "r1")
-    lines = carry_out(
+    plan = RuntimeConfig(run.resolved.panel, "", "r1")
+    lines = execute_run(
         run,
         survey(run, store, seconds=0.0),
         store,
-        lambda: in_process_court(plan, lambda: store),
+        lambda: in_process_runtime(plan, lambda: store),
         progress=Silent(),
         stopping=asyncio.Event(),
         problems=[],

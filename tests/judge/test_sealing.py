@@ -7,9 +7,9 @@ from itertools import count
 
 import pytest
 
-from jury_actors.holding import CoordinatorLost, CoordinatorPort
+from jury_actors.driver import CoordinatorLost, CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
-from jury_judge.sealing import Sealing
+from jury_judge.app.sealing import Sealing
 from jury_store.errors import StoreFailed
 from jury_store.event_store import Append
 from jury_store.memory import MemoryEventStore
@@ -35,13 +35,13 @@ class Keeper:
     async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         raise AssertionError("nobody judges here")
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         raise AssertionError("nobody counts here")
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         if self._failures:
             raise self._failures.pop(0)
-        kept = self._store.keep_seal(seal)
+        kept = self._store.store_seal(seal)
         self.kept.set()
         return kept
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from jury_actors.providers.simulated.script import Script
 from jury_events.envelope import StoredEvent
 from jury_judge.errors import JuryClosed, TooManyReaders
-from jury_judge.live.channel import Reader
-from jury_judge.live.feed import Feed, Opening
-from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
-from jury_judge.live.points import parse_point
+from jury_judge.present.live.channel import Reader
+from jury_judge.present.live.feed import Feed, Opening
+from jury_judge.present.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
+from jury_judge.present.live.points import parse_point
 from jury_migrations.upgrading import upgrade
+from jury_providers.simulated.script import Script
 from jury_store.errors import StoreClosed, StoreFailed
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -244,10 +244,10 @@ async def test_what_the_final_judge_writes_stands_between_what_was_before_and_it
     async with feed.follow("d", LIVE_EVENTS) as reader:
         await reader.so_far()
         writing.write(script.checked())
-        feed.hear("d", '{"verdict"')
-        feed.hear("d", ': "safe')
+        feed.add_chunk("d", '{"verdict"')
+        feed.add_chunk("d", ': "safe')
         first = await reader.next()
-        feed.hear("d", '_pass"}')
+        feed.add_chunk("d", '_pass"}')
         writing.write(script.judged(), script.completed())
         rest = [live async for live in reader]
 
@@ -269,10 +269,10 @@ async def test_what_a_judge_writes_is_dropped_where_nobody_follows_or_it_judged(
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened(), script.evaluated(), script.checked(), script.judged())
-    feed.hear("d", "early")
+    feed.add_chunk("d", "early")
     async with feed.follow("d", LIVE_EVENTS) as reader:
         await reader.so_far()
-        feed.hear("d", "late")
+        feed.add_chunk("d", "late")
         writing.write(script.completed())
 
         assert ["5"] == await ids(reader)
@@ -297,7 +297,7 @@ async def test_an_erased_statement_is_not_told_any_more(store: MemoryEventStore,
 async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
     store: MemoryEventStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_judge.live.feed._AFTER_TROUBLE", 0.01)
+    monkeypatch.setattr("jury_judge.present.live.feed._AFTER_TROUBLE", 0.01)
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened())

@@ -5,7 +5,6 @@ from itertools import count
 
 import pytest
 
-from jury_actors.providers.simulated.script import Script
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.recorded_panel import spec_of
 from jury_debate.rules_v1.ballots import ballot_id, datamark
@@ -20,6 +19,7 @@ from jury_events.debate_events import (
 )
 from jury_events.ids import debate_stream
 from jury_events.parts import PartRef
+from jury_providers.simulated.script import Script
 from jury_replay.errors import ForkRefused, OriginAltered
 from jury_replay.fork import Branch, branch_id
 from jury_replay.origin import Origin

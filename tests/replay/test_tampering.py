@@ -59,7 +59,7 @@ def log() -> TamperedStore:
 def _seal(store: MemoryEventStore, sealer: Sealer) -> None:
     seal = sealer.next()
     assert seal is not None
-    store.keep_seal(seal)
+    store.store_seal(seal)
 
 
 def _verified(log: TamperedStore, *checkpoints: bytes) -> Report:

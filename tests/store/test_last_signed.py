@@ -9,7 +9,7 @@ from threading import Barrier
 
 import pytest
 
-from jury_store.errors import BadNote, SealKeyFile, SealRefused
+from jury_store.errors import BadNote, SealKeyFileError, SealRefused
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.seals.keys import SealKey
@@ -69,7 +69,7 @@ def sealed(store: EventStore, last: LastSigned, *names: str) -> list[Seal]:
         grow(store, name)
         made = sealer(store, last).next()
         assert made is not None
-        assert store.keep_seal(made)
+        assert store.store_seal(made)
     return store.seals()
 
 
@@ -210,7 +210,7 @@ def test_nothing_is_signed_where_it_cannot_be_kept(tmp_path: Path) -> None:
     grow(store, "a")
 
     for path in (tmp_path / "file" / "k.last", tmp_path / "none" / "k.last", tmp_path / "k.last"):
-        with pytest.raises(SealKeyFile, match=r"k\.last, which keeps .* cannot be written.*--seal-last"):
+        with pytest.raises(SealKeyFileError, match=r"k\.last, which keeps .* cannot be written.*--seal-last"):
             sealer(store, LastSigned(path, KEY.public)).next()
 
     assert not (tmp_path / "k.last").exists()
@@ -283,7 +283,7 @@ def test_the_log_is_read_once_and_then_only_what_is_new(last: LastSigned) -> Non
         grow(store, name)
         made = one.next()
         assert made is not None
-        store.keep_seal(made)
+        store.store_seal(made)
 
     # All 15, then 5 new ones each time and the last sealed one, to see that it is there.
     assert 15 + 6 + 6 == store.read
@@ -296,7 +296,7 @@ def test_two_signers_of_one_key_and_log_take_turns(last: LastSigned) -> None:
         grow(store, "a" * (number + 1))
         made = sealers[number % 2].next()
         assert made is not None
-        store.keep_seal(made)
+        store.store_seal(made)
 
     assert [5, 10, 15, 20, 25, 30] == [seal.tree_size for seal in store.seals()]
 
@@ -325,5 +325,5 @@ def test_of_two_logs_that_one_key_should_sign_at_once_only_one_is_signed(last: L
 def test_a_pipe_in_the_place_of_the_memory_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "k.last")
 
-    with pytest.raises(SealKeyFile, match="not a regular file"):
+    with pytest.raises(SealKeyFileError, match="not a regular file"):
         LastSigned(tmp_path / "k.last", KEY.public).read()

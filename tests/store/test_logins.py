@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from jury_migrations.comparison import check
-from jury_migrations.logins import Login, Place, set_up_logins
+from jury_migrations.logins import DatabaseAddress, Login, set_up_logins
 from jury_migrations.upgrading import upgrade
 from jury_replay.erasure import Order, erase
 from jury_store.errors import LoginsRefused, MayNotErase, MayNotWrite, ScrubRefused, UnsupportedStore
@@ -27,7 +27,7 @@ def set_up(url: str, prefix: str = "app") -> dict[str, Login]:
     return {login.kind: login for login in logins}
 
 
-def _nowhere(_place: Place, _logins: Sequence[Login]) -> None:
+def _nowhere(_place: DatabaseAddress, _logins: Sequence[Login]) -> None:
     """No password was drawn."""
 
 
@@ -46,10 +46,10 @@ def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator
     found = set_up(url)
     whole, erased = DebateScript("d"), DebateScript("e", seed=2)
     with closing(open_store(found["writer"].store, write=True)) as store:
-        store.append([Append(whole.stream, whole.whole(), 0, store.next_epoch())], together=True, origin=b"s")
+        store.append([Append(whole.stream, whole.whole(), 0, store.next_epoch())], atomic=True, origin=b"s")
         recorded = (erased.opened("x", tags=("a",)), erased.erased("x"))
         store.append([Append(erased.stream, recorded, 0, store.next_epoch())])
-        store.keep_seal(Seal(1, b"r", b"f", b"n", 1))
+        store.store_seal(Seal(1, b"r", b"f", b"n", 1))
         store.project()
     yield found
     for url in [login.store for login in found.values() if login.store in _OPEN]:
@@ -257,7 +257,7 @@ def test_who_may_not_erase_is_told_so_and_nothing_is_recorded(logins: dict[str, 
         with pytest.raises(MayNotErase, match="app_writer_login may not delete texts"):
             erase(store, "kept", Order("dpo", "asked"), now=1)
         with pytest.raises(MayNotErase, match="use the eraser's login, or let the owner run: GRANT jury_eraser TO"):
-            store.append([append], together=True, erase=[script.pen.make("the case").digest])
+            store.append([append], atomic=True, erase=[script.pen.make("the case").digest])
         with pytest.raises(MayNotErase):
             store.delete_parts("e", [script.pen.make("the case").digest])
 

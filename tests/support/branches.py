@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from jury_actors.messages import Docket, Finished, Job
-from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_actors.messages import Finished, Job, RunContext
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import SALT_BYTES
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_replay.fork import Branch, branch_id, branch_off
 from jury_replay.origin import Origin
 from jury_store.errors import StoreError
@@ -54,11 +54,13 @@ def stored(store: EventStore, branch: Branch) -> Branch:
     return branch
 
 
-async def hold(store: EventStore, branch: Branch, *, script: Script = AS_USUAL, meter: Meter | None = None) -> Finished:
+async def hold(
+    store: EventStore, branch: Branch, *, script: Script = NO_FAULTS, meter: Meter | None = None
+) -> Finished:
     """Hold a stored branch in a court of its own, as one debate."""
     run = Run(store)
     run.resolved = branch.resolved
-    job = Job(branch.debate_id, b"", Docket("fork", branch.resolved))
+    job = Job(branch.debate_id, b"", RunContext("fork", branch.resolved))
     async with run.court(script=script, meter=meter) as port:
         return (await run.through(port, jobs=[job]))[job.debate_id]
 

@@ -8,20 +8,20 @@ from itertools import count
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import CoordinatorPort, hold
-from jury_actors.messages import Chunk, Docket, Finished, Job
-from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.registry import NO_ENDPOINTS
-from jury_actors.providers.simulated.provider import SimulatedProvider
-from jury_actors.providers.simulated.script import AS_USUAL, Script
-from jury_actors.sources import Sources
+from jury_actors.driver import CoordinatorPort, hold
+from jury_actors.effects import Effects
+from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import ArtifactRecord, Case
 from jury_events.codec import decode
 from jury_events.debate_events import CoordinatorResumed
 from jury_events.ids import calls_stream, debate_stream
+from jury_providers.endpoints import Endpoints
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.registry import NO_ENDPOINTS
+from jury_providers.simulated.provider import SimulatedProvider
+from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
@@ -41,14 +41,14 @@ def a_resolved(**spec: object) -> ResolvedPanel:
     return resolve(PanelSpec.model_validate(spec))
 
 
-def fixed_sources() -> Sources:
+def fixed_sources() -> Effects:
     """The same salts and secrets each time, so that equal debates are equal bytes; lives still differ."""
     lives, ticks = count(1), count(1)
 
     def entropy(size: int) -> bytes:
         return next(lives).to_bytes(8) if size == 8 else bytes(range(size))
 
-    return Sources(clock=lambda: next(ticks), entropy=entropy, jitter=lambda: 0.0)
+    return Effects(clock=lambda: next(ticks), entropy=entropy, jitter=lambda: 0.0)
 
 
 class KeptStore(MemoryEventStore):
@@ -105,7 +105,7 @@ class MeteredProvider(SimulatedProvider):
         super().__init__(script)
         self._meter = meter
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         meter = self._meter
         meter.served[request.trace] += 1
         meter.running += 1
@@ -133,20 +133,20 @@ class Run:
 
     @property
     def jobs(self) -> list[Job]:
-        docket = Docket("run", self.resolved, watched=self.watched is not None)
+        docket = RunContext("run", self.resolved, watched=self.watched is not None)
         return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
 
-    def plan(self, script: Script = AS_USUAL, replicas: int = 1, url: str = "") -> CourtPlan:
-        return CourtPlan(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
+    def plan(self, script: Script = NO_FAULTS, replicas: int = 1, url: str = "") -> RuntimeConfig:
+        return RuntimeConfig(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
 
     def court(
-        self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1
+        self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
     ) -> AbstractAsyncContextManager[CoordinatorPort]:
         """A court in this process over the store, which it does not close."""
         return _MeteredCourt(self.plan(script, replicas), self.store, meter or Meter())
 
     async def hold(
-        self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
+        self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
     ) -> dict[str, Finished]:
         """Hold every debate in a fresh court, each result by debate."""
         async with self.court(script=script, meter=meter, replicas=replicas) as port:
@@ -192,12 +192,14 @@ async def gone_on_with(run: Run, url: str) -> dict[str, Finished]:
 class _MeteredCourt(AbstractAsyncContextManager[CoordinatorPort]):
     """The court is entered under the meter, whenever that is."""
 
-    def __init__(self, plan: CourtPlan, store: EventStore, meter: Meter) -> None:
+    def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
         self._meter = meter
-        self._court = in_process_court(plan, lambda: store, sources=fixed_sources(), backoff=Backoff(base=0.0, cap=0.0))
+        self._court = in_process_runtime(
+            plan, lambda: store, sources=fixed_sources(), backoff=Backoff(base=0.0, cap=0.0)
+        )
 
     async def __aenter__(self) -> CoordinatorPort:
-        with patch("jury_actors.court.provider_factory", self._meter.factory):
+        with patch("jury_actors.runtime.provider_factory", self._meter.factory):
             return await self._court.__aenter__()
 
     async def __aexit__(self, *error: object) -> bool | None:

@@ -4,14 +4,14 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jury_actors.providers.endpoints import Connection
-from jury_actors.providers.provider import ModelMessage, ModelRequest, ToolDefinition
-from jury_actors.providers.sdk.adapter import SdkAdapter
-from jury_actors.providers.sdk.anthropic_messages import AnthropicMessages
-from jury_actors.providers.sdk.google_generate import GoogleGenerate
-from jury_actors.providers.sdk.openai_chat import OpenAIChat
-from jury_actors.providers.sdk.openai_responses import OpenAIResponses
 from jury_events.panel import CallSettings
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelMessage, ModelRequest, OfferedTool
+from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.anthropic_messages import AnthropicMessages
+from jury_providers.sdk.google_generate import GoogleGenerate
+from jury_providers.sdk.openai_chat import OpenAIChat
+from jury_providers.sdk.openai_responses import OpenAIResponses
 from support.canned_server import Canned, CannedServer, events
 
 SCHEMA: dict[str, Any] = {
@@ -20,7 +20,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["score"],
     "additionalProperties": False,
 }
-TOOL = ToolDefinition(
+TOOL = OfferedTool(
     "look", "Looks.", {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
 )
 MESSAGES = (ModelMessage("system", "You judge."), ModelMessage("user", "Judge this."))
@@ -44,7 +44,7 @@ class Dialect(NamedTuple):
 
     def adapter(self, server: CannedServer, key: str | None = "sk-test-key-0123456789") -> SdkAdapter:
         """An adapter that reaches `server`."""
-        return self.make(Connection(self.name, server.url + self.base, key))
+        return self.make(ProviderConnection(self.name, server.url + self.base, key))
 
     def canned(self, text: str, finish: str = "", calls: Calls = (), *, streamed: bool = False) -> Canned:
         """A good answer."""
@@ -57,7 +57,7 @@ class Dialect(NamedTuple):
 
 
 def a_request(
-    *messages: ModelMessage, tools: tuple[ToolDefinition, ...] = (), seconds: float = 20, **settings: Any
+    *messages: ModelMessage, tools: tuple[OfferedTool, ...] = (), seconds: float = 20, **settings: Any
 ) -> ModelRequest:
     """A call; without messages a plain question."""
     return ModelRequest(

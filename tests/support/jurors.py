@@ -5,14 +5,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from jury_actors.clerk import Recollection
-from jury_actors.messages import Ask, Told
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.simulated.provider import SimulatedProvider
+from jury_actors.messages import StepRequest, StepResult
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream, local_stream
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.simulated.provider import SimulatedProvider
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
@@ -47,7 +47,7 @@ class ScriptedProvider(Provider):
     def traces(self) -> list[str]:
         return [request.trace for request in self.requests]
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
@@ -126,7 +126,9 @@ class Asking:
         self.debate = room.debate
         self.texts = room.pen.texts
 
-    def ask(self, juror_id: str = "gpt", *, prior: Sequence[StoredEvent] = (), stored: EventStore | None = None) -> Ask:
+    def ask(
+        self, juror_id: str = "gpt", *, prior: Sequence[StoredEvent] = (), stored: EventStore | None = None
+    ) -> StepRequest:
         """The first step of a seat; the texts of `prior` are those in `stored`."""
         assignment = self.debate.assign(Step(0, juror_id))
         texts = {ref.part: self.texts[ref.part] for message in assignment.messages for ref in message.parts}
@@ -134,13 +136,13 @@ class Asking:
             texts |= {part.ref.part: part.content for part in stored.parts(assignment.debate_id).values()}
         case = self.debate.state.debate.case
         texts[case.part] = self.texts[case.part]
-        return Ask(assignment, texts, case if assignment.tools else None, tuple(prior))
+        return StepRequest(assignment, texts, case if assignment.tools else None, tuple(prior))
 
 
-async def told_by(juror: object, count: int = 1) -> list[Told]:
+async def told_by(juror: object, count: int = 1) -> list[StepResult]:
     """The next `count` results of a juror, unacknowledged ones included."""
     life, ack = "", 0
-    told: list[Told] = []
+    told: list[StepResult] = []
     while len(told) < count:
         delivery = await juror.poll(life, ack)  # type: ignore[attr-defined]
         life, ack = delivery.life, delivery.upto

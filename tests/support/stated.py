@@ -5,13 +5,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.registry import NO_ENDPOINTS
-from jury_actors.providers.simulated.prompt import read_prompt
-from jury_actors.providers.simulated.provider import MODEL_VERSION, SimulatedProvider
-from jury_actors.providers.simulated.script import Script
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Endpoints
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.registry import NO_ENDPOINTS
+from jury_providers.simulated.prompt import read_prompt
+from jury_providers.simulated.provider import MODEL_VERSION, SimulatedProvider
+from jury_providers.simulated.script import Script
 
 
 class States(NamedTuple):
@@ -34,7 +34,7 @@ class StatedProvider(SimulatedProvider):
         super().__init__(script)
         self._says = says
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         said = self._next(request.trace)
         if said is None:
             return await super().call(request, heard)

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from jury_actors.providers.simulated.script import Script
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.verdict import Verdict
+from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from support.courts import Run
 

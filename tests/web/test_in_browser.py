@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from jury_actors.providers.simulated.script import Script
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_judge.live.feed import Feed
-from jury_judge.web.app import Gate, create_app
+from jury_judge.present.live.feed import Feed
+from jury_judge.web.app import AccessPolicy, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.server import listen, serving
 from jury_judge.web.service import Service
+from jury_providers.simulated.script import Script
 from jury_store.event_store import EventStore
 from support.browser import chromium, tab
 from support.courts import KeptStore, Meter, Run
@@ -82,7 +82,7 @@ async def served(store: EventStore, token: str | None = None) -> AsyncIterator[t
     """The application behind its walls, on loopback."""
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
-    app = create_app(service, Gate(frozenset(address.names), token=token), page_routes(store))
+    app = create_app(service, AccessPolicy(frozenset(address.names), token=token), page_routes(store))
     async with serving(app, listener, service.end):
         yield address.url, service
 
@@ -141,8 +141,8 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
 
         await steps.let("round-")
         await expect(page.locator(".judging")).to_be_visible()
-        live.feed.hear("d0", "<b>All jurors")
-        live.feed.hear("d0", " agree")
+        live.feed.add_chunk("d0", "<b>All jurors")
+        live.feed.add_chunk("d0", " agree")
         await expect(page.locator("#chunks")).to_have_text("<b>All jurors agree")
         await steps.let("final")
         await expect(page.locator(".outcome .verdict.large")).to_be_visible()

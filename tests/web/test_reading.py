@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from jury_events.case import Loss
 from jury_events.ids import debate_stream
-from jury_judge.debates import read_debate
-from jury_judge.views.result import collaborative_result
+from jury_judge.app.debates import read_debate
+from jury_judge.present.result_lines import collaborative_result
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_store.event_store import Append
@@ -138,7 +138,7 @@ def test_what_a_list_cannot_be_asked_for_is_refused(query: str) -> None:
 
 def test_a_run_says_how_many_cases_it_has() -> None:
     store = many("r", "r")
-    store.keep_run_size("r", 123)
+    store.store_run_size("r", 123)
 
     (run,) = client_of(store).get("/api/runs").json()["rows"]
 

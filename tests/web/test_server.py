@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_actors.listening import CannotListen
 from jury_judge.web.server import Address, _Http, listen
+from jury_providers.embedded_server import CannotListen
 from jury_store.memory import MemoryEventStore
 from support.served import served
 from support.writing import Writing

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import date
 
-from jury_actors.admission.claim import Claim, Settlement
-from jury_actors.admission.desk_link import DeskLink, Permit
+from jury_actors.admission.client import AdmissionClient, Permit
 from jury_actors.admission.model_class import ModelClasses
+from jury_actors.admission.permit import PermitRequest, Settlement
 from jury_actors.errors import Halted
-from jury_actors.prices import Prices
-from jury_actors.providers.provider import ModelReply, ModelRequest
-from jury_actors.tokens import likely_tokens, most_tokens, request_bytes, request_pictures
 from jury_events.outcome import CallOutcome
+from jury_providers.prices import Prices
+from jury_providers.provider import ModelReply, ModelRequest
+from jury_providers.tokens import estimated_tokens, request_bytes, request_pictures, token_upper_bound
 
 _LATER = 60.0
 """Seconds beyond twice its timeout after which a call that has its permit is surely over."""
@@ -54,8 +54,8 @@ class Admission:
         classes: ModelClasses,
         prices: Prices,
         *,
-        limiter: DeskLink | None = None,
-        budget: DeskLink | None = None,
+        limiter: AdmissionClient | None = None,
+        budget: AdmissionClient | None = None,
     ) -> None:
         self._run_id = run_id
         self._classes = classes
@@ -89,18 +89,18 @@ class Admission:
             await desk.close()
 
     @property
-    def _desks(self) -> list[DeskLink]:
+    def _desks(self) -> list[AdmissionClient]:
         return [desk for desk in (self._budget, self._limiter) if desk is not None]
 
-    def _claim(self, model: str, request: ModelRequest, on: date) -> Claim:
+    def _claim(self, model: str, request: ModelRequest, on: date) -> PermitRequest:
         size, pictures = request_bytes(request), request_pictures(request)
-        most = most_tokens(size, pictures, request.model)
+        most = token_upper_bound(size, pictures, request.model)
         model_class, limits = self._classes.of(model)
-        return Claim(
+        return PermitRequest(
             run=self._run_id,
             model_class=model_class,
             limits=limits,
-            input_tokens=likely_tokens(size, pictures),
-            cost=self._prices.most(model, most, request.settings, on) or 0.0,
+            input_tokens=estimated_tokens(size, pictures),
+            cost=self._prices.upper_bound(model, most, request.settings, on) or 0.0,
             term=2 * request.settings.timeout_seconds + _LATER,
         )

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 
-from jury_actors.admission.claim import ModelClass
-from jury_actors.providers.endpoints import Endpoint, Endpoints, Limits, connect
-from jury_actors.providers.registry import protocol_of
+from jury_actors.admission.permit import ModelClass
+from jury_providers.endpoints import Endpoint, Endpoints, Limits, connection_of
+from jury_providers.registry import protocol_of
 
 _UNLIMITED = Limits()
 
@@ -42,7 +42,7 @@ class ModelClasses:
         """Tells keys and addresses apart; nobody can tell a key from it."""
         protocol = protocol_of(provider, endpoint)
         if protocol is not None:
-            connection = connect(provider, protocol, endpoint, self._environ)
+            connection = connection_of(provider, protocol, endpoint, self._environ)
             secret = f"{connection.base_url}\0{connection.key}"
         else:
             secret = f"{endpoint.base_url}\0{self._environ.get(endpoint.key_env or '', '')}"

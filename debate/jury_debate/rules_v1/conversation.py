@@ -6,10 +6,10 @@ course, which is how a step resumes after a crash and how replay checks it.
 
 from typing import NamedTuple, assert_never
 
+from jury_debate.assignment import Assignment, Message
 from jury_debate.prompts import load_prompts
-from jury_debate.rules_v1.answers import ParsedAnswer, Refusal, parse_answer
-from jury_debate.rules_v1.assignment import Assignment, Message
-from jury_debate.rules_v1.outcome import Answered, Blocked, Outcome, Unanswered
+from jury_debate.rules_v1.answer_parser import ParsedAnswer, Refusal, parse_answer
+from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.parts import PartMaker, PartRef

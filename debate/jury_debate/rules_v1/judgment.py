@@ -6,7 +6,7 @@ from fractions import Fraction
 from statistics import median
 from typing import NamedTuple
 
-from jury_debate.rules_v1.state import DebateState
+from jury_debate.state import DebateState
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.exact import exact, half_up
 from jury_events.judgment import Decider, Judgment, Vote

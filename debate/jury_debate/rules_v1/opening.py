@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from jury_debate.artifact_tools import tool_names
 from jury_debate.artifacts import generate_evaluation_summary
+from jury_debate.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
 from jury_debate.case_text import render_case
+from jury_debate.datamark import mark
 from jury_debate.prompts import PROMPTS_VERSION, Prompts, load_prompts, seat_letter
-from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
 from jury_debate.rules_v1.ballots import ballot_id, datamark
-from jury_debate.rules_v1.datamark import mark
 from jury_events.case import ArtifactRecord, Case
 from jury_events.debate_events import DebateOpened, NamedPart
 from jury_events.panel import Panel

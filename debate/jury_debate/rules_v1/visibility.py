@@ -1,11 +1,11 @@
 """What a seat may see of the others. Nothing in phase 1; in a round, what its order and history allow."""
 
 from jury_debate.prompts import seat_letter
-from jury_debate.rules_v1.state import DebateState, View
+from jury_debate.state import DebateState, SeatEvaluation
 from jury_events.ids import Step
 
 
-def visible_views(state: DebateState, step: Step) -> tuple[View, ...]:
+def visible_views(state: DebateState, step: Step) -> tuple[SeatEvaluation, ...]:
     """The evaluations that a step's prompt shows, in the order in which they were made.
 
     Phase 1: none. A parallel round: everything up to the previous round. A sequential round: this round's earlier

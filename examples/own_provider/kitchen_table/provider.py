@@ -4,10 +4,10 @@ import json
 import re
 from typing import Any
 
-from jury_actors.providers.endpoints import Endpoint
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Endpoint
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 
 _BALLOT = re.compile(r"(?<![A-Za-z0-9])[a-z2-7]{16}(?![A-Za-z0-9])")
 
@@ -26,7 +26,7 @@ class Kitchen(Provider):
     def __init__(self, base_url: str | None) -> None:
         self._base_url = base_url  # where a real provider would send its requests
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
         """Answer as the schema asks. Whatever goes wrong is a reply with an outcome; nothing is raised."""
         system = "\n".join(message.text for message in request.messages if message.role == "system")
         asked = "\n".join(message.text for message in request.messages if message.role == "user")
@@ -37,8 +37,8 @@ class Kitchen(Provider):
             answer = json.dumps(_filled(request.schema, ballot.group(), safe="password" not in asked.lower()))
         else:
             answer = '{"ready": true}'  # `jury doctor --probe` asks this much
-        if heard is not None:
-            heard(answer)  # piece by piece, where the service streams
+        if on_chunk is not None:
+            on_chunk(answer)  # piece by piece, where the service streams
         return ModelReply(
             CallOutcome.ANSWERED,
             answer=answer.encode(),

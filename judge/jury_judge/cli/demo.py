@@ -58,20 +58,19 @@ def _demo(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.court import CourtPlan
+    from jury_actors.runtime import RuntimeConfig
+    from jury_judge.app.debates import read_debate
+    from jury_judge.app.runs import Run
     from jury_judge.cases.examples import load_example
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.live import told_live
-    from jury_judge.cli.place import asked_in_process
+    from jury_judge.cli.runtime_choice import asked_in_process
     from jury_judge.cli.terminal import WritingLine, note
-    from jury_judge.debates import read_debate
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import Run
-    from jury_judge.views.result import collaborative_result
-    from jury_judge.views.visible_text import visible_line
-    from jury_store.opening import shown
-    from jury_store.opening import store_url as parsed
+    from jury_judge.present.result_lines import collaborative_result
+    from jury_judge.text.visible_text import visible_line
+    from jury_store.opening import parse_store_url, redacted_url
 
     asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
     loaded = load_panel(
@@ -97,7 +96,7 @@ def _demo(
             run,
             surveyed,
             store,
-            CourtPlan(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
+            RuntimeConfig(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
             in_process=bool(asked),
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,
@@ -124,7 +123,7 @@ def _demo(
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
         _print(result)
-    there = "" if store_url is None else f" --store {shlex.quote(shown(parsed(url)))}"
+    there = "" if store_url is None else f" --store {shlex.quote(redacted_url(parse_store_url(url)))}"
     note(f"the whole debate:   jury show {debate_id}{there}")
     note(f"check the record:   jury verify {debate_id}{there}")
     note("judge your own:     jury run CASES.jsonl")

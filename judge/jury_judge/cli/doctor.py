@@ -16,8 +16,8 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import ray_address_option, resolved_store, store_option
 
 if TYPE_CHECKING:
-    from jury_actors.providers.probe import Probed
     from jury_judge.panels.files import LoadedPanel
+    from jury_providers.probe import ProbeResult
 
 _PACKAGES = (
     "jury-judge",
@@ -104,12 +104,11 @@ def _surroundings(store_url: str | None) -> Iterator[Finding]:
 
 def _store(store_url: str | None) -> Iterator[Finding]:
     from jury_store.errors import StoreMissing
-    from jury_store.opening import open_store, shown
-    from jury_store.opening import store_url as parsed
+    from jury_store.opening import open_store, parse_store_url, redacted_url
 
     try:
         url = resolved_store(store_url)
-        name = shown(parsed(url))
+        name = redacted_url(parse_store_url(url))
         store = open_store(url, write=False)
     except StoreMissing:
         yield "note", f"store {name}: not there yet; `jury demo` and `jury run` create it"
@@ -144,8 +143,8 @@ def _cluster(address: str | None) -> Iterator[Finding]:
 
 
 def _load(panel_name: str | None) -> "LoadedPanel":
-    from jury_actors.providers.registry import check_models
     from jury_judge.panels.files import load_panel
+    from jury_providers.registry import check_models
 
     loaded = load_panel(panel_name, os.environ)
     check_models(loaded.panel, loaded.endpoints)
@@ -153,10 +152,10 @@ def _load(panel_name: str | None) -> "LoadedPanel":
 
 
 def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
-    from jury_actors.errors import BadVariable
-    from jury_actors.providers.catalogue import warnings_of
-    from jury_actors.providers.recipients import judge_on_a_seat, recipients
-    from jury_actors.providers.registry import keys_sent, missing_key
+    from jury_providers.catalogue import retirement_warnings
+    from jury_providers.errors import BadVariable
+    from jury_providers.recipients import recipients, self_judging_warning
+    from jury_providers.registry import key_destinations, missing_key
 
     panel = loaded.panel
     yield "ok", f"{title}: {panel.name}, {', '.join(seat.juror_id for seat in panel.seats)}"
@@ -170,18 +169,18 @@ def _panel(loaded: "LoadedPanel", title: str) -> Iterator[Finding]:
             yield "problem", f"provider {name}: no key is set; set {' or '.join(variables)}"
     for line in recipients(panel, loaded.endpoints, os.environ):
         yield "note", line
-    for line in keys_sent(panel, loaded.endpoints, os.environ):
+    for line in key_destinations(panel, loaded.endpoints, os.environ):
         yield "note", line
-    for warning in warnings_of(panel.models, datetime.now(UTC).date()):
+    for warning in retirement_warnings(panel.models, datetime.now(UTC).date()):
         yield "warning", warning
-    if (on_a_seat := judge_on_a_seat(panel)) is not None:
+    if (on_a_seat := self_judging_warning(panel)) is not None:
         yield "warning", on_a_seat
 
 
 def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
-    from jury_actors.providers.probe import probe, probe_settings
-    from jury_actors.providers.registry import provider_factory
     from jury_judge.cli.interrupts import run_interruptibly
+    from jury_providers.probe import probe, probe_settings
+    from jury_providers.registry import provider_factory
 
     panel = loaded.panel
     calls = probe_settings(panel)
@@ -192,9 +191,9 @@ def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
         yield _probe_finding(one, needed=one.model in primary)
 
 
-def _probe_finding(one: "Probed", *, needed: bool) -> Finding:
+def _probe_finding(one: "ProbeResult", *, needed: bool) -> Finding:
     from jury_events.models import is_other_model
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     reply = one.reply
     took = f"{one.seconds * 1000:.0f} ms"

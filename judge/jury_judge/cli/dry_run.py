@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jury_actors.admission.budget import dollars
-from jury_actors.court import CourtPlan
-from jury_actors.providers.recipients import judge_on_a_seat, recipients
-from jury_actors.providers.registry import check_models, missing_key
+from jury_actors.runtime import RuntimeConfig
 from jury_events.case import Case
-from jury_judge.estimate import Estimate, Range, estimate
-from jury_judge.runs import Run, Survey, survey
-from jury_judge.views.counted import counted
-from jury_judge.views.visible_text import visible_line
+from jury_judge.app.estimate import Estimate, Range, estimate
+from jury_judge.app.runs import PreflightReport, Run, survey
+from jury_judge.text.pluralize import counted
+from jury_judge.text.visible_text import visible_line
+from jury_providers.recipients import recipients, self_judging_warning
+from jury_providers.registry import check_models, missing_key
 from jury_store.errors import StoreMissing
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -25,7 +25,7 @@ SAMPLE = 200
 _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
 
 
-def tell(run: Run, plan: CourtPlan, *, on_cluster: bool, as_json: bool) -> None:
+def tell(run: Run, plan: RuntimeConfig, *, on_cluster: bool, as_json: bool) -> None:
     """Print what the debates that are not over yet would take. Nothing is written, started or called."""
     check_models(plan.panel, plan.endpoints)
     surveyed = _survey(run, plan.store_url)
@@ -35,9 +35,9 @@ def tell(run: Run, plan: CourtPlan, *, on_cluster: bool, as_json: bool) -> None:
     found = estimate(run.resolved, sample, debates=left, prices=plan.prices, endpoints=plan.endpoints, on=today)
     keys = {} if on_cluster else _missing_keys(plan)
     receiving = recipients(plan.panel, plan.endpoints, None if on_cluster else os.environ)
-    warning = judge_on_a_seat(plan.panel)
+    warning = self_judging_warning(plan.panel)
     if as_json:
-        data = {**_data(run, surveyed, found, keys), "recipients": receiving, "judge_on_a_seat": warning}
+        data = {**_data(run, surveyed, found, keys), "recipients": receiving, "self_judging_warning": warning}
         print(json.dumps(data, ensure_ascii=False, indent=2))
         return
     told = [*receiving, *([] if warning is None else [f"warning: {warning}"])]
@@ -45,7 +45,7 @@ def tell(run: Run, plan: CourtPlan, *, on_cluster: bool, as_json: bool) -> None:
         print(visible_line(line, 1000))
 
 
-def _survey(run: Run, store_url: str) -> Survey:
+def _survey(run: Run, store_url: str) -> PreflightReport:
     try:
         store = open_store(store_url, write=False)
     except StoreMissing:
@@ -56,7 +56,7 @@ def _survey(run: Run, store_url: str) -> Survey:
         store.close()
 
 
-def _sample(run: Run, surveyed: Survey, left: int) -> Iterator[Case]:
+def _sample(run: Run, surveyed: PreflightReport, left: int) -> Iterator[Case]:
     """Every so manieth of the cases that are not judged yet, with the records that its URIs lead to."""
     every = max(1, -(-left // SAMPLE))
     seen = 0
@@ -75,13 +75,13 @@ def _sample(run: Run, surveyed: Survey, left: int) -> Iterator[Case]:
     return (case for case in run.cases(fetch) if case.case_id in wanted)
 
 
-def _missing_keys(plan: CourtPlan) -> dict[str, tuple[str, ...]]:
+def _missing_keys(plan: RuntimeConfig) -> dict[str, tuple[str, ...]]:
     providers = dict.fromkeys(model.partition("/")[0] for model in plan.panel.models)
     missing = {name: missing_key(name, plan.endpoints, os.environ) for name in providers}
     return {name: variables for name, variables in missing.items() if variables}
 
 
-def _data(run: Run, surveyed: Survey, found: Estimate, keys: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+def _data(run: Run, surveyed: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]]) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
         "cases": surveyed.read,
@@ -113,7 +113,7 @@ def _whole(amounts: Range) -> dict[str, int]:
 
 
 def _lines(
-    run: Run, surveyed: Survey, found: Estimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
+    run: Run, surveyed: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
 ) -> Iterator[str]:
     before = f", {surveyed.ended} of {surveyed.read} judged before" if surveyed.ended else ""
     yield f"run {run.run_id}: {counted(found.debates, 'debate')} to hold{before}; least - likely - most:"

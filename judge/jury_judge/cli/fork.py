@@ -22,10 +22,10 @@ from jury_judge.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from jury_actors.court import CourtPlan
     from jury_actors.messages import Finished
+    from jury_actors.runtime import RuntimeConfig
+    from jury_judge.app.forks import Fork
     from jury_judge.cli.holding import Court
-    from jury_judge.forks import Fork
     from jury_judge.panels.files import LoadedPanel
     from jury_replay.origin import Origin
     from jury_store.event_store import EventStore
@@ -84,13 +84,13 @@ def _fork(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.court import CourtPlan
-    from jury_actors.providers.registry import check_models
+    from jury_actors.runtime import RuntimeConfig
+    from jury_judge.app.forks import plan_fork, read_origin
     from jury_judge.cli.holding import warn_of_models
-    from jury_judge.cli.place import asked_in_process
+    from jury_judge.cli.runtime_choice import asked_in_process
     from jury_judge.cli.terminal import note
-    from jury_judge.forks import plan_fork, read_origin
     from jury_judge.panels.variables import Overrides
+    from jury_providers.registry import check_models
     from jury_store.opening import open_store
 
     asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
@@ -107,7 +107,9 @@ def _fork(
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(_introduced(fork))
-        plan = CourtPlan(loaded.panel, url, fork.debate_id, script, replicas, loaded.endpoints, prices=price_list(None))
+        plan = RuntimeConfig(
+            loaded.panel, url, fork.debate_id, script, replicas, loaded.endpoints, prices=price_list(None)
+        )
         interrupted = False
         if not fork.over:
             interrupted, finished = _hold(
@@ -141,7 +143,7 @@ def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origi
 
 
 def _introduced(fork: "Fork") -> str:
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
 
     kept = f"branches off {fork.origin} after event {fork.version}"
     reused = f"{counted(fork.reused, 'recorded call')} reused, none of them made again"
@@ -151,7 +153,7 @@ def _introduced(fork: "Fork") -> str:
 
 def _hold(
     fork: "Fork",
-    plan: "CourtPlan",
+    plan: "RuntimeConfig",
     store: "EventStore",
     *,
     in_process: bool,
@@ -159,12 +161,12 @@ def _hold(
     ray_open_cluster: bool,
 ) -> "tuple[bool, Finished | None]":
     """Store the branch where it is new, and see it through; gives whether that was interrupted, and how it ended."""
-    from jury_actors.holding import hold
-    from jury_actors.messages import Docket, Job
+    from jury_actors.driver import hold
+    from jury_actors.messages import Job, RunContext
+    from jury_judge.app.forks import store_branch
     from jury_judge.cli.holding import in_court, open_for_writing
     from jury_judge.cli.live import told_live
     from jury_judge.cli.terminal import WritingLine, note
-    from jury_judge.forks import store_branch
 
     kept = fork.stored
     if fork.branch is not None:
@@ -178,7 +180,7 @@ def _hold(
 
     async def work(court: "Court", _stopping: asyncio.Event) -> None:
         # Nothing is opened any more, so that the job carries no case.
-        job = Job(fork.debate_id, b"", Docket(fork.debate_id, fork.resolved, watched=True))
+        job = Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True))
         async with told_live(store, fork.debate_id, note, kept), court() as port:
             ended.extend([one async for one in hold(port, iter([job]), concurrency=1, heard=writing.take)])
 
@@ -199,7 +201,7 @@ def _hold(
 
 def _stopped(finished: "Finished") -> Exit:
     from jury_judge.cli.terminal import note
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     note(f"jury: the branch could not go on: {visible_line(str(finished.problem), 500)}")
     note("jury: mend the cause; the same command goes on with it")
@@ -207,9 +209,9 @@ def _stopped(finished: "Finished") -> Exit:
 
 
 def _tell(fork: "Fork", store: "EventStore", *, as_json: bool) -> Exit:
+    from jury_judge.app.debates import read_debate
     from jury_judge.cli.terminal import note
-    from jury_judge.debates import read_debate
-    from jury_judge.views.result import collaborative_result
+    from jury_judge.present.result_lines import collaborative_result
 
     reading = read_debate(store, fork.debate_id)
     result = collaborative_result(reading.events, reading.texts)
@@ -229,6 +231,6 @@ def _tell(fork: "Fork", store: "EventStore", *, as_json: bool) -> Exit:
 
 
 def _shown(url: str) -> str:
-    from jury_store.opening import shown, store_url
+    from jury_store.opening import parse_store_url, redacted_url
 
-    return shown(store_url(url))
+    return redacted_url(parse_store_url(url))

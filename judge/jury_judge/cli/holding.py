@@ -17,22 +17,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.driver import CoordinatorPort
+from jury_actors.effects import Effects
 from jury_actors.errors import ClusterLost, Halted
-from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
-from jury_actors.providers.catalogue import warnings_of
-from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.recipients import judge_on_a_seat, recipients
-from jury_actors.providers.registry import SIMULATED, check_models, keys_sent
-from jury_actors.sources import Sources
-from jury_judge.allowance import Allowance
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_judge.app.allowance import Allowance
+from jury_judge.app.runs import PREFLIGHT_SECONDS, Line, PreflightReport, Progress, Run, execute_run, survey
+from jury_judge.app.spending import Spending, SpendingWatch
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.runs import SURVEY_SECONDS, Line, Progress, Run, Survey, carry_out, survey
-from jury_judge.spending import Spending, SpendingWatch
 from jury_migrations.upgrading import upgrade
+from jury_providers.catalogue import retirement_warnings
+from jury_providers.endpoints import Endpoints
+from jury_providers.recipients import recipients, self_judging_warning
+from jury_providers.registry import SIMULATED, check_models, key_destinations
 from jury_store.errors import StoreError, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -40,7 +40,7 @@ from jury_store.opening import open_store
 from jury_store.run_lock import RunLock
 
 if TYPE_CHECKING:
-    from jury_judge.sealing import Sealing
+    from jury_judge.app.sealing import Sealing
 
 _SPENDING_SECONDS = 5.0
 """How often it is read what a run has spent."""
@@ -79,12 +79,12 @@ def seal_with(key_file: Path | None, last_file: Path | None, every: float, store
     """
     if key_file is None:
         return None
+    from jury_judge.app.sealing import Sealing
     from jury_judge.cli.seal_files import signer
-    from jury_judge.sealing import Sealing
     from jury_store.seals.sealer import Sealer
 
     key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None)
-    return Sealing(Sealer(store, key, Sources().clock, last), every, note)
+    return Sealing(Sealer(store, key, Effects().clock, last), every, note)
 
 
 def warn_of_models(loaded: LoadedPanel, *, on_cluster: bool = False) -> None:
@@ -96,9 +96,12 @@ def warn_of_models(loaded: LoadedPanel, *, on_cluster: bool = False) -> None:
     if not all(model.startswith(f"{SIMULATED}/") for model in panel.models):
         for line in recipients(panel, loaded.endpoints, None if on_cluster else os.environ):
             note(f"jury: {line}")
-    for line in keys_sent(panel, loaded.endpoints, os.environ):
+    for line in key_destinations(panel, loaded.endpoints, os.environ):
         note(f"jury: {line}")
-    for warning in (*warnings_of(panel.models, datetime.now(UTC).date()), *filter(None, [judge_on_a_seat(panel)])):
+    for warning in (
+        *retirement_warnings(panel.models, datetime.now(UTC).date()),
+        *filter(None, [self_judging_warning(panel)]),
+    ):
         note(f"jury: warning: {warning}")
 
 
@@ -108,8 +111,8 @@ def open_surveyed(
     endpoints: Endpoints,
     environ: Mapping[str, str] | None,
     *,
-    seconds: float | None = SURVEY_SECONDS,
-) -> tuple[EventStore, Survey]:
+    seconds: float | None = PREFLIGHT_SECONDS,
+) -> tuple[EventStore, PreflightReport]:
     """The store, open for reading, and the run compared with it.
 
     Where there is no store yet, it is created once every case could be read: a mistake leaves no empty one behind. Keys
@@ -135,9 +138,9 @@ def open_surveyed(
 
 def hold_run(
     run: Run,
-    surveyed: Survey,
+    surveyed: PreflightReport,
     store: EventStore,
-    plan: CourtPlan,
+    plan: RuntimeConfig,
     *,
     in_process: bool,
     ray_address: str | None,
@@ -170,7 +173,7 @@ def hold_run(
     watch = SpendingWatch(store, run.run_id)
 
     async def work(court: Court, stopping: asyncio.Event) -> None:
-        lines = carry_out(
+        lines = execute_run(
             run,
             surveyed,
             store,
@@ -259,7 +262,7 @@ class _Counting:
 
 
 def in_court(
-    plan: CourtPlan,
+    plan: RuntimeConfig,
     work: Callable[[Court, asyncio.Event], Coroutine[Any, Any, None]],
     *,
     in_process: bool,
@@ -301,14 +304,14 @@ def in_court(
     return interrupted
 
 
-def _court(plan: CourtPlan, *, in_process: bool) -> Court:
+def _court(plan: RuntimeConfig, *, in_process: bool) -> Court:
     if in_process:
-        return lambda: in_process_court(plan, lambda: open_for_writing(plan), say=_say)
+        return lambda: in_process_runtime(plan, lambda: open_for_writing(plan), say=_say)
 
     def on_ray() -> AbstractAsyncContextManager[CoordinatorPort]:
-        from jury_actors.ray_court import ray_court
+        from jury_actors.ray_runtime import ray_runtime
 
-        return ray_court(plan, say=_say)
+        return ray_runtime(plan, say=_say)
 
     return on_ray
 
@@ -336,7 +339,7 @@ def held_alone(store_url: str, run_id: str) -> Iterator[None]:
             lock.release()
 
 
-def open_for_writing(plan: CourtPlan) -> EventStore:
+def open_for_writing(plan: RuntimeConfig) -> EventStore:
     """The plan's store; another writer of it is waited for, and told of.
 
     Raises:

@@ -11,13 +11,13 @@ import click
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.list_options import chosen_options, order, ordered_options, wanted
 from jury_judge.cli.options import group_option, resolved_store, store_option
-from jury_judge.views.moments import moment
+from jury_judge.text.timestamps import moment
 
 if TYPE_CHECKING:
-    from jury_judge.excerpts import Excerpt
+    from jury_judge.app.excerpts import Excerpt
     from jury_store.debate_rows import DebateFilter, DebateRow
     from jury_store.event_store import EventStore
-    from jury_store.list_order import Order, Place
+    from jury_store.list_order import PageCursor, SortOrder
 
     Lines = Iterator[tuple[DebateRow, Excerpt | None]]
 
@@ -41,7 +41,7 @@ def command(**options: Any) -> int:
 
 def _list(
     chosen: "DebateFilter",
-    sorted_by: "Order",
+    sorted_by: "SortOrder",
     *,
     group_by: str | None,
     totals: bool,
@@ -51,7 +51,7 @@ def _list(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    from jury_judge.views.list_columns import parse_columns
+    from jury_judge.cli.views.list_columns import parse_columns
     from jury_store.opening import open_store
 
     _check_together(chosen, group_by, totals=totals, columns=columns, of_runs=of_runs, limit=limit, as_json=as_json)
@@ -99,19 +99,19 @@ def _check_together(
         raise click.UsageError("--json prints every column: leave --columns out")
 
 
-def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "Order", limit: int | None) -> "Lines":
+def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "SortOrder", limit: int | None) -> "Lines":
     """Rows page by page, with what a search found in them."""
-    from jury_judge.excerpts import excerpts
+    from jury_judge.app.excerpts import excerpts
 
     left = limit if limit is not None else 2**62
-    place: Place | None = None
-    while left and (rows := store.listed(chosen, sorted_by, limit=min(_PAGE, left), after=place)):
+    place: PageCursor | None = None
+    while left and (rows := store.list_debates(chosen, sorted_by, limit=min(_PAGE, left), after=place)):
         for start in range(0, len(rows), 50):
             some = rows[start : start + 50]
             said = excerpts(store, [row.debate_id for row in some], chosen.search) if chosen.search else {}
             yield from ((row, said.get(row.debate_id)) for row in some)
         left -= len(rows)
-        place = sorted_by.place(asdict(rows[-1]))
+        place = sorted_by.cursor(asdict(rows[-1]))
 
 
 def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool:
@@ -124,7 +124,7 @@ def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool
 
 
 def _print_lines(rows: "Lines") -> bool:
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     row = None
     for row, said in rows:
@@ -140,8 +140,8 @@ def _print_lines(rows: "Lines") -> bool:
 
 def _print_columns(rows: "Iterator[DebateRow]", names: Sequence[str]) -> bool:
     """Tabs between, whatever is in a value: a tab or a line's end in one would be shown as what it is."""
-    from jury_judge.views.list_columns import COLUMNS
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.cli.views.list_columns import COLUMNS
+    from jury_judge.text.visible_text import visible_line
 
     print("\t".join(names))
     row = None
@@ -153,7 +153,7 @@ def _print_columns(rows: "Iterator[DebateRow]", names: Sequence[str]) -> bool:
 
 def _marks(row: "DebateRow") -> Iterator[str]:
     """What a reader must know of a debate beside what it came to."""
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     if row.imported == "unsealed":
         yield "[imported, unsealed]"
@@ -168,7 +168,7 @@ def _marks(row: "DebateRow") -> Iterator[str]:
 
 
 def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> bool:
-    from jury_judge.views.run_progress import run_progress
+    from jury_judge.cli.views.run_progress import run_progress
 
     rows = islice(reversed(store.runs()), limit)
     if as_json:
@@ -182,7 +182,7 @@ def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> boo
 
 
 def _print_totals(store: "EventStore", chosen: "DebateFilter", *, as_json: bool) -> bool:
-    from jury_judge.views.totals_view import totals_lines
+    from jury_judge.cli.views.totals import totals_lines
 
     found = store.totals(chosen)
     if as_json:
@@ -193,9 +193,9 @@ def _print_totals(store: "EventStore", chosen: "DebateFilter", *, as_json: bool)
 
 
 def _print_groups(rows: "Iterator[DebateRow]", group_by: str, *, as_json: bool) -> bool:
+    from jury_judge.app.groups import grouped
     from jury_judge.cli.terminal import page_console
-    from jury_judge.groups import grouped
-    from jury_judge.views.group_view import groups_object, groups_page
+    from jury_judge.cli.views.groups import groups_object, groups_page
 
     groups = grouped(rows, group_by)
     if as_json:
@@ -232,9 +232,9 @@ def _note_what_is_left_out(store: "EventStore", chosen: "DebateFilter", *, of_ru
 
     if of_runs:
         return
-    if not chosen.quarantined and store.listed(chosen._replace(quarantined=True), limit=1):
+    if not chosen.quarantined and store.list_debates(chosen._replace(quarantined=True), limit=1):
         note("debates in quarantine are left out: jury list --quarantined shows them")
-    if chosen.search is not None and (behind := store.unsearched()):
+    if chosen.search is not None and (behind := store.search_lag()):
         note(
             f"what jurors wrote in the last {behind} events is not searched yet: a run that goes on sees to it, and so "
             "does jury db rebuild"
@@ -246,7 +246,7 @@ def _note_none(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) ->
     from jury_judge.cli.terminal import note
     from jury_store.debate_rows import EVERY_DEBATE
 
-    if not store.listed(limit=1) and not store.listed(EVERY_DEBATE._replace(quarantined=True), limit=1):
+    if not store.list_debates(limit=1) and not store.list_debates(EVERY_DEBATE._replace(quarantined=True), limit=1):
         note(
             f"no {'runs' if of_runs else 'debates'} in this store yet; jury demo holds one, jury run CASES judges yours"
         )

@@ -11,14 +11,14 @@ import click
 
 from jury_debate.presets import PRESETS
 from jury_events.ids import is_debate_id, is_run_id, reachable
+from jury_judge.app.settings import load_settings
 from jury_judge.errors import SettingError
-from jury_judge.settings import load_settings
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_actors.prices import Prices
-    from jury_actors.providers.simulated.script import Script
     from jury_events.conditions import Condition
+    from jury_providers.prices import Prices
+    from jury_providers.simulated.script import Script
     from jury_replay.selection import Selection
 
 _ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
@@ -114,7 +114,7 @@ def simulated(pairs: dict[str, str], models: Iterable[str]) -> "Script":
     Raises:
         SettingError: it cannot be read, or none of the panel's `models` would follow it.
     """
-    from jury_actors.providers.simulated.script import BadScript, parse_script
+    from jury_providers.simulated.script import BadScript, parse_script
 
     try:
         script = parse_script(pairs)
@@ -221,9 +221,9 @@ def price_list(path: str | None) -> "Prices":
     Raises:
         BadPrices: the file cannot be read.
     """
-    from jury_actors.prices import PRICES, load_prices
+    from jury_providers.prices import PRICES_ENV, load_prices
 
-    return load_prices(path or os.environ.get(PRICES, "").strip() or None)
+    return load_prices(path or os.environ.get(PRICES_ENV, "").strip() or None)
 
 
 def panel_options(command: F) -> F:

@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from jury_events.regular_files import read_text
+
 from jury_judge.errors import SettingError
-from jury_store.named_files import read_text
 
 _MOST_BYTES = 1 << 20
 

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 from jury_actors.ray_processes import end_own_processes
-from jury_judge.signals import exit_at_once, held_back, pending
+from jury_judge.cli.signals import exit_at_once, held_back, pending
 
 _LOOKS_EVERY = 0.05
 """Seconds."""
@@ -36,14 +36,14 @@ def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
     thread = ThreadPoolExecutor(1)
 
     def start() -> None:
-        from jury_actors import ray_court
+        from jury_actors import ray_runtime
 
-        ray_court.start_ray(address, open_cluster=open_cluster)
+        ray_runtime.start_ray(address, open_cluster=open_cluster)
 
     def stop() -> None:
-        from jury_actors import ray_court
+        from jury_actors import ray_runtime
 
-        ray_court.stop_ray()
+        ray_runtime.stop_ray()
 
     try:
         try:

@@ -28,9 +28,9 @@ from jury_judge.cli.options import (
 from jury_judge.errors import OutputClosed, SettingError
 
 if TYPE_CHECKING:
+    from jury_judge.app.runs import CaseSource, Line, PreflightReport
     from jury_judge.cases.files import CaseFiles
     from jury_judge.cli.run_end import Wanted
-    from jury_judge.runs import CaseSource, Line, Survey
 
 
 _GROUPS = {
@@ -178,20 +178,20 @@ def _run(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.court import CourtPlan
-    from jury_judge.budgets import ceiling, check_priced
+    from jury_actors.runtime import RuntimeConfig
+    from jury_judge.app.budgets import ceiling, check_priced
+    from jury_judge.app.runs import PREFLIGHT_SECONDS, Run, fresh_run_id, sees_images
+    from jury_judge.app.settings import load_settings
     from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
-    from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.results import Results
     from jury_judge.cli.run_end import end_run
+    from jury_judge.cli.runtime_choice import asked_in_process
     from jury_judge.cli.seal_files import read_keys
     from jury_judge.cli.streams import stdout_is_read
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import SURVEY_SECONDS, Run, fresh_run_id, sees_images
-    from jury_judge.settings import load_settings
 
     _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
     asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
@@ -211,7 +211,7 @@ def _run(
         concurrency=concurrency,
         adopt=read_keys(adopt),
     )
-    plan = CourtPlan(
+    plan = RuntimeConfig(
         loaded.panel,
         settings.store_url,
         run.run_id,
@@ -229,7 +229,7 @@ def _run(
         check_priced(loaded.panel.models, plan.prices, today)
     keys = None if ray_address else os.environ
     store, surveyed = open_surveyed(
-        run, settings.store_url, loaded.endpoints, keys, seconds=None if strict else SURVEY_SECONDS
+        run, settings.store_url, loaded.endpoints, keys, seconds=None if strict else PREFLIGHT_SECONDS
     )
     progress = RunProgress(run.run_id, display)
     results = Results("json" if as_json else "jsonl" if as_jsonl else "plain", keep=wanted.reports)
@@ -281,9 +281,9 @@ def _wanted(
     fail_on: tuple[str, ...], fail_if: tuple[str, ...], junit_file: Path | None, markdown_file: Path | None
 ) -> "Wanted":
     from jury_judge.cli.run_end import Wanted
-    from jury_judge.reports import junit, markdown
-    from jury_judge.reports.fail_conditions import FailCondition, parse_fail_condition
-    from jury_judge.reports.report import check_report_place
+    from jury_judge.present.reports import junit, markdown
+    from jury_judge.present.reports.fail_conditions import FailCondition, parse_fail_condition
+    from jury_judge.present.reports.report import check_report_path
 
     try:
         asked = [parse_fail_condition(text) for text in fail_if]
@@ -293,7 +293,7 @@ def _wanted(
         raise click.UsageError("--junit and --markdown name the same file")
     for path, form in ((junit_file, junit), (markdown_file, markdown)):
         if path is not None:
-            check_report_place(path, form.BEGINS)
+            check_report_path(path, form.BEGINS)
     return Wanted(tuple(dict.fromkeys((*map(FailCondition, fail_on), *asked))), junit_file, markdown_file)
 
 
@@ -303,8 +303,8 @@ def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
     return lambda fetch: shown_whole(files(fetch), images_seen=images_seen)
 
 
-def _place(surveyed: "Survey") -> bool:
-    from jury_judge.cli.place import in_process_for
+def _place(surveyed: "PreflightReport") -> bool:
+    from jury_judge.cli.runtime_choice import in_process_for
     from jury_judge.cli.terminal import note
 
     in_process, line = in_process_for(surveyed)
@@ -313,7 +313,7 @@ def _place(surveyed: "Survey") -> bool:
     return in_process
 
 
-def _tell_of_cases(files: "CaseFiles", surveyed: "Survey", *, verbose: bool) -> None:
+def _tell_of_cases(files: "CaseFiles", surveyed: "PreflightReport", *, verbose: bool) -> None:
     _tell_slips(files)
     _tell_losses(surveyed, files if verbose else ())
 
@@ -326,7 +326,7 @@ def _tell_slips(files: "CaseFiles") -> None:
         note(f"jury: nothing is read from the column {column} (did you mean {near}?); --field names columns")
 
 
-def _tell_losses(surveyed: "Survey", cases: Iterable[Case]) -> None:
+def _tell_losses(surveyed: "PreflightReport", cases: Iterable[Case]) -> None:
     """What jurors are not shown of the cases that were read; `cases` are told of one by one."""
     from jury_judge.cases.losses import told
     from jury_judge.cli.terminal import note

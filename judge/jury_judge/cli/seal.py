@@ -11,7 +11,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids as debate_id_form
 from jury_judge.cli.options import resolved_store, seal_last_option, store_option
 from jury_judge.cli.seal_attesting import timestamp, witness
-from jury_judge.views.moments import moment
+from jury_judge.text.timestamps import moment
 
 if TYPE_CHECKING:
     from jury_store.seals.seal import Seal
@@ -60,7 +60,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     Where nothing is new the latest note is printed again. A log that does not begin with what this key signed last is
     refused (exit code 5).
     """
-    from jury_actors.sources import Sources
+    from jury_actors.effects import Effects
     from jury_judge.cli.seal_files import signer
     from jury_judge.cli.seal_reading import print_note
     from jury_judge.cli.terminal import note
@@ -70,9 +70,9 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     store = open_store(resolved_store(store_url), write=True, run="seal")
     try:
         key, last = signer(key_file, seal_last, sealed=lambda: store.latest_seal() is not None)
-        made = Sealer(store, key, Sources().clock, last).next()
+        made = Sealer(store, key, Effects().clock, last).next()
         if made is not None:
-            store.keep_seal(made)
+            store.store_seal(made)
         latest = store.latest_seal()
     finally:
         store.close()
@@ -89,7 +89,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_(store_url: str | None, *, as_json: bool) -> int:
     """List the seals, the smallest first: events, when, root, name of the key."""
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)

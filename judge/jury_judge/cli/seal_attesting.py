@@ -8,7 +8,7 @@ import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
-from jury_judge.views.moments import moment
+from jury_judge.text.timestamps import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
     URL is the witness's submission prefix. A witness that saw a log which this one does not begin with refuses (exit
     code 5). Prints the cosigned note, to be kept elsewhere.
     """
-    from jury_actors.sources import Sources
-    from jury_judge.attesting import ask_witness
+    from jury_actors.effects import Effects
+    from jury_judge.app.attesting import ask_witness
     from jury_judge.cli.seal_files import read_witnesses
     from jury_judge.cli.seal_reading import all_there, hashes, print_note, seal_of
     from jury_judge.cli.terminal import note
@@ -56,7 +56,7 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
             keys,
         )
         for one in cosigned:
-            store.keep_attestation(Attestation(seal.tree_size, COSIGNATURE, one.line, Sources().clock()))
+            store.store_attestation(Attestation(seal.tree_size, COSIGNATURE, one.line, Effects().clock()))
         print_note(seal, store.attestations())
     finally:
         store.close()
@@ -81,8 +81,8 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
 
     Prints when that was. The stamp is over the note as jury seal now printed it, without cosignatures.
     """
-    from jury_actors.sources import Sources
-    from jury_judge.attesting import ask_authority
+    from jury_actors.effects import Effects
+    from jury_judge.app.attesting import ask_authority
     from jury_judge.cli.seal_files import read_authorities
     from jury_judge.cli.seal_reading import seal_of
     from jury_judge.cli.terminal import note
@@ -94,7 +94,7 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
     try:
         seal = seal_of(store, None)
         answer, stamp = ask_authority(url, seal.note, authorities)
-        store.keep_attestation(Attestation(seal.tree_size, TIMESTAMP, answer, Sources().clock()))
+        store.store_attestation(Attestation(seal.tree_size, TIMESTAMP, answer, Effects().clock()))
     finally:
         store.close()
     print(stamp.at.isoformat())

@@ -85,13 +85,12 @@ def command(
     from jury_judge.cli.interrupts import run_until_interrupted
     from jury_judge.cli.terminal import note
     from jury_judge.errors import SettingError
-    from jury_judge.views.counted import counted
-    from jury_judge.web.app import Gate, create_app
+    from jury_judge.text.pluralize import counted
+    from jury_judge.web.app import AccessPolicy, create_app
     from jury_judge.web.pages.routing import page_routes
     from jury_judge.web.server import listen, serving
     from jury_judge.web.service import Service
-    from jury_store.opening import database_path
-    from jury_store.opening import store_url as parsed
+    from jury_store.opening import database_path, parse_store_url
 
     if read_only and panels:
         raise click.UsageError("--read-only holds nothing; leave --panel out")
@@ -111,8 +110,8 @@ def command(
     except BaseException:
         listener.close()
         raise
-    database = database_path(parsed(url)) if url.startswith("sqlite") else None
-    gate = Gate(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
+    database = database_path(parse_store_url(url)) if url.startswith("sqlite") else None
+    gate = AccessPolicy(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
 
     async def serve(stopping: asyncio.Event) -> None:
         service = Service(store, made, readers=readers, database=database)
@@ -132,9 +131,9 @@ def _panels(
     names: tuple[str, ...], url: str, simulate: dict[str, str], *, concurrency: int, store_patience: float
 ) -> "Mapping[str, MakeJury]":
     """How the Jury of each panel is made; each is made once now, so that what is wrong with it is said at once."""
+    from jury_judge.app.jury import Jury
     from jury_judge.cli.options import simulated
     from jury_judge.errors import SettingError
-    from jury_judge.jury import Jury
     from jury_judge.panels.files import load_panel
 
     prices = price_list(None)

@@ -10,11 +10,11 @@ import click
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import pairs
 from jury_judge.errors import SettingError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_actors.providers.simulated.http.served import Served
-    from jury_actors.providers.simulated.script import Script
+    from jury_providers.simulated.http.counters import ServerCounters
+    from jury_providers.simulated.script import Script
 
 _EVERY = 10.0
 """Seconds between lines of counts, while there is something new to count."""
@@ -64,8 +64,8 @@ def _simulate(
     faults: dict[str, str],
     script_file: str | None,
 ) -> int:
-    from jury_actors.providers.simulated.script import BadScript
     from jury_judge.cli.interrupts import run_until_interrupted
+    from jury_providers.simulated.script import BadScript
 
     script = _struck_by(faults)
     try:
@@ -83,8 +83,8 @@ def _simulate(
 
 
 async def _serve(script: "Script", seed: int, host: str, port: int, stopping: asyncio.Event) -> None:
-    from jury_actors.providers.simulated.http.server import simulation_server
     from jury_judge.cli.terminal import note
+    from jury_providers.simulated.http.server import simulation_server
 
     async with simulation_server(script, seed, host=host, port=port) as simulation:
         for name, value in simulation.variables.items():
@@ -103,8 +103,8 @@ async def _serve(script: "Script", seed: int, host: str, port: int, stopping: as
     note(_line(simulation.served))
 
 
-def _line(served: "Served") -> str:
-    from jury_judge.views.counted import counted
+def _line(served: "ServerCounters") -> str:
+    from jury_judge.text.pluralize import counted
 
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"
     return (
@@ -114,7 +114,7 @@ def _line(served: "Served") -> str:
 
 
 def _struck_by(faults: dict[str, str]) -> "Script":
-    from jury_actors.providers.simulated.script import BadScript, WireScript, parse_script
+    from jury_providers.simulated.script import BadScript, WireScript, parse_script
 
     for name in ("latency", "sigma", "seed"):
         if name in faults:
@@ -127,8 +127,8 @@ def _struck_by(faults: dict[str, str]) -> "Script":
 
 def _scripted_by(path: str, script: "Script") -> "Script":
     """With the faults of a file, pattern by pattern."""
-    from jury_actors.providers.simulated.script import BadScript
     from jury_judge.panels.strict_yaml import YamlRefused, read_yaml
+    from jury_providers.simulated.script import BadScript
 
     name = visible_line(path, 1000)
     try:
@@ -155,7 +155,7 @@ def _scripted_by(path: str, script: "Script") -> "Script":
 
 
 def _text(path: str, name: str) -> str:
-    from jury_store.named_files import FileTooLarge, cause_of, read_text
+    from jury_events.regular_files import FileTooLarge, read_failure, read_text
 
     try:
         return read_text(Path(path), _MAX_BYTES)
@@ -164,4 +164,4 @@ def _text(path: str, name: str) -> str:
     except UnicodeDecodeError as error:
         raise SettingError(f"--script {name}: not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:
-        raise SettingError(f"--script {name}: cannot be read: {cause_of(error)}") from error
+        raise SettingError(f"--script {name}: cannot be read: {read_failure(error)}") from error

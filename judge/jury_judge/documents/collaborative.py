@@ -9,6 +9,8 @@ from typing import ClassVar, Unpack
 from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.verdict import Verdict
+from jury_judge.app.callbacks import OnEvent
+from jury_judge.app.jury import Jury
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.compatibility import warn_of
 from jury_judge.documents.held import DEFAULT_CASE_ID, judged_case
@@ -21,8 +23,8 @@ from jury_judge.documents.scenarios import (
     ScenarioLike,
     asked_of,
     fill_in,
+    retirement_warnings,
     scenarios_of,
-    warnings_of,
 )
 from jury_judge.documents.seating import (
     rehearsed,
@@ -33,11 +35,9 @@ from jury_judge.documents.seating import (
     without_providers,
 )
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
-from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import USE_COLLABORATIVE, Overrides, read_variables
-from jury_judge.results import CollaborativeEvaluationResult
-from jury_judge.telling import OnEvent
+from jury_judge.present.result_models import CollaborativeEvaluationResult
 
 _FINAL_JUDGE = "final_judge"
 
@@ -199,7 +199,7 @@ class _CollaborativeJudge:
             card=(agent_card_records, agent_card_accuracy),
             language=self.panel.language,
         )
-        warn_of([*warnings_of(listed), *reported.warnings], stacklevel=2)
+        warn_of([*retirement_warnings(listed), *reported.warnings], stacklevel=2)
         return await self._evaluate(
             listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
         )
@@ -244,7 +244,7 @@ class _CollaborativeJudge:
         if not listed:
             warn_of([_NOTHING_TO_JUDGE], stacklevel=2)
             return self._nothing_judged(submission_id, case_id, run_id)
-        warn_of([*warnings_of(listed), *reported.warnings], stacklevel=2)
+        warn_of([*retirement_warnings(listed), *reported.warnings], stacklevel=2)
         return await self._evaluate(
             listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
         )

@@ -11,9 +11,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
 
 from jury_actors.juror import ProviderFactory
-from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.providers.simulated.prompt import read_prompt
 from jury_events.outcome import CallOutcome
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.simulated.prompt import read_prompt
 
 GIVEN = "given"
 """Who answered, as exchanges and evaluations name it (`model_version`)."""
@@ -77,10 +77,10 @@ class _Before(Provider):
         self.max_in_flight = provider.max_in_flight
 
     @property
-    def gate(self) -> AbstractAsyncContextManager[object] | None:
-        return self._provider.gate
+    def concurrency_limit(self) -> AbstractAsyncContextManager[object] | None:
+        return self._provider.concurrency_limit
 
-    async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
         given = self._given.reply(request)
         return await self._provider.call(request, heard) if given is None else given
 

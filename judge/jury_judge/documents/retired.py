@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from jury_actors.providers.catalogue import warnings_of
+from jury_providers.catalogue import retirement_warnings
 
 
 class RetiredModelWarning(UserWarning):
@@ -13,5 +13,5 @@ class RetiredModelWarning(UserWarning):
 
 def warn_of_retired(models: Iterable[str], *, stacklevel: int) -> None:
     """Warn of each of `models` (`provider/model`) that has an end; `stacklevel` counts from the caller of this."""
-    for warning in warnings_of(models, datetime.now(UTC).date()):
+    for warning in retirement_warnings(models, datetime.now(UTC).date()):
         warnings.warn(warning, RetiredModelWarning, stacklevel=stacklevel + 1)

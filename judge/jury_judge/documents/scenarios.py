@@ -10,8 +10,8 @@ from jury_events.case import Scenario
 from jury_events.value import Value
 from jury_judge.documents.questions import ExecutionResult, QuestionSpec
 from jury_judge.errors import SettingError, condensed
-from jury_judge.results import CollaborativeJuryResult
-from jury_judge.views.visible_text import visible_line
+from jury_judge.present.result_models import CollaborativeJuryResult
+from jury_judge.text.visible_text import visible_line
 
 Question = case.QuestionSpec | str | Mapping[str, Any]
 Execution = case.ExecutionResult | str | Mapping[str, Any]
@@ -73,7 +73,7 @@ def asked_of(question: Question, execution: Execution) -> Asked:
     return _asked(question, execution, "scenario-1", "")
 
 
-def warnings_of(listed: Sequence[Asked]) -> list[str]:
+def retirement_warnings(listed: Sequence[Asked]) -> list[str]:
     """What there is to say of scenarios that were read: what jurors are not told of, and ids that stand twice."""
     said = []
     untold = list(dict.fromkeys(name for one in listed for name in one.untold))

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from jury_actors.providers.endpoints import Endpoints
-from jury_actors.providers.registry import NO_ENDPOINTS
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
@@ -18,7 +16,9 @@ from jury_judge.panels import endpoints, redaction_rules
 from jury_judge.panels.document import JURIES, PanelDocument, in_our_words, read_document
 from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
+from jury_providers.endpoints import Endpoints
+from jury_providers.registry import NO_ENDPOINTS
 
 _NO_OVERRIDES = Overrides()
 

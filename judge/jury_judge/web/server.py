@@ -12,9 +12,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from jury_actors.listening import EmbeddedServer, listening_socket
 from jury_judge.errors import ServeRefused
 from jury_judge.web.stalling import CONNECTION
+from jury_providers.embedded_server import EmbeddedServer, listening_socket
 
 _HTTP = 80
 _BACKLOG = 1024

@@ -17,12 +17,12 @@ from jury_events.errors import JuryError
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
+from jury_judge.app.jury import Jury
+from jury_judge.app.run import fresh_debate_id, fresh_run_id
 from jury_judge.errors import CaseFileError, NotHeldHere, TooManySubmissions
-from jury_judge.jury import Jury
-from jury_judge.live.feed import Feed, Opening
-from jury_judge.runs import fresh_debate_id, fresh_run_id
-from jury_judge.views.visible_text import visible_line
-from jury_judge.web.claims import Claim, Kind, claim
+from jury_judge.present.live.feed import Feed, Opening
+from jury_judge.text.visible_text import visible_line
+from jury_judge.web.submission_claims import Kind, SubmissionClaim, claim
 from jury_store.event_store import EventStore
 
 MOST = 500
@@ -82,7 +82,7 @@ class Submissions:
         self._most = most
         self._juries: dict[str, asyncio.Task[Jury]] = {}
         self._open = AsyncExitStack()
-        self._claims: set[Claim] = set()
+        self._claims: set[SubmissionClaim] = set()
         self._known: OrderedDict[tuple[str, str], Submission] = OrderedDict()
 
     def find(self, kind: Kind, name: str) -> Submission | None:
@@ -160,7 +160,7 @@ class Submissions:
             raise NotHeldHere(f"there is no panel {shown}; panels are {', '.join(self.panels)}")
         return name
 
-    def _under_way(self, asked: Claim) -> Submission | None:
+    def _under_way(self, asked: SubmissionClaim) -> Submission | None:
         """What does it already; else it is under way from now on."""
         asked.check(self._claims)
         there = self.find(asked.kind, asked.name)
@@ -178,13 +178,13 @@ class Submissions:
         """The Jury of a panel, entered once."""
         opening = self._juries.get(panel)
         if opening is None or has_failed(opening):
-            entered = self._open.enter_async_context(self._make[panel](self._feed.hear))
+            entered = self._open.enter_async_context(self._make[panel](self._feed.add_chunk))
             opening = self._juries[panel] = asyncio.create_task(entered)
         return await asyncio.shield(opening)
 
     async def _begin(
         self,
-        asked: Claim,
+        asked: SubmissionClaim,
         hold: Callable[[Jury], Coroutine[Any, Any, None]],
         opens: Callable[[Opening], bool],
         is_known: Callable[[], bool],
@@ -212,7 +212,7 @@ class Submissions:
             raise submission.problem
         return submission
 
-    def _keep(self, submission: Submission, asked: Claim) -> Submission:
+    def _keep(self, submission: Submission, asked: SubmissionClaim) -> Submission:
         key = (submission.kind, submission.id)
         self._known[key] = submission
         self._known.move_to_end(key)

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+from jury_events.regular_files import open_regular
 from pydantic import TypeAdapter, ValidationError
 
 from jury_events.debate_events import DebateOpened
@@ -34,7 +35,6 @@ from jury_replay.cassettes.provenance import seal_fault
 from jury_replay.errors import CassetteDamaged, CassetteError
 from jury_replay.integrity import check_debate
 from jury_store.inventory import DebateRecord, Head
-from jury_store.named_files import open_regular
 
 L = TypeVar("L")
 

@@ -54,7 +54,7 @@ def read_witness_keys(path: Path) -> tuple[WitnessKey, ...]:
     """The keys of a file, one a line.
 
     Raises:
-        SealKeyFile, BadSealKey: it cannot be read, or a line of it is no key of a witness.
+        SealKeyFileError, BadSealKey: it cannot be read, or a line of it is no key of a witness.
     """
     keys: list[WitnessKey] = []
     for number, line in enumerate(key_lines(path), 1):

@@ -14,9 +14,9 @@ from typing import ClassVar, Final, Self
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from jury_events.regular_files import FileTooLarge, cause_of, read_regular
 
-from jury_store.errors import BadSealKey, SealKeyFile
-from jury_store.named_files import FileTooLarge, cause_of, read_regular
+from jury_store.errors import BadSealKey, SealKeyFileError
 from jury_store.seals.ed25519 import point_fault
 
 KEY_BYTES = 32
@@ -145,17 +145,17 @@ def make_key_files(path: Path, name: str) -> SealKey:
     """A new key in `path` (only its owner may read it) and its public half in `path` + `.pub`.
 
     Raises:
-        SealKeyFile: one of the files is there already, and stays; or it cannot be written.
+        SealKeyFileError: one of the files is there already, and stays; or it cannot be written.
         BadSealKey: the name may not be one.
     """
-    key = SealKey.draw(name)
-    public, last = public_path(path), last_path(path)
+    key = SealKey.generate(name)
+    public, last = public_path(path), last_signed_path(path)
     if last.exists():
-        raise SealKeyFile(f"{last} is there already, and tells what another key signed; name another file")
+        raise SealKeyFileError(f"{last} is there already, and tells what another key signed; name another file")
     _write_new(path, key.secret_line, 0o600)
     try:
         _write_new(public, key.public.line, 0o644)
-    except SealKeyFile:
+    except SealKeyFileError:
         path.unlink()
         raise
     return key
@@ -166,7 +166,7 @@ def public_path(path: Path) -> Path:
     return path.with_name(path.name + ".pub")
 
 
-def last_path(path: Path) -> Path:
+def last_signed_path(path: Path) -> Path:
     """Where it is kept what the key in `path` signed last."""
     return path.with_name(path.name + ".last")
 
@@ -175,7 +175,7 @@ def read_seal_key(path: Path) -> SealKey:
     """The private key of a file.
 
     Raises:
-        SealKeyFile, BadSealKey: it cannot be read, or holds something else.
+        SealKeyFileError, BadSealKey: it cannot be read, or holds something else.
     """
     lines = key_lines(path)
     if len(lines) != 1:
@@ -190,7 +190,7 @@ def read_public_keys(path: Path) -> tuple[PublicKey, ...]:
     """The public keys of a file, one a line: after a rotation the old one and the new one.
 
     Raises:
-        SealKeyFile, BadSealKey: it cannot be read, or a line of it is no key.
+        SealKeyFileError, BadSealKey: it cannot be read, or a line of it is no key.
     """
     keys: list[PublicKey] = []
     for number, line in enumerate(key_lines(path), 1):
@@ -247,7 +247,7 @@ def key_lines(path: Path) -> list[str]:
     """The lines of a key file, without empty ones.
 
     Raises:
-        SealKeyFile, BadSealKey: it cannot be read, or holds something else.
+        SealKeyFileError, BadSealKey: it cannot be read, or holds something else.
     """
     try:
         text = read_regular(path, _MAX_FILE).decode()
@@ -256,7 +256,7 @@ def key_lines(path: Path) -> list[str]:
     except UnicodeDecodeError:
         raise BadSealKey(f"{path} is no key file: it is not UTF-8 text") from None
     except (OSError, ValueError) as error:
-        raise SealKeyFile(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+        raise SealKeyFileError(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -264,9 +264,9 @@ def _write_new(path: Path, line: str, mode: int) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     except FileExistsError:
-        raise SealKeyFile(f"{path} is there already, and a key is never overwritten; name another file") from None
+        raise SealKeyFileError(f"{path} is there already, and a key is never overwritten; name another file") from None
     except OSError as error:
-        raise SealKeyFile(f"{path} cannot be written: {error.strerror}; name another file") from None
+        raise SealKeyFileError(f"{path} cannot be written: {error.strerror}; name another file") from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(line + "\n")
@@ -274,4 +274,4 @@ def _write_new(path: Path, line: str, mode: int) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         path.unlink()
-        raise SealKeyFile(f"{path} cannot be written: {error.strerror}; nothing of it was kept") from None
+        raise SealKeyFileError(f"{path} cannot be written: {error.strerror}; nothing of it was kept") from None

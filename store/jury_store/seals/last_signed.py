@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jury_store.errors import BadNote, SealKeyFile
-from jury_store.named_files import cause_of, open_regular
+from jury_events.regular_files import cause_of, open_regular
+
+from jury_store.errors import BadNote, SealKeyFileError
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import MAX_BYTES, Checkpoint, read_checkpoint, signature_fault
 
@@ -20,7 +21,7 @@ class LastSigned:
     """The file that says what a key signed last.
 
     Args:
-        path: of the file; see `last_path` of its key. The file `path` + `.lock` is made
+        path: of the file; see `last_signed_path` of its key. The file `path` + `.lock` is made
             beside it: processes that seal with one key take turns.
         key: whose signature the note in it must carry.
     """
@@ -34,7 +35,7 @@ class LastSigned:
         """What the key signed last, None: nothing yet; other processes wait meanwhile, and `write` replaces it.
 
         Raises:
-            SealKeyFile: the file cannot be read, or nothing can be written beside it.
+            SealKeyFileError: the file cannot be read, or nothing can be written beside it.
             BadNote: the file holds something else than a note by this key.
         """
         descriptor = self._open_lock()
@@ -48,7 +49,7 @@ class LastSigned:
         """See now whether `held` would work.
 
         Raises:
-            SealKeyFile, BadNote: as `held`.
+            SealKeyFileError, BadNote: as `held`.
         """
         os.close(self._open_lock())
         self.read()
@@ -57,7 +58,7 @@ class LastSigned:
         """What the key signed last, without a look at who is about to sign; None: there is no such file.
 
         Raises:
-            SealKeyFile, BadNote: as `held`.
+            SealKeyFileError, BadNote: as `held`.
         """
         try:
             with open_regular(self.path) as file:
@@ -65,7 +66,9 @@ class LastSigned:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise SealKeyFile(f"{self.path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+            raise SealKeyFileError(
+                f"{self.path} cannot be read: {cause_of(error)}; check the path and its rights"
+            ) from None
         try:
             checkpoint = read_checkpoint(content)
             fault = signature_fault(checkpoint, [self._key])
@@ -82,7 +85,7 @@ class LastSigned:
         """Replace the file at once and for good.
 
         Raises:
-            SealKeyFile: it cannot be written; the old one stays.
+            SealKeyFileError: it cannot be written; the old one stays.
         """
         new = self.path.with_name(self.path.name + ".new")
         try:
@@ -108,8 +111,8 @@ class LastSigned:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def _unwritable(self, error: OSError) -> SealKeyFile:
-        return SealKeyFile(
+    def _unwritable(self, error: OSError) -> SealKeyFileError:
+        return SealKeyFileError(
             f"{self.path}, which keeps what the key signed last, cannot be written: {error.strerror}; nothing is "
             "signed without it. Let its folder be written, or name another place for it (--seal-last FILE)"
         )

@@ -83,7 +83,7 @@ def signature_fault(checkpoint: Checkpoint, keys: Collection[PublicKey]) -> str 
     Signatures of unknown keys mean nothing; one by a known key that does not verify spoils the note. A log is signed
     for by the keys of its own name alone: who may seal one log says nothing of another.
     """
-    known = [(key, one) for key in keys for one in checkpoint.by(key)]
+    known = [(key, one) for key in keys for one in checkpoint.signatures_by(key)]
     for key, one in known:
         if not key.signed(checkpoint.text, one.signature):
             return f"the signature of {key.name}+{key.key_id.hex()} is not over this text"

@@ -45,7 +45,7 @@ class Sealer:
 
         Raises:
             SealRefused: the log, or the seal that it goes on from, is not what was sealed, or not what the key signed.
-            SealKeyFile, BadNote: what the key signed last cannot be read or written.
+            SealKeyFileError, BadNote: what the key signed last cannot be read or written.
             StoreError: the database cannot be read.
         """
         if self._last is None:
@@ -87,7 +87,7 @@ class Sealer:
         fault = seal_fault(seal)
         if fault is None:
             checkpoint = read_checkpoint(seal.note)
-            if checkpoint.by(self._key.public):
+            if checkpoint.signatures_by(self._key.public):
                 fault = signature_fault(checkpoint, [self._key.public])
         if fault is not None:
             raise SealRefused(_refusal(seal, fault))

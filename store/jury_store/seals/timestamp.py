@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cryptography import x509
+from jury_events.regular_files import cause_of, read_regular
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder, VerifierBuilder, decode_timestamp_response
 from rfc3161_client.errors import VerificationError
 
-from jury_store.errors import BadTimestamp, SealKeyFile
-from jury_store.named_files import cause_of, read_regular
+from jury_store.errors import BadTimestamp, SealKeyFileError
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
 _GRANTED = (0, 1)
@@ -28,7 +28,7 @@ class Query(NamedTuple):
     nonce: int | None
 
 
-class Stamp(NamedTuple):
+class Timestamp(NamedTuple):
     """What an answer says: the digest that was stamped, and when."""
 
     digest: bytes
@@ -36,14 +36,14 @@ class Stamp(NamedTuple):
     nonce: int | None
 
 
-def stamp_query(note: bytes) -> Query:
+def timestamp_query(note: bytes) -> Query:
     """The request for a time-stamp over the SHA-256 of a note, certificate included."""
     request = TimestampRequestBuilder().data(note).hash_algorithm(HashAlgorithm.SHA256).build()
     return Query(request.as_bytes(), request.nonce)
 
 
-def read_stamp(answer: bytes) -> Stamp:
-    """What an answer says, whoever signed it: see `stamp_fault`.
+def read_timestamp(answer: bytes) -> Timestamp:
+    """What an answer says, whoever signed it: see `timestamp_fault`.
 
     Raises:
         BadTimestamp: it is no answer (TimeStampResp, DER), or one that refuses, or is over no SHA-256.
@@ -55,7 +55,7 @@ def read_stamp(answer: bytes) -> Stamp:
             raise BadTimestamp(f"the authority refused it (status {response.status}){': ' + said if said else ''}")
         found = response.tst_info
         algorithm = found.message_imprint.hash_algorithm.dotted_string
-        stamp = Stamp(found.message_imprint.message, found.gen_time.astimezone(UTC), found.nonce)
+        stamp = Timestamp(found.message_imprint.message, found.gen_time.astimezone(UTC), found.nonce)
     except (ValueError, TypeError) as error:
         raise BadTimestamp(f"this is no time-stamp (RFC 3161): {str(error)[:200]}") from None
     if algorithm != _SHA256:
@@ -63,14 +63,14 @@ def read_stamp(answer: bytes) -> Stamp:
     return stamp
 
 
-def stamp_fault(answer: bytes, note: bytes, authorities: Sequence[x509.Certificate] = ()) -> str | None:
+def timestamp_fault(answer: bytes, note: bytes, authorities: Sequence[x509.Certificate] = ()) -> str | None:
     """Why a time-stamp is not one over a note, for somebody who trusts these certificates; None: it is.
 
     Without certificates only that it names this note is checked. They need to be valid at the time of the stamp, not
     today.
     """
     try:
-        stamp = read_stamp(answer)
+        stamp = read_timestamp(answer)
     except BadTimestamp as error:
         return str(error)
     if stamp.digest != sha256(note).digest():
@@ -88,11 +88,11 @@ def read_certificates(path: Path) -> tuple[x509.Certificate, ...]:
     """The certificates of a PEM file.
 
     Raises:
-        SealKeyFile: it cannot be read, or holds none.
+        SealKeyFileError: it cannot be read, or holds none.
     """
     try:
         return tuple(x509.load_pem_x509_certificates(read_regular(path, _MAX_FILE)))
     except OSError as error:
-        raise SealKeyFile(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+        raise SealKeyFileError(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
     except ValueError:
-        raise SealKeyFile(f"{path} holds no certificate in PEM form") from None
+        raise SealKeyFileError(f"{path} holds no certificate in PEM form") from None

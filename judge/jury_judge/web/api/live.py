@@ -13,12 +13,19 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
-from jury_judge.live.channel import Reader
-from jury_judge.live.forms import FRAMES, PROGRESS, SSE, Form
-from jury_judge.live.points import START, Point, parse_point
-from jury_judge.live.schema import schema_text
-from jury_judge.web.api.problems import Problem, Refused, complaint, described, problem_of, status_of
-from jury_judge.web.api.serving import DebateName, Serving, no_debate
+from jury_judge.present.live.channel import Reader
+from jury_judge.present.live.forms import FRAMES, PROGRESS, SSE, Form
+from jury_judge.present.live.points import START, Point, parse_point
+from jury_judge.present.live.schema import schema_text
+from jury_judge.web.api.dependencies import DebateId, ServiceDependency, debate_not_found
+from jury_judge.web.api.error_responses import (
+    ErrorResponse,
+    RequestRefused,
+    described,
+    error_response,
+    http_status,
+    validation_message,
+)
 from jury_judge.web.service import Service
 
 router = APIRouter(tags=["live"])
@@ -70,7 +77,7 @@ After = Annotated[
     operation_id="followDebate",
     response_class=Response,
     responses={
-        **described(404, 422, 503),
+        **error_responses(404, 422, 503),
         200: {
             "description": "Server-sent events; each `data:` is JSON as /schemas/sse-events.json describes.",
             "content": {"text/event-stream": {"schema": _EVENT}},
@@ -79,8 +86,8 @@ After = Annotated[
     },
 )
 async def follow(
-    service: Serving,
-    debate_id: DebateName,
+    service: ServiceDependency,
+    debate_id: DebateId,
     after: After = None,
     last_event_id: Annotated[str | None, Header(max_length=60)] = None,
 ) -> Response:
@@ -93,7 +100,7 @@ async def follow(
     operation_id="followProgress",
     response_class=Response,
     responses={
-        **described(404, 422, 503),
+        **error_responses(404, 422, 503),
         200: {
             "description": "Server-sent events; `type` is that of the event of the log that was recorded.",
             "content": {"text/event-stream": {"schema": _PROGRESS}},
@@ -102,8 +109,8 @@ async def follow(
     },
 )
 async def follow_progress(
-    service: Serving,
-    debate_id: DebateName,
+    service: ServiceDependency,
+    debate_id: DebateId,
     after: After = None,
     last_event_id: Annotated[str | None, Header(max_length=60)] = None,
 ) -> Response:
@@ -179,7 +186,7 @@ class _Events(Response):
 
 
 @router.websocket("/api/debates/{debate_id}/ws")
-async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> None:
+async def frames(socket: WebSocket, service: ServiceDependency, debate_id: DebateId) -> None:
     """Document 004's frames, from the beginning or after a position, to the end of the debate (close code 1000)."""
     try:
         point = _point(socket.query_params.get("after"))
@@ -187,22 +194,26 @@ async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> 
         async with service.feed.follow(debate_id, FRAMES, point) as reader:
             await socket.accept()
             await _Socket(socket, reader).serve()
-    except (JuryError, Refused) as error:
+    except (JuryError, RequestRefused) as error:
         if socket.application_state is WebSocketState.CONNECTING:
             await _deny(socket, error)
         else:
             await socket.close(1011)
 
 
-def deny_sockets(app: FastAPI) -> None:
+def add_websocket_errors(app: FastAPI) -> None:
     """Have every WebSocket that `app` does not open refused as requests are. Its WebSockets must be there."""
 
     async def nowhere(socket: WebSocket) -> None:
-        await _deny(socket, Refused(404, "there is no WebSocket at this address", "GET /api/debates/{id}/ws is one"))
+        await _deny(
+            socket, RequestRefused(404, "there is no WebSocket at this address", "GET /api/debates/{id}/ws is one")
+        )
 
     async def malformed(socket: Any, error: Exception) -> None:
         assert isinstance(error, WebSocketRequestValidationError)
-        await _deny(socket, Refused(422, complaint(error.errors()), "send a debate's id, as it is listed"))
+        await _deny(
+            socket, RequestRefused(422, validation_message(error.errors()), "send a debate's id, as it is listed")
+        )
 
     app.router.routes.append(WebSocketRoute("/{path:path}", nowhere))
     app.add_exception_handler(WebSocketRequestValidationError, malformed)
@@ -245,7 +256,7 @@ class _Socket:
     operation_id="readSchema",
     response_class=Response,
     responses={
-        **described(422),
+        **error_responses(422),
         200: {"description": "JSON Schema, draft 2020-12.", "content": {"application/schema+json": {}}},
     },
 )
@@ -273,16 +284,16 @@ def _point(text: str | None) -> Point:
 
 async def _must_be_known(service: Service, debate_id: str) -> None:
     if not await service.is_known(debate_id):
-        raise no_debate(debate_id)
+        raise debate_not_found(debate_id)
 
 
-async def _deny(socket: WebSocket, error: JuryError | Refused) -> None:
+async def _deny(socket: WebSocket, error: JuryError | RequestRefused) -> None:
     """A refusal before the handshake, as an HTTP answer where the server can give one."""
     if "websocket.http.response" not in socket.scope.get("extensions", {}):
         await socket.close(1008)
         return
-    if isinstance(error, Refused):
-        status, problem = error.status_code, Problem(error=str(error.detail), remedy=error.remedy)
+    if isinstance(error, RequestRefused):
+        status, problem = error.status_code, ErrorResponse(error=str(error.detail), remedy=error.remedy)
     else:
-        status, problem = status_of(error), problem_of(error)
+        status, problem = http_status(error), error_response(error)
     await socket.send_denial_response(JSONResponse(problem.model_dump(), status))

@@ -1,0 +1,37 @@
+"""Where time and chance come from; tests pass their own."""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+_BLOCK = 4096
+
+
+def _microseconds() -> int:
+    return time.time_ns() // 1000
+
+
+class _Entropy:
+    """The system's random bytes, drawn in blocks: a salt is 16 bytes, and there are dozens in a debate."""
+
+    def __init__(self) -> None:
+        self._block = b""
+        self._at = 0
+
+    def __call__(self, count: int) -> bytes:
+        if self._at + count > len(self._block):
+            self._block = os.urandom(max(_BLOCK, count))
+            self._at = 0
+        taken = self._block[self._at : self._at + count]
+        self._at += count
+        return taken
+
+
+class Effects(NamedTuple):
+    """`clock`: microseconds since 1970 UTC. `entropy`: that many random bytes. `jitter`: a number in [0, 1)."""
+
+    clock: Callable[[], int] = _microseconds
+    entropy: Callable[[int], bytes] = _Entropy()
+    jitter: Callable[[], float] = random.random

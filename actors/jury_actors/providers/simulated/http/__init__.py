@@ -1,1 +1,0 @@
-"""Simulated models behind the providers' own HTTP protocols, faults included. No model is called."""

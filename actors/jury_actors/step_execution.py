@@ -1,0 +1,182 @@
+"""A step in a juror's hands: its texts, its conversation, what is sent, and what is recorded of it."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from jury_debate.conversation import Call
+from jury_debate.rules_registry import rules_of
+
+from jury_actors.errors import TextMissing
+from jury_actors.messages import StepRequest
+from jury_debate.artifact_tools import tool_definitions
+from jury_debate.prompts import load_prompts
+from jury_events.case import Case
+from jury_events.codec import decode
+from jury_events.errors import UnknownPart
+from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall
+from jury_events.ids import exchange_id
+from jury_events.parts import PartPen, PartRef
+from jury_events.rubric import Rubric
+from jury_providers.provider import (
+    ModelMessage,
+    ModelPicture,
+    ModelReply,
+    ModelRequest,
+    OfferedTool,
+    RequestedTool,
+)
+
+_MOST_TOOL_CALLS = 100
+"""Of one turn that are recorded one by one; the provider's response holds them all."""
+
+_LABEL = 300
+_MODEL_NAME = 200
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+
+
+@lru_cache(maxsize=256)
+def _schema(rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
+    """A run asks for one or two forms of answer; whoever is given one does not change it."""
+    return rules_of(rules).answer_schema(rubric, statement=statement, scenarios=scenarios)
+
+
+class StepExecution:
+    """One step.
+
+    Args:
+        ask: what is asked; exchanges that are recorded already are told to the conversation at once.
+        texts: contents by reference, at least those that the ask refers to.
+        pen: makes the references of new texts.
+    """
+
+    def __init__(self, ask: StepRequest, texts: dict[str, bytes], pen: PartPen) -> None:
+        self._assignment = ask.assignment
+        self._texts = texts
+        self._pen = pen
+        if ask.prior:
+            pen.know_texts(
+                texts
+            )  # what was said in them is in the log: made anew, it would be a text that nothing names
+        self._case = None if ask.case is None else Case.from_part(self.text(ask.case))
+        self._rules = rules_of(ask.assignment.rules)
+        self.conversation = self._rules.conversation(ask.assignment, pen)
+        for stored in ask.prior:
+            exchange = decode(stored)
+            assert isinstance(exchange, ExchangeRecorded)
+            self.hear(exchange)
+
+    def text(self, ref: PartRef) -> bytes:
+        """The content of a reference.
+
+        Raises:
+            TextMissing: nobody sent it.
+        """
+        found = self._texts.get(ref.part)
+        if found is not None:
+            return found
+        try:
+            return self._pen.text(ref)
+        except UnknownPart:
+            debate_id, step = self._assignment.debate_id, self._assignment.step
+            raise TextMissing(f"debate {debate_id}: the juror was not sent text {ref.part} of {step.id}") from None
+
+    def hear(self, exchange: ExchangeRecorded) -> None:
+        """Tell the conversation a recorded exchange."""
+        self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text))
+
+    def request(self, call: Call) -> ModelRequest:
+        """What the provider is sent."""
+        assignment, spec = self._assignment, self._assignment.spec
+        exchange = exchange_id(assignment.step.id, call.model, call.turn, call.attempt)
+        return ModelRequest(
+            model=call.model.partition("/")[2],
+            messages=tuple(
+                ModelMessage(
+                    message.role,
+                    b"".join([self.text(ref) for ref in message.parts]).decode("utf-8", "replace"),
+                    message.call_id,
+                    tuple(ModelPicture(image.media_type, self.text(image.content)) for image in message.images),
+                )
+                for message in call.messages
+            ),
+            tools=self._tools() if call.tools else (),
+            schema=_schema(assignment.rules, spec.rubric, statement=spec.statement, scenarios=spec.scenarios),
+            settings=assignment.settings,
+            trace=f"{assignment.debate_id}/{exchange}",
+        )
+
+    def exchange(
+        self,
+        call: Call,
+        reply: ModelReply,
+        *,
+        cost: float | None,
+        latency_ms: float,
+        waited_ms: float,
+        simulated: bool,
+    ) -> ExchangeRecorded:
+        """The event that records one attempt; tools that the model asked for are answered in it."""
+        step, make = self._assignment.step, self._pen.make
+        tools = reply.tool_calls[:_MOST_TOOL_CALLS]
+        return ExchangeRecorded(
+            step=step.id,
+            juror_id=step.juror_id,
+            model=call.model,
+            model_version=_label(reply.model_version, _MODEL_NAME),
+            turn=call.turn,
+            attempt=call.attempt,
+            request=tuple(
+                RequestMessage(role=message.role, parts=message.parts, images=message.images, call_id=message.call_id)
+                for message in call.messages
+            ),
+            tools=call.tools,
+            settings=self._assignment.settings,
+            sent=None if reply.sent is None else make(reply.sent),
+            outcome=reply.outcome,
+            answer=None if reply.answer is None else make(reply.answer),
+            response=None if reply.response is None else make(reply.response),
+            error=None if reply.error is None else make(_utf8(reply.error)),
+            tool_calls=tuple(self._answered(call, index, tool) for index, tool in enumerate(tools)),
+            finish_reason=_label(reply.finish_reason),
+            usage=reply.usage,
+            cost=cost,
+            latency_ms=round(latency_ms, 3),
+            waited_ms=round(waited_ms, 3),
+            request_id=_label(reply.request_id),
+            simulated=simulated,
+        )
+
+    def _tools(self) -> tuple[OfferedTool, ...]:
+        prompts = load_prompts(self._assignment.prompts, self._assignment.language)
+        offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
+        return tuple(OfferedTool(tool.name, tool.description, tool.parameters) for tool in offered)
+
+    def _answered(self, call: Call, index: int, tool: RequestedTool) -> ToolCall:
+        """A tool call with what it is given back."""
+        name, arguments = _label(tool.name) or "unnamed", _utf8(tool.arguments)
+        result, ok = self._rules.answer_tool(
+            self._assignment,
+            name,
+            arguments.decode(),
+            index=index,
+            case=self._case if call.tools else None,
+            text=self.text,
+        )
+        return ToolCall(
+            call_id=_label(tool.call_id) or f"call-{index + 1}",
+            name=name,
+            arguments=self._pen.make(arguments),
+            result=self._pen.make(result),
+            ok=ok,
+        )
+
+
+def _label(text: str | None, most: int = _LABEL) -> str | None:
+    """What a provider or a model says, made fit for a record: an answer is never lost for its label's sake."""
+    return None if text is None else _UNPRINTABLE.sub(" ", text)[:most] or None
+
+
+def _utf8(text: str) -> bytes:
+    """Bytes of a text that may hold lone surrogates, as decoded JSON may."""
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,69 @@
+"""A store that cannot be written for a while is waited for: what was paid for is kept in memory until it can."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from jury_actors.backoff import Backoff
+from jury_actors.notices import Say, unheard
+from jury_store.errors import StoreFailed, StoreUnreachable
+
+T = TypeVar("T")
+
+STORE_PATIENCE = 60.0
+"""Seconds for which a store that fails is tried again, unless a run says otherwise."""
+
+_TRIES = Backoff(base=0.1, cap=2.0)
+
+
+class StoreRetry:
+    """Tries again what a store failed at, for so long after it first failed. All users share one outage.
+
+    Args:
+        seconds: how long an outage may last; 0: nothing is tried again.
+        say: takes one line when an outage begins, and one when it is over.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        seconds: float = STORE_PATIENCE,
+        say: Say = unheard,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        tries: Backoff = _TRIES,
+    ) -> None:
+        self._seconds = seconds
+        self._say = say
+        self._clock = clock
+        self._tries = tries
+        self._since: float | None = None
+
+    async def see_through(self, attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> tuple[T, bool]:
+        """The result, and whether an earlier attempt failed: what that one was to store may be stored.
+
+        One that only `reads`, and never failed itself, ends no outage: a disk that is full can still be read.
+
+        Raises:
+            StoreFailed, StoreUnreachable: the store has failed for as long as it may.
+        """
+        failures = 0
+        while True:
+            try:
+                result = await attempt()
+            except (StoreFailed, StoreUnreachable) as error:
+                failures += 1
+                now = self._clock()
+                if self._since is None:
+                    self._since = now
+                    if self._seconds:
+                        self._say(f"{error}; it is tried again for {self._seconds:g} s, and answers are kept meanwhile")
+                if now - self._since >= self._seconds:
+                    raise
+                await asyncio.sleep(self._tries.delay(failures + 1, jitter=1.0, retry_after=None))
+            else:
+                if self._since is not None and (failures or not reads):
+                    self._since = None
+                    self._say("the store can be used again; the run goes on")
+                return result, bool(failures)

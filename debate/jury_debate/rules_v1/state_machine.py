@@ -1,0 +1,217 @@
+"""The state machine of a debate: one table, and the laws that hold on it.
+
+Laws
+ 1. A debate opens once, ends once, and after its end only texts are erased.
+ 2. Phase 1 and every round hear each seat exactly once: an evaluation (phase 1), a statement (round) or an abstention,
+    appended in speaker order. So the log does not depend on the order in which answers arrive.
+ 3. Nobody speaks out of turn: seats are heard only between the opening (a round's start) and the consensus check.
+ 4. The consensus check is made when every seat was heard, and says what the rules say.
+ 5. Rounds are numbered from 1 without a gap, never exceed `max_rounds`, and start only while the discussion goes on.
+ 6. The judgment is rendered when the discussion is over, says what the rules say, and is followed by the completion.
+ 7. Cancelled, failed and resumed may happen at any time before the end, and change nothing that was heard.
+An event that breaks a law raises `IllegalEvent` and changes nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from jury_debate.assignment import judge_is_due
+from jury_debate.errors import IllegalEvent
+from jury_debate.rules_v1 import discussion
+from jury_debate.rules_v1.consensus import check_consensus
+from jury_debate.rules_v1.judgment import render
+from jury_debate.rules_v1.speakers import speaker_order
+from jury_debate.state import DebateState, Phase, SeatEvaluation
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import (
+    ConsensusChecked,
+    CoordinatorResumed,
+    DebateCompleted,
+    DebateForked,
+    DebateOpened,
+    JudgmentRendered,
+    JurorAbstained,
+    JurorEvaluated,
+    RoundStarted,
+    StatementMade,
+    TextsErased,
+)
+from jury_events.ids import Step
+
+Changes = dict[str, Any]
+Handler = Callable[[DebateState, Any], Changes]
+"""What an event changes of the state, by field; raises `IllegalEvent` where it breaks a law."""
+
+
+def _law(holds: bool, message: str, *facts: object) -> None:
+    """Raise `message`, formatted with `facts`, unless the law holds; nothing is formatted where it does."""
+    if not holds:
+        raise IllegalEvent(message.format(*facts))
+
+
+def _opened(_state: DebateState, event: DebateOpened) -> Changes:
+    pieces = MappingProxyType({piece.name: piece.text for piece in event.pieces})
+    return {"phase": Phase.EVALUATING, "opened": event, "pieces": pieces, "speaker_order": event.panel.juror_ids}
+
+
+def _heard(state: DebateState, juror_id: str, view: SeatEvaluation | None = None, *, changed: bool = False) -> Changes:
+    waiting = state.waiting
+    _law(bool(waiting) and waiting[0] == juror_id, "it is not {}'s turn in round {}", juror_id, state.round)
+    return {
+        "done": (*state.done, juror_id),
+        "views": state.views if view is None else (*state.views, view),
+        "changed": state.changed or changed,
+    }
+
+
+def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
+    return _heard(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.shown))
+
+
+def _spoke(state: DebateState, event: StatementMade) -> Changes:
+    _law(event.round == state.round, "a statement of round {} in round {}", event.round, state.round)
+    _law(event.statement.order == len(state.done), "statement order {}, not {}", event.statement.order, len(state.done))
+    expected = discussion.position_changed(state, event.juror_id, event.statement.position)
+    _law(event.statement.position_changed == expected, "position_changed of {} must be {}", event.juror_id, expected)
+    view = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.shown)
+    return _heard(state, event.juror_id, view, changed=event.statement.position_changed)
+
+
+def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
+    step = Step(state.round, event.juror_id)
+    _law(event.step == step.id, "an abstention from {} while {} is due", event.step, step.id)
+    stale = state.latest(event.juror_id) is not None
+    _law(event.stale == stale, "stale of {}'s abstention must be {}", event.juror_id, stale)
+    return _heard(state, event.juror_id)
+
+
+def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
+    _law(not state.waiting, "consensus checked before {} was heard", ", ".join(state.waiting))
+    _law(event.round == state.round, "a check of round {} in round {}", event.round, state.round)
+    expected = checked(state)
+    _law(event == expected, "the check of round {} must be {!r}", event.round, expected)
+    return {
+        "phase": Phase.DELIBERATED,
+        "checks": (*state.checks, event.check),
+        "quiet_rounds": quiet_rounds(state),
+        "end_reason": event.end_reason,
+    }
+
+
+def _round_started(state: DebateState, event: RoundStarted) -> Changes:
+    _law(state.end_reason is None, "a round starts after the discussion ended")
+    _law(event.round == state.round + 1, "round {} follows round {}", event.round, state.round)
+    expected = speaker_order(state.panel.discussion.speakers, event.round)
+    _law(event.speaker_order == expected, "the speaker order of round {} must be {}", event.round, expected)
+    return {
+        "phase": Phase.DISCUSSING,
+        "round": event.round,
+        "speaker_order": event.speaker_order,
+        "instruction": event.instruction,
+        "done": (),
+        "changed": False,
+    }
+
+
+def _judged(state: DebateState, event: JudgmentRendered) -> Changes:
+    _law(state.end_reason is not None, "a judgment before the discussion ended")
+    judgment = event.judgment
+    told = (judgment.judge is not None) + (judgment.judge_failure is not None)
+    _law(told == judge_is_due(state), "where a final judge is due it judges or fails, and nowhere else")
+    expected = render(state, judge=judgment.judge, judge_failure=judgment.judge_failure)
+    _law(judgment == expected, "the judgment must be {!r}", expected)
+    return {"phase": Phase.JUDGED, "judgment": event.judgment}
+
+
+def _completed(state: DebateState, event: DebateCompleted) -> Changes:
+    expected = discussion.completion(state)
+    _law(event == expected, "the completion must be {!r}", expected)
+    return {"phase": Phase.COMPLETED, "completed": event}
+
+
+def _resumed(state: DebateState, event: CoordinatorResumed) -> Changes:
+    _law(event.nth == state.resumed + 1, "resumption {} follows {}", event.nth, state.resumed)
+    return {"resumed": event.nth}
+
+
+def _erased(state: DebateState, event: TextsErased) -> Changes:
+    _law(event.nth == state.erased + 1, "erasure {} follows {}", event.nth, state.erased)
+    return {"erased": event.nth}
+
+
+def _forked(state: DebateState, event: DebateForked) -> Changes:
+    _law(state.version == 1, "a debate says that it is a fork right after it opened, or never")
+    return {"forked": event}
+
+
+def _cancelled(_state: DebateState, _event: object) -> Changes:
+    return {"phase": Phase.CANCELLED}
+
+
+def _failed(_state: DebateState, _event: object) -> Changes:
+    return {"phase": Phase.FAILED}
+
+
+def _impossible(state: DebateState, event: DebateEvent) -> Changes:
+    raise IllegalEvent(f"{event.type} cannot happen while {state.phase}")
+
+
+_ANY_TIME: Mapping[str, Handler] = {
+    "coordinator_resumed": _resumed,
+    "debate_cancelled": _cancelled,
+    "debate_failed": _failed,
+    "texts_erased": _erased,
+}
+_ERASURE_ONLY: Mapping[str, Handler] = {"texts_erased": _erased}
+
+TRANSITIONS: Mapping[Phase, Mapping[str, Handler]] = {
+    Phase.UNOPENED: {"debate_opened": _opened},
+    Phase.EVALUATING: {
+        **_ANY_TIME,
+        "debate_forked": _forked,
+        "juror_evaluated": _evaluated,
+        "juror_abstained": _abstained,
+        "consensus_checked": _checked,
+    },
+    Phase.DELIBERATED: {**_ANY_TIME, "round_started": _round_started, "judgment_rendered": _judged},
+    Phase.DISCUSSING: {
+        **_ANY_TIME,
+        "statement_made": _spoke,
+        "juror_abstained": _abstained,
+        "consensus_checked": _checked,
+    },
+    Phase.JUDGED: {**_ANY_TIME, "debate_completed": _completed},
+    Phase.COMPLETED: _ERASURE_ONLY,
+    Phase.FAILED: _ERASURE_ONLY,
+    Phase.CANCELLED: _ERASURE_ONLY,
+}
+
+
+def evolve(state: DebateState, event: DebateEvent) -> DebateState:
+    """The state after `event`.
+
+    Raises:
+        IllegalEvent: the event breaks a law; `state` is unchanged.
+    """
+    handler = TRANSITIONS[state.phase].get(event.type, _impossible)
+    try:
+        changes = handler(state, event)
+    except IllegalEvent as error:
+        debate = state.opened.debate_id if state.opened else getattr(event, "debate_id", "?")
+        raise IllegalEvent(f"debate {debate}, version {state.version}: {error}") from None
+    return state._replace(version=state.version + 1, **changes)
+
+
+def checked(state: DebateState) -> ConsensusChecked:
+    """The consensus check that follows once every seat was heard, and whether the discussion is over with it."""
+    positions = [view.evaluation.verdict for view in state.views if view.round == state.round]
+    check = check_consensus(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
+    return ConsensusChecked(
+        round=state.round, check=check, end_reason=discussion.end_reason_after(state, check, quiet_rounds(state))
+    )
+
+
+def quiet_rounds(state: DebateState) -> int:
+    """Rounds in a row that changed no position, the one that was just heard included."""
+    return 0 if state.changed or not state.round else state.quiet_rounds + 1

@@ -1,0 +1,144 @@
+"""From the outcome of a step to the event that records it, and the block of it that peers are shown."""
+
+from jury_debate.assignment import scenario_numbers
+from jury_debate.datamark import mark
+from jury_debate.prompts import Prompts, load_prompts
+from jury_debate.rules_v1.answer_parser import ParsedAnswer
+from jury_debate.rules_v1.ballots import datamark
+from jury_debate.rules_v1.discussion import position_changed
+from jury_debate.rules_v1.visibility import letter
+from jury_debate.state import DebateState
+from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
+from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.evaluation import Evaluation, ScenarioVerdict, Statement
+from jury_events.ids import Step
+from jury_events.parts import PartMaker
+from jury_events.rubric import DimensionScore, Scores
+from jury_events.verdict import Verdict
+
+PROVIDER_NAMES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Gemini"}
+"""How a blocked answer's rationale names the provider (document 004 §8)."""
+
+
+def hear(
+    state: DebateState, step: Step, outcome: Outcome, secret: bytes, parts: PartMaker
+) -> JurorEvaluated | StatementMade | JurorAbstained:
+    """The event of a seat's step that is due.
+
+    Args:
+        state: where the debate stands; the seat is the next to be heard.
+        step: of phase 1 or of the running round.
+        outcome: what asking came to.
+        secret: the debate's random secret.
+        parts: makes the references of the texts.
+    """
+    juror_id = step.juror_id
+    assert juror_id is not None
+    if isinstance(outcome, Unanswered):
+        return JurorAbstained(
+            step=step.id,
+            juror_id=juror_id,
+            reason=outcome.reason,
+            refusal=outcome.refusal,
+            stale=state.latest(juror_id) is not None,
+            exchanges=outcome.exchanges,
+        )
+    answer, synthetic = _answer(state, outcome)
+    evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
+    shown = parts.make(_block(state, step, answer, secret))
+    if not step.round:
+        return JurorEvaluated(juror_id=juror_id, evaluation=evaluation, shown=shown, exchanges=outcome.exchanges)
+    statement = Statement(
+        order=len(state.done),
+        statement=parts.make(answer.statement or answer.rationale),
+        evaluation=evaluation,
+        position_changed=position_changed(state, juror_id, answer.verdict),
+    )
+    return StatementMade(
+        round=step.round, juror_id=juror_id, statement=statement, shown=shown, exchanges=outcome.exchanges
+    )
+
+
+def evaluation_of(
+    state: DebateState, answer: ParsedAnswer, outcome: Answered | Blocked, parts: PartMaker, *, synthetic: bool = False
+) -> Evaluation:
+    """A parsed answer as an evaluation of the model that gave it; scenario numbers become the case's ids again."""
+    ids = state.debate.scenarios
+    return Evaluation(
+        verdict=answer.verdict,
+        scores=answer.scores,
+        overall=answer.scores.overall,
+        confidence=answer.confidence,
+        rationale=parts.make(answer.rationale),
+        synthetic=synthetic,
+        model=outcome.model,
+        model_version=outcome.model_version if isinstance(outcome, Answered) else None,
+        simulated=isinstance(outcome, Answered) and outcome.simulated,
+        scenarios=tuple(
+            ScenarioVerdict(scenario_id=ids[int(row.scenario_id) - 1], verdict=row.verdict, score=row.score)
+            for row in answer.scenarios
+        ),
+    )
+
+
+def _answer(state: DebateState, outcome: Answered | Blocked) -> tuple[ParsedAnswer, bool]:
+    if isinstance(outcome, Answered):
+        return outcome.answer, False
+    return _neutral(state, outcome.model), True
+
+
+def _neutral(state: DebateState, model: str) -> ParsedAnswer:
+    """Document 004 §8: needs_review, half of each maximum, no confidence, a rationale that names the provider."""
+    debate = state.debate
+    provider = model.partition("/")[0]
+    rationale = _prompts(state).neutral_rationale(PROVIDER_NAMES.get(provider, provider))
+    scores = Scores(
+        dimensions=tuple(
+            DimensionScore(dimension=dimension.name, points=dimension.maximum / 2)
+            for dimension in debate.panel.rubric.dimensions
+        )
+    )
+    return ParsedAnswer(
+        verdict=Verdict.NEEDS_REVIEW,
+        scores=scores,
+        confidence=0.0,
+        rationale=rationale,
+        statement=rationale,
+        scenarios=tuple(
+            ScenarioVerdict(scenario_id=number, verdict=Verdict.NEEDS_REVIEW, score=50.0)
+            for number in scenario_numbers(debate.scenarios)
+        ),
+    )
+
+
+def _block(state: DebateState, step: Step, answer: ParsedAnswer, secret: bytes) -> str:
+    """The heading comes from the engine; what the juror wrote is marked as data. Ends with an empty line."""
+    assert step.juror_id is not None
+    prompts = _prompts(state)
+    turns = prompts.texts.turns
+    marker = datamark(secret)
+    seat = letter(state, step.juror_id)
+    score = answer.scores.overall
+    if not step.round:
+        heading = prompts.peer_block_initial(
+            letter=seat, verdict=answer.verdict, score=score, confidence=answer.confidence
+        )
+        said = []
+    else:
+        heading = prompts.peer_block_round(
+            letter=seat,
+            round_number=step.round,
+            verdict=answer.verdict,
+            score=score,
+            confidence=answer.confidence,
+            changed=position_changed(state, step.juror_id, answer.verdict),
+        )
+        said = [turns.statement_label, mark(answer.statement or answer.rationale, marker)]
+    scenarios = [
+        prompts.scenario_line(number=row.scenario_id, verdict=row.verdict, score=row.score) for row in answer.scenarios
+    ]
+    return "\n".join([heading, *scenarios, *said, turns.rationale_label, mark(answer.rationale, marker), "", ""])
+
+
+def _prompts(state: DebateState) -> Prompts:
+    return load_prompts(state.debate.prompts, state.panel.language)

@@ -1,0 +1,105 @@
+"""What a debate is, folded from its events. Immutable: every event makes a new state."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from jury_events.consensus import ConsensusCheck
+from jury_events.debate_events import DebateCompleted, DebateForked, DebateOpened, EndReason
+from jury_events.evaluation import Evaluation
+from jury_events.judgment import Judgment
+from jury_events.panel import Panel
+from jury_events.parts import PartRef
+
+
+class Phase(StrEnum):
+    """Where a debate stands.
+
+    `DELIBERATED`: phase 1 or a round is checked, and what comes next follows from the rules.
+    """
+
+    UNOPENED = "unopened"
+    EVALUATING = "evaluating"
+    DELIBERATED = "deliberated"
+    DISCUSSING = "discussing"
+    JUDGED = "judged"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED})
+
+
+class SeatEvaluation(NamedTuple):
+    """An evaluation that a seat made in a round (0: phase 1), and the block that peers are shown of it."""
+
+    round: int
+    juror_id: str
+    evaluation: Evaluation
+    shown: PartRef
+
+
+class DebateState(NamedTuple):
+    """One debate at one version of its stream.
+
+    Attributes:
+        version: events folded so far, which is the version of the stream.
+        round: the round that runs or ran last; 0 before the first.
+        speaker_order: of that round; seat order in phase 1.
+        done: seats that evaluated, spoke or abstained in this phase or round, in speaker order.
+        views: every evaluation made, in order.
+        changed: whether this round changed a position.
+        quiet_rounds: completed rounds in a row, up to now, that changed no position.
+        checks: one for phase 1, then one a round.
+        end_reason: why the discussion is over, once it is.
+        forked: what it branches off, where it is a branch.
+    """
+
+    phase: Phase = Phase.UNOPENED
+    version: int = 0
+    opened: DebateOpened | None = None
+    round: int = 0
+    speaker_order: tuple[str, ...] = ()
+    instruction: PartRef | None = None
+    done: tuple[str, ...] = ()
+    views: tuple[SeatEvaluation, ...] = ()
+    changed: bool = False
+    quiet_rounds: int = 0
+    checks: tuple[ConsensusCheck, ...] = ()
+    end_reason: EndReason | None = None
+    judgment: Judgment | None = None
+    completed: DebateCompleted | None = None
+    resumed: int = 0
+    erased: int = 0
+    forked: DebateForked | None = None
+    pieces: Mapping[str, PartRef] = MappingProxyType({})
+
+    @property
+    def debate(self) -> DebateOpened:
+        """The opening event; a debate that is not open has none."""
+        assert self.opened is not None
+        return self.opened
+
+    @property
+    def panel(self) -> Panel:
+        """The resolved panel."""
+        return self.debate.panel
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can follow any more but an erasure."""
+        return self.phase in ENDED
+
+    def latest(self, juror_id: str) -> SeatEvaluation | None:
+        """The latest evaluation that a seat holds."""
+        return next((view for view in reversed(self.views) if view.juror_id == juror_id), None)
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Seats that still owe this phase or round an answer, in speaker order."""
+        return self.speaker_order[len(self.done) :]
+
+
+UNOPENED = DebateState()

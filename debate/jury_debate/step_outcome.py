@@ -1,0 +1,37 @@
+"""What a step comes to, once a seat's models were asked."""
+
+from typing import NamedTuple
+
+from jury_debate.rules_v1.answer_parser import ParsedAnswer
+from jury_events.outcome import FailureReason, RefusalReason
+
+
+class Answered(NamedTuple):
+    """A usable answer of `model`; `exchanges` are the ids of every attempt of the step.
+
+    `simulated`: no model was called.
+    """
+
+    answer: ParsedAnswer
+    model: str
+    model_version: str | None
+    exchanges: tuple[str, ...]
+    simulated: bool = False
+
+
+class Blocked(NamedTuple):
+    """The provider's safety filter blocked `model`, and the panel's policy is to count a neutral evaluation."""
+
+    model: str
+    exchanges: tuple[str, ...]
+
+
+class Unanswered(NamedTuple):
+    """No model of the seat gave a usable answer; `refusal` is the parser's last reason, if there was one."""
+
+    reason: FailureReason
+    refusal: RefusalReason | None
+    exchanges: tuple[str, ...]
+
+
+Outcome = Answered | Blocked | Unanswered

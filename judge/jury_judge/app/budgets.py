@@ -1,0 +1,67 @@
+"""What a run may spend, and what it has spent in earlier sessions."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from jury_actors.admission.budget import Ceiling, Spent
+from jury_events.codec import decode
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream
+from jury_events.parts import encode_digest
+from jury_judge.errors import SettingError
+from jury_providers.prices import PRICES_ENV, Prices
+from jury_providers.tokens import token_upper_bound
+from jury_store.event_store import EventStore
+
+_PAGE = 1000
+
+
+def check_priced(models: Iterable[str], prices: Prices, on: date) -> None:
+    """See that what every model costs is known, so that it can be bounded.
+
+    Raises:
+        SettingError: names the models without a price.
+    """
+    unknown = [model for model in models if not prices.has_price(model, on)]
+    if unknown:
+        raise SettingError(
+            f"--max-cost: no price is known for {', '.join(unknown)}; give one with --prices FILE or {PRICES_ENV}, "
+            "or bound the run with --max-calls"
+        )
+
+
+def ceiling(
+    store: EventStore, run_id: str, prices: Prices, on: date, *, max_calls: int | None, max_cost: float | None
+) -> Ceiling:
+    """The bounds of a run over all its sessions, with what the store holds of it."""
+    bounds = Ceiling(max_calls, max_cost)
+    return bounds._replace(spent=_spent(store, run_id, prices, on)) if bounds.bounded else bounds
+
+
+def _spent(store: EventStore, run_id: str, prices: Prices, on: date) -> Spent:
+    calls, cost = 0, 0.0
+    after = 0
+    while page := store.debates(run_id=run_id, limit=_PAGE, after=after):
+        calls += sum(row.calls for row in page)
+        cost += sum(_cost(store, row.debate_id, prices, on) if row.cost is None else row.cost for row in page)
+        after = page[-1].position
+    return Spent(calls, cost)
+
+
+def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:
+    """Of a debate with calls whose cost is not recorded: those count with what they can have cost at most."""
+    exchanges = [decode(stored) for stored in store.read_stream(calls_stream(debate_id))]
+    sizes = {encode_digest(digest): len(part.content) for digest, part in store.parts(debate_id).items()}
+    return sum(_most(one, sizes, prices, on) for one in exchanges if isinstance(one, ExchangeRecorded))
+
+
+def _most(exchange: ExchangeRecorded, sizes: dict[str, int], prices: Prices, on: date) -> float:
+    if exchange.cost is not None:
+        return exchange.cost
+    known = prices.cost(exchange.model, exchange.usage, on)
+    if known is not None:
+        return known
+    sent = sum(sizes.get(ref.part, 0) for message in exchange.request for ref in message.parts)
+    pictures = sum(len(message.images) for message in exchange.request)
+    most = token_upper_bound(sent, pictures, exchange.model.partition("/")[2])
+    return prices.upper_bound(exchange.model, most, exchange.settings, on) or 0.0

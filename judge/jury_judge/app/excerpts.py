@@ -1,0 +1,59 @@
+"""What is found by a search, as it was written: a piece of the text around the first of the words."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from jury_events.envelope import StoredEvent
+from jury_events.errors import AlteredPart
+from jury_events.ids import debate_stream
+from jury_store.event_store import EventStore
+from jury_store.search_terms import contains_terms, query_terms, searchable_digests, terms_by_event
+
+_AROUND = 60
+"""Characters before and after the word that are shown."""
+
+
+class Excerpt(NamedTuple):
+    """`text` is a piece of what the event `version` of the debate says; an ellipsis stands where more is."""
+
+    version: int
+    text: str
+
+
+def excerpts(store: EventStore, debate_ids: Iterable[str], search: str) -> dict[str, Excerpt]:
+    """By debate the first text that a search finds; a debate that is found by its id alone has none."""
+    sought = query_terms(search)
+    ids = list(debate_ids)
+    if not sought or not ids:
+        return {}
+    streams = store.read_streams([debate_stream(one) for one in ids])
+    found: dict[str, Excerpt] = {}
+    for one in ids:
+        excerpt = _excerpt(store, one, streams.get(debate_stream(one), []), sought)
+        if excerpt is not None:
+            found[one] = excerpt
+    return found
+
+
+def _excerpt(store: EventStore, debate_id: str, stream: Sequence[StoredEvent], sought: Sequence[str]) -> Excerpt | None:
+    try:
+        parts = store.parts(debate_id, [digest for event in stream for digest in searchable_digests(event)])
+    except AlteredPart:
+        return None  # `jury verify` names it
+    terms = terms_by_event(stream, {(debate_id, digest): part for digest, part in parts.items()})
+    for event in stream:
+        if not contains_terms(sought, terms.get(event.position, ())):
+            continue
+        texts = [parts[one].content.decode("utf-8", "replace") for one in searchable_digests(event) if one in parts]
+        for text in texts:
+            flat = " ".join(unicodedata.normalize("NFKC", text).split())
+            at = flat.casefold().find(sought[0])
+            if at >= 0:
+                return Excerpt(event.version, _piece(flat, at))
+    return None
+
+
+def _piece(text: str, at: int) -> str:
+    start, end = max(0, at - _AROUND), at + 2 * _AROUND
+    return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")

@@ -1,0 +1,73 @@
+"""A debate opened and not held: the prompts as they would be sent. Its secret is zeros, its ids are of no debate."""
+
+from typing import NamedTuple
+
+from jury_debate.assignment import CASE_WITH_IMAGES
+from jury_debate.rules_registry import LATEST
+
+from jury_debate.debate import Debate
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.rules import SECRET_BYTES
+from jury_events.case import Case
+from jury_events.debate_events import DebateOpened
+from jury_events.ids import Step
+from jury_events.parts import SALT_BYTES, PartPen
+
+
+class PromptMessage(NamedTuple):
+    """One message of a prompt; `images` counts the pictures that follow its text."""
+
+    role: str
+    text: str
+    images: int = 0
+
+
+class Rehearsal:
+    """A case before a panel.
+
+    Args:
+        case: what would be judged, with its records.
+        resolved: who would judge it.
+    """
+
+    def __init__(self, case: Case, resolved: ResolvedPanel) -> None:
+        self._pen = PartPen(lambda: bytes(SALT_BYTES))
+        secret = bytes(SECRET_BYTES)
+        self.opened: DebateOpened = LATEST.open_debate(
+            case,
+            resolved.panel,
+            debate_id="rehearsal",
+            run_id=None,
+            secret=secret,
+            parts=self._pen,
+            charges=resolved.charges,
+            judge_charge=resolved.judge_charge,
+        )
+        self._debate = Debate(self.opened, secret, self._pen)
+
+    @property
+    def pieces(self) -> dict[str, bytes]:
+        """The texts that prompts are made of, by name."""
+        return {piece.name: self._pen.text(piece.text) for piece in self.opened.pieces}
+
+    def pictures(self) -> list[bytes]:
+        """The pictures that are sent along."""
+        return [self._pen.text(image.content) for image in self.opened.images]
+
+    def first_prompt(self, juror_id: str) -> tuple[PromptMessage, ...]:
+        """What a seat is asked in phase 1."""
+        assignment = self._debate.assign(Step(0, juror_id))
+        return tuple(
+            PromptMessage(
+                message.role,
+                b"".join(self._pen.text(ref) for ref in message.parts).decode("utf-8"),
+                len(message.images),
+            )
+            for message in assignment.messages
+        )
+
+    def case_piece(self, *, images: bool) -> str:
+        """The case as the seats are shown it that see pictures, or do not."""
+        pieces = self.pieces
+        name = CASE_WITH_IMAGES if images and CASE_WITH_IMAGES in pieces else "case"
+        return pieces[name].decode("utf-8")

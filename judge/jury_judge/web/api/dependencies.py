@@ -1,0 +1,57 @@
+"""What every endpoint needs: the service, ids that are bound, and rows as they are shown."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query
+from starlette.requests import HTTPConnection
+
+from jury_events.ids import DEBATE_ID, RUN_ID, debate_stream
+from jury_judge.text.timestamps import moment
+from jury_judge.web.api.error_responses import RequestRefused
+from jury_judge.web.api.schemas import MOST_ROWS
+from jury_judge.web.service import Service
+from jury_store.debate_rows import DebateRow, RunRow
+
+
+def _service(connection: HTTPConnection) -> Service:
+    service = connection.app.state.service
+    assert isinstance(service, Service)
+    return service
+
+
+AT_MOST = 2**53 - 1
+"""The largest number that every JSON reader keeps."""
+
+Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
+ServiceDependency = Annotated[Service, Depends(_service)]
+DebateId = Annotated[str, Path(pattern=f"^{DEBATE_ID}$", description="A debate's id.")]
+RunId = Annotated[str, Path(pattern=f"^{RUN_ID}$", description="A run's id.")]
+
+
+def debate_not_found(debate_id: str) -> RequestRefused:
+    """The refusal that says so."""
+    return RequestRefused(
+        404, f"there is no debate {debate_id!r} in this store", "GET /api/debates lists those that there are"
+    )
+
+
+def require_debate(service: Service, debate_id: str) -> None:
+    """Refuse what the store holds no debate of.
+
+    Raises:
+        RequestRefused: 404.
+    """
+    if not service.store.heads([debate_stream(debate_id)]):
+        raise debate_not_found(debate_id)
+
+
+def row_table(row: DebateRow | RunRow) -> dict[str, Any]:
+    """A row of a list for its form: times in ISO 8601, no digests."""
+    table = asdict(row)
+    for name, value in list(table.items()):
+        if isinstance(value, bytes):
+            del table[name]
+        elif name.endswith("_at") and value is not None:
+            table[name] = moment(value, "microseconds")
+    return table

@@ -1,0 +1,173 @@
+"""Providers' endpoints: the table `providers` of a panel file, and the connection resolved from it.
+
+API keys are never in a file: an endpoint names the environment variable, and only the process that calls the provider
+reads it.
+"""
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Annotated, Literal, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from jury_events.value import Value
+from jury_providers.errors import BadVariable
+
+ApiProtocol = Literal["openai", "openai-responses", "anthropic", "google"]
+"""Chat Completions, Responses, Messages, generateContent."""
+
+
+def _is_http_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises ValueError if invalid
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and url.isprintable() and " " not in url
+
+
+def _base_url(url: str) -> str:
+    if not _is_http_url(url):
+        raise ValueError("must be an http:// or https:// URL")
+    parts = urlsplit(url)
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must contain no user or password; name a variable with the key in key_env")
+    if parts.query or parts.fragment:
+        raise ValueError("must end with its path, without ? and #; name a variable with the key in key_env")
+    return url
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+BaseUrl = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_base_url)]
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,199}$")]
+ProviderName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,49}$")]
+ModelPattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Limits(Value):
+    """A provider's rate limits for one key and one class of models; None: unlimited.
+
+    `in_flight`: maximum of concurrent calls; lowered while the provider reports that it is overloaded.
+    """
+
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    in_flight: Annotated[int, Field(ge=1, le=10_000)] = 64
+
+
+class Endpoint(Value):
+    """A provider as described in a panel file; the known providers need no field.
+
+    `limits` by pattern (`fnmatch`) of the model's id: models that match the same pattern share one limit. `api_version`
+    is the version in the URL's path, for protocols that have one (google: `v1`). `plain_http` allows sending the key
+    unencrypted to another machine.
+    """
+
+    protocol: ApiProtocol | None = None
+    base_url: BaseUrl | None = None
+    key_env: Variable | None = None
+    api_version: Annotated[str, StringConstraints(pattern=r"^v[0-9][a-z0-9]{0,15}$")] | None = None
+    plain_http: bool = False
+    limits: dict[ModelPattern, Limits] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _key_is_not_sent_readable(self) -> Self:
+        if self.key_env is None or self.base_url is None or self.plain_http:
+            return self
+        if urlsplit(self.base_url).scheme == "http" and not _is_loopback(self.base_url):
+            raise ValueError(
+                f"the key in {self.key_env} would go over plain http to another machine; write https:// in base_url, "
+                "or plain_http: true where the network between is yours"
+            )
+        return self
+
+
+Endpoints = Mapping[ProviderName, Endpoint]
+"""By the name before the slash in `provider/model`."""
+
+
+class ProviderConnection(NamedTuple):
+    """An adapter's connection. `base_url` None: the provider's default; `key` None: no key is sent."""
+
+    name: str
+    base_url: str | None
+    key: str | None
+    api_version: str | None = None
+
+
+class ProtocolDefaults(NamedTuple):
+    """A protocol's environment variables (those for keys in order of precedence) and its provider's host."""
+
+    keys: tuple[str, ...]
+    base_url: str
+    host: str
+
+
+PROTOCOL_DEFAULTS: Mapping[str, ProtocolDefaults] = {
+    "openai": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "openai-responses": ProtocolDefaults(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "api.openai.com"),
+    "anthropic": ProtocolDefaults(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "api.anthropic.com"),
+    "google": ProtocolDefaults(
+        ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "generativelanguage.googleapis.com"
+    ),
+}
+
+
+def key_variables(protocol: ApiProtocol, endpoint: Endpoint) -> tuple[str, ...]:
+    """The environment variables that may contain the endpoint's key.
+
+    A server with its own `base_url` in the panel file gets no hosted provider's key unless `key_env` names it.
+    """
+    if endpoint.key_env is not None:
+        return (endpoint.key_env,)
+    return () if endpoint.base_url is not None else PROTOCOL_DEFAULTS[protocol].keys
+
+
+def key_destination(
+    name: str, protocol: ApiProtocol | None, endpoint: Endpoint, environ: Mapping[str, str]
+) -> str | None:
+    """A line with the variable and the host that its value is sent to, for a key named in a panel file.
+
+    None: the file names no key, the key stays on this machine, or it is the provider's usual key and host.
+    """
+    if endpoint.key_env is None:
+        return None
+    own = PROTOCOL_DEFAULTS[protocol] if protocol is not None else None
+    base_url = endpoint.base_url or (environ.get(own.base_url, "").strip() if own is not None else "")
+    if base_url and not _is_http_url(base_url):
+        return None  # `connection_of` refuses it
+    parts = urlsplit(base_url)
+    host = parts.netloc.rpartition("@")[2].lower() or (own.host if own is not None else "")
+    if not host or _is_loopback(base_url) or (own is not None and host == own.host and endpoint.key_env in own.keys):
+        return None
+    return f"the value of {endpoint.key_env} is sent to {parts.scheme or 'https'}://{host} (provider {name})"
+
+
+def connection_of(
+    name: str, protocol: ApiProtocol, endpoint: Endpoint, environ: Mapping[str, str]
+) -> ProviderConnection:
+    """The connection of the provider `name`, from its endpoint and an environment.
+
+    Raises:
+        BadVariable: a variable's value cannot be a key or a base URL.
+    """
+    key = None
+    for variable in key_variables(protocol, endpoint):
+        key = key or environ.get(variable, "").strip() or None
+        if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
+            raise BadVariable(
+                f"{variable}: contains a space, a line break or another character that no key has; set it again"
+            )
+    variable = PROTOCOL_DEFAULTS[protocol].base_url
+    base_url = endpoint.base_url or environ.get(variable, "").strip() or None
+    if base_url is not None and not _is_http_url(base_url):
+        raise BadVariable(f"{variable}: must be an http:// or https:// URL")
+    return ProviderConnection(name, base_url, key, endpoint.api_version)

@@ -1,0 +1,19 @@
+"""Errors of this component."""
+
+from jury_events.errors import JuryError
+
+
+class ProviderError(JuryError):
+    """A provider, or a setting of one, cannot be used."""
+
+
+class UnknownProvider(ProviderError):
+    """A panel names an unknown provider; the message lists the known ones."""
+
+
+class KeyMissing(ProviderError):
+    """A provider needs an API key and none is set; the message names the variable."""
+
+
+class BadVariable(ProviderError):
+    """An environment variable's value cannot be an API key or a base URL; the message names it, never its value."""

@@ -1,0 +1,194 @@
+"""Prices of models: the list prices shipped with the package (`prices.toml`), overridden by a price file."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from datetime import date
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from jury_events import regular_files
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
+from jury_events.unknown_fields import first_complaint, hint
+from jury_events.value import Value
+from jury_providers.errors import ProviderError
+from jury_providers.provider import ModelReply
+from jury_providers.registry import SIMULATED
+
+PRICES_ENV = "JURY_PRICES"
+"""The environment variable with the path of a price file."""
+
+_MILLION = 1_000_000
+_MAX_BYTES = 1 << 20
+_SNAPSHOT = re.compile(r"[-@](20[0-9]{2}-[0-9]{2}-[0-9]{2}|20[0-9]{6})$")
+_HEADER = re.compile(r"^\s*\[\[\s*price\s*\]\]", re.MULTILINE)
+
+_NOT_BILLED = frozenset(
+    {
+        CallOutcome.RATE_LIMITED,
+        CallOutcome.OVERLOADED,
+        CallOutcome.AUTHENTICATION,
+        CallOutcome.QUOTA,
+        CallOutcome.BAD_REQUEST,
+        CallOutcome.CONTEXT_TOO_LONG,
+    }
+)
+"""Refused before a model ran. A timeout or a lost connection may be billed: its cost is unknown."""
+
+
+def _with_provider(pattern: str) -> str:
+    if "/" not in pattern and not pattern.startswith("*"):
+        raise ValueError(f"{pattern!r} matches no model; write provider/model, as in openai/gpt-5.4-mini")
+    return pattern
+
+
+PricePattern = Annotated[str, Field(max_length=300), AfterValidator(_with_provider)]
+Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
+
+
+class BadPrices(ProviderError):
+    """A price file is invalid; the message names the file, the line and the field."""
+
+
+class Price(Value):
+    """US dollars per million tokens of the models that match one of the patterns (`fnmatch` of `provider/model`).
+
+    Reasoning tokens are billed as output. `cached_input` None: the price of other input. `prompt_over`: for prompts of
+    more tokens only. `until`: last day of validity.
+    """
+
+    models: Annotated[tuple[PricePattern, ...], Field(min_length=1, strict=False)]
+    input: Dollars
+    output: Dollars
+    cached_input: Dollars | None = None
+    prompt_over: Annotated[int, Field(ge=0)] | None = None
+    until: date | None = None
+
+    def applies(self, model: str, tokens: int, on: date) -> bool:
+        """Whether it applies to a prompt of `tokens` to `provider/model`; a dated snapshot has its alias's price."""
+        return (
+            (self.prompt_over is None or tokens > self.prompt_over)
+            and (self.until is None or on <= self.until)
+            and any(fnmatchcase(name, pattern) for name in {model, _SNAPSHOT.sub("", model)} for pattern in self.models)
+        )
+
+
+class _PriceFile(Value):
+    as_of: date | None = None
+    price: Annotated[tuple[Price, ...], Field(strict=False)] = ()
+
+
+class Prices(NamedTuple):
+    """An ordered price list: the first price that applies counts. The cost of a model without a price is unknown."""
+
+    prices: tuple[Price, ...] = ()
+
+    def has_price(self, model: str, on: date) -> bool:
+        """Whether `provider/model` has a price."""
+        return self._of(model, 0, on) is not None
+
+    def cost(self, model: str, usage: Usage, on: date) -> float | None:
+        """The cost of one call in US dollars; None if price or usage is unknown.
+
+        No call has an empty prompt: a usage of 0 input tokens counts as unknown, not as free.
+        """
+        price = self._of(model, usage.input_tokens or 0, on)
+        if price is _FREE:
+            return 0.0
+        if price is None or not usage.input_tokens or usage.output_tokens is None:
+            return None
+        cached = min(usage.cached_input_tokens or 0, usage.input_tokens)
+        cached_price = price.input if price.cached_input is None else price.cached_input
+        fresh = (usage.input_tokens - cached) * price.input
+        return (fresh + cached * cached_price + usage.output_tokens * price.output) / _MILLION
+
+    def upper_bound(self, model: str, input_tokens: int, settings: CallSettings, on: date) -> float | None:
+        """The maximum cost of a call with at most `input_tokens`, answered at full length."""
+        return self.cost(model, Usage(input_tokens=input_tokens, output_tokens=settings.max_output_tokens), on)
+
+    def _of(self, model: str, tokens: int, on: date) -> Price | None:
+        if model.startswith(f"{SIMULATED}/"):
+            return _FREE
+        return next((price for price in self.prices if price.applies(model, tokens, on)), None)
+
+
+_FREE = Price(models=(f"{SIMULATED}/*",), input=0.0, output=0.0)
+
+
+def cost_of(model: str, reply: ModelReply, prices: Prices, on: date, *, simulated: bool) -> float | None:
+    """The cost of a call in US dollars: as reported by the provider, else by the model's price; None: unknown.
+
+    0 if no model was called (`simulated`), or the call was refused before a model ran.
+    """
+    if reply.cost is not None and not reply.simulated:
+        return reply.cost
+    if simulated or reply.outcome in _NOT_BILLED:
+        return 0.0
+    return prices.cost(model, reply.usage, on)
+
+
+def load_prices(path: str | None = None) -> Prices:
+    """The prices in the file at `path`, if any, then the list prices.
+
+    Raises:
+        BadPrices: the file cannot be read.
+    """
+    own = () if path is None else _read(path)
+    return Prices((*own, *_list_prices()))
+
+
+@cache
+def _list_prices() -> tuple[Price, ...]:
+    source = files("jury_providers").joinpath("prices.toml")
+    return _parse(source.read_text("utf-8"), "prices.toml")
+
+
+def _read(path: str) -> tuple[Price, ...]:
+    try:
+        text = regular_files.read_text(Path(path), _MAX_BYTES)
+    except FileNotFoundError:
+        raise BadPrices(f"{path}: there is no such price file") from None
+    except regular_files.FileTooLarge as error:
+        raise BadPrices(f"{path}: {error.strerror}; is this a price file?") from None
+    except UnicodeDecodeError as error:
+        raise BadPrices(f"{path}:{regular_files.line_of(error)}: not UTF-8; save the file as UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise BadPrices(f"{path}: cannot be read: {regular_files.read_failure(error)}") from None
+    return _parse(text, path)
+
+
+def _parse(text: str, name: str) -> tuple[Price, ...]:
+    try:
+        return _PriceFile.model_validate(tomllib.loads(text)).price
+    except tomllib.TOMLDecodeError as error:
+        raise BadPrices(f"{name}: not TOML: {error}") from None
+    except ValidationError as error:
+        first = first_complaint(error.errors(include_url=False))
+        line = _line(text, first["loc"])
+        field = ".".join(str(part) for part in first["loc"])
+        message = (
+            f"there is no such field{hint(first, _PriceFile)}"
+            if first["type"] == "extra_forbidden"
+            else first["msg"].removeprefix("Value error, ")
+        )
+        raise BadPrices(f"{name}{f':{line}' if line else ''}: {field}: {message}") from None
+
+
+def _line(text: str, place: Iterable[int | str]) -> int | None:
+    """The line of the field at `place`, or of its entry."""
+    index, *rest = (*(part for part in place if part != "price"), "")
+    starts = [found.start() for found in _HEADER.finditer(text)]
+    if not isinstance(index, int) or index >= len(starts):
+        return None
+    end = starts[index + 1] if index + 1 < len(starts) else len(text)
+    field = re.compile(rf"^\s*{re.escape(str(rest[0]))}\s*=", re.MULTILINE)
+    at = field.search(text, starts[index], end)
+    position = starts[index] if at is None else at.end()
+    return text.count("\n", 0, position) + 1

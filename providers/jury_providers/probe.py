@@ -1,0 +1,79 @@
+"""One small call to each model of a panel, outside any debate: whether it answers, its model version, its latency."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from jury_events.ids import exchange_id
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings, Panel
+from jury_providers.provider import ModelMessage, ModelReply, ModelRequest, Provider
+
+MAX_OUTPUT_TOKENS = 256
+"""Enough for a reasoning model to begin; a truncated answer shows that the model is reachable."""
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"ready": {"type": "boolean"}},
+    "required": ["ready"],
+    "additionalProperties": False,
+}
+_MESSAGES = (
+    ModelMessage("system", "You answer with exactly one JSON object."),
+    ModelMessage("user", 'Answer with {"ready": true} and nothing else.'),
+)
+_REACHED = frozenset({CallOutcome.ANSWERED, CallOutcome.TRUNCATED})
+
+
+class ProbeResult(NamedTuple):
+    """The result of one call; `simulated`: no model was called."""
+
+    model: str
+    reply: ModelReply
+    seconds: float
+    simulated: bool
+
+    @property
+    def answers(self) -> bool:
+        """Whether the model is usable."""
+        return self.reply.outcome in _REACHED
+
+
+def probe_settings(panel: Panel) -> dict[str, CallSettings]:
+    """Call settings by model, fallbacks and the final judge included; those of its first seat."""
+    found: dict[str, CallSettings] = {}
+    for place in (*panel.seats, *((panel.final.judge,) if panel.final.judge else ())):
+        for model in (place.model, *place.fallbacks):
+            most = min(place.settings.max_output_tokens, MAX_OUTPUT_TOKENS)
+            found.setdefault(model, place.settings.changed(max_output_tokens=most))
+    return found
+
+
+async def probe(calls: Mapping[str, CallSettings], providers: Callable[[str], Provider]) -> list[ProbeResult]:
+    """One call for each of `calls` (settings by `provider/model`), concurrently; results in their order.
+
+    Raises:
+        UnknownProvider: a model's provider does not exist.
+    """
+    clients = {name: providers(name) for name in dict.fromkeys(model.partition("/")[0] for model in calls)}
+    try:
+        return list(await asyncio.gather(*(_call(model, clients, settings) for model, settings in calls.items())))
+    finally:
+        for client in clients.values():
+            await client.close()
+
+
+async def _call(model: str, clients: Mapping[str, Provider], settings: CallSettings) -> ProbeResult:
+    provider, _, bare = model.partition("/")
+    request = ModelRequest(bare, _MESSAGES, (), _SCHEMA, settings, f"probe/{exchange_id('probe', model, 1, 1)}")
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(settings.timeout_seconds):
+            reply = await clients[provider].call(request)
+    except TimeoutError:
+        reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {settings.timeout_seconds:g} s")
+    except Exception as error:  # noqa: BLE001  (the probe reports adapters that raise)
+        reply = ModelReply(CallOutcome.MALFORMED_RESPONSE, error=f"the adapter broke: {type(error).__name__}: {error}")
+    seconds = time.perf_counter() - started
+    return ProbeResult(model, reply, seconds, reply.simulated or clients[provider].simulated)

@@ -1,0 +1,127 @@
+"""The interface of a provider of models. An adapter makes one call and returns one reply; it does not retry."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from base64 import b64encode
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NamedTuple
+
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
+
+OnChunk = Callable[[str], None]
+"""Receives each chunk of an answer's text as it arrives."""
+
+
+class ModelPicture(NamedTuple):
+    """A picture in a message: `media_type` (`image/png`) and its bytes, at most 3.75 MB."""
+
+    media_type: str
+    content: bytes
+
+    @property
+    def base64(self) -> str:
+        """The bytes in base64, as the protocols send them."""
+        return b64encode(self.content).decode("ascii")
+
+
+class ModelMessage(NamedTuple):
+    """One message of a conversation; `pictures` follow the text.
+
+    An `assistant` text is the model's earlier answer, verbatim.
+    """
+
+    role: str
+    text: str
+    call_id: str | None = None
+    pictures: tuple[ModelPicture, ...] = ()
+
+
+class OfferedTool(NamedTuple):
+    """A tool that the model may call: `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class RequestedTool(NamedTuple):
+    """A tool call that the model requests; `arguments` is JSON text as received."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+class ModelRequest(NamedTuple):
+    """One call. `model` is the provider's own id; `schema` the JSON schema of the answer.
+
+    `trace` is the exchange's full id (debate/step/model/turn/try), for logs; it never reaches a model.
+    """
+
+    model: str
+    messages: tuple[ModelMessage, ...]
+    tools: tuple[OfferedTool, ...]
+    schema: dict[str, Any]
+    settings: CallSettings
+    trace: str
+
+
+class ModelReply(NamedTuple):
+    """The result of one call.
+
+    `answer`: the model's text as bytes. `response`: the provider's response body, if it contains more than the answer.
+    `sent`: the request without its messages (tools, schema, parameters) and without secrets. `simulated`: the server
+    declares that no model answered. `retry_after` in seconds, `cost` in US dollars; None if the provider sends none.
+    """
+
+    outcome: CallOutcome
+    answer: bytes | None = None
+    response: bytes | None = None
+    sent: bytes | None = None
+    error: str | None = None
+    tool_calls: tuple[RequestedTool, ...] = ()
+    model_version: str | None = None
+    finish_reason: str | None = None
+    usage: Usage = Usage()
+    cost: float | None = None
+    request_id: str | None = None
+    simulated: bool = False
+    retry_after: float | None = None
+
+
+class Provider(ABC):
+    """A client for one provider's models, used by one process and one event loop.
+
+    `simulated`: no model is called. `max_in_flight`: maximum of concurrent calls (None: unlimited).
+    """
+
+    simulated: bool = False
+    max_in_flight: int | None = 64
+    _semaphore: asyncio.Semaphore | None = None
+
+    @abstractmethod
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
+        """Make one call. Every failure is returned as a reply with an outcome; only cancellation is raised.
+
+        Args:
+            request: the call.
+            on_chunk: receives the answer's text in chunks as they arrive, if the provider can stream. The reply
+                contains the whole text in any case.
+        """
+
+    @property
+    def concurrency_limit(self) -> AbstractAsyncContextManager[object] | None:
+        """The context in which a call is made; entering it waits for a free slot, and latency is measured inside.
+
+        None: unlimited.
+        """
+        if self._semaphore is None and self.max_in_flight is not None:
+            self._semaphore = asyncio.Semaphore(self.max_in_flight)
+        return self._semaphore
+
+    async def close(self) -> None:
+        """Release connections."""
+        return

@@ -1,0 +1,59 @@
+"""The recipients of a panel's case data: each provider with its host and models."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from jury_events.panel import Panel
+from jury_providers.endpoints import PROTOCOL_DEFAULTS, Endpoint, Endpoints, connection_of
+from jury_providers.errors import BadVariable
+from jury_providers.registry import SIMULATED, protocol_of
+
+
+def recipients(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str] | None) -> tuple[str, ...]:
+    """A line for each provider whose models may be called, seats first.
+
+    Args:
+        panel: the seats, the final judge and the fallbacks of both.
+        endpoints: from the panel file.
+        environ: the environment with base URLs; None: it is that of other machines, so unknown.
+    """
+    primary = {place.model for place in panel.places}
+    by_provider: dict[str, list[str]] = {}
+    for model in panel.models:
+        name, _, bare = model.partition("/")
+        by_provider.setdefault(name, []).append(bare if model in primary else f"{bare} as a fallback")
+    return tuple(_line(name, ", ".join(models), endpoints, environ) for name, models in by_provider.items())
+
+
+def self_judging_warning(panel: Panel) -> str | None:
+    """A warning if the final judge is the model of a seat, so that it judges its own statements; else None."""
+    judge = panel.final.judge
+    seats = () if judge is None else panel.seats_of(judge.model)
+    if judge is None or not seats:
+        return None
+    return (
+        f"the final judge {judge.model} is also the model of {', '.join(seats)}, so it judges its own statements; "
+        "name another model as final.judge"
+    )
+
+
+def _line(name: str, models: str, endpoints: Endpoints, environ: Mapping[str, str] | None) -> str:
+    if name == SIMULATED:
+        return f"simulated ({models}): no model is called, nothing is sent"
+    endpoint = endpoints.get(name, Endpoint())
+    protocol = protocol_of(name, endpoint)
+    if protocol is None:
+        return f"case data may go to the installed provider {name} ({models}), which decides where it is sent"
+    own = PROTOCOL_DEFAULTS[protocol]
+    try:
+        base_url = endpoint.base_url or (connection_of(name, protocol, endpoint, environ).base_url if environ else None)
+    except BadVariable:
+        base_url = None  # refused before anything is sent
+    if base_url is None:
+        elsewhere = "" if environ is not None else f", or where {own.base_url} on the cluster's nodes leads"
+        return f"case data may be sent to https://{own.host} ({name}: {models}){elsewhere}"
+    parts = urlsplit(base_url)
+    host = parts.netloc.rpartition("@")[2].lower()
+    by = "" if endpoint.base_url is not None else f" by {own.base_url}"
+    foreign = "" if host == own.host else f"{by}, which is not {own.host}"
+    return f"case data may be sent to {parts.scheme}://{host} ({name}: {models}){foreign}"

@@ -1,0 +1,167 @@
+"""Providers by name: built in, from a panel file's endpoints, and from installed packages (entry points).
+
+Each is imported only by a process that uses it.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+
+from jury_events.panel import Panel
+from jury_providers.endpoints import (
+    PROTOCOL_DEFAULTS,
+    ApiProtocol,
+    Endpoint,
+    Endpoints,
+    connection_of,
+    key_destination,
+    key_variables,
+)
+from jury_providers.errors import KeyMissing, UnknownProvider
+from jury_providers.provider import Provider
+from jury_providers.simulated.script import NO_FAULTS, Script
+
+ENTRY_POINTS = "jury_judge.providers"
+"""The entry point group of `name = "package.module:make"`; `make(Endpoint)` returns a provider."""
+
+SIMULATED = "simulated"
+
+_ADAPTERS: Mapping[ApiProtocol, tuple[str, str]] = MappingProxyType(
+    {
+        "openai": ("jury_providers.sdk.openai_chat", "OpenAIChat"),
+        "openai-responses": ("jury_providers.sdk.openai_responses", "OpenAIResponses"),
+        "anthropic": ("jury_providers.sdk.anthropic_messages", "AnthropicMessages"),
+        "google": ("jury_providers.sdk.google_generate", "GoogleGenerate"),
+    }
+)
+
+_JUDGE = "the final judge"
+
+NO_ENDPOINTS: Endpoints = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class ProviderFactory:
+    """Creates providers by name. It is pickled into worker processes, which read keys from their own environment.
+
+    Args:
+        script: latency and faults of simulated models.
+        endpoints: from the panel file.
+    """
+
+    script: Script = NO_FAULTS
+    endpoints: Endpoints = field(default_factory=dict)
+
+    def __call__(self, name: str) -> Provider:
+        """A new client of the provider `name`.
+
+        Raises:
+            UnknownProvider: there is no provider of that name.
+        """
+        if name == SIMULATED:
+            from jury_providers.simulated.provider import SimulatedProvider  # noqa: PLC0415  (only if used)
+
+            return SimulatedProvider(self.script)
+        endpoint = self.endpoints.get(name, Endpoint())
+        protocol = protocol_of(name, endpoint)
+        if protocol is None:
+            return _installed(name, endpoint)
+        module, adapter = _ADAPTERS[protocol]
+        made: Provider = getattr(import_module(module), adapter)(connection_of(name, protocol, endpoint, os.environ))
+        return made
+
+
+def provider_factory(script: Script = NO_FAULTS, endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:
+    """A function from a provider's name to a new client."""
+    return ProviderFactory(script, dict(endpoints))
+
+
+def known_providers(endpoints: Endpoints = NO_ENDPOINTS) -> tuple[str, ...]:
+    """The valid names before the slash in `provider/model`."""
+    return tuple(dict.fromkeys((SIMULATED, *_ADAPTERS, *endpoints, *sorted(_entry_points()))))
+
+
+def protocol_of(name: str, endpoint: Endpoint) -> ApiProtocol | None:
+    """A provider's protocol; None: it uses none of the built-in protocols."""
+    if endpoint.protocol is not None:
+        return endpoint.protocol
+    return next((protocol for protocol in _ADAPTERS if protocol == name), None)
+
+
+def check_models(panel: Panel, endpoints: Endpoints = NO_ENDPOINTS, environ: Mapping[str, str] | None = None) -> None:
+    """Check that every model of a panel, fallbacks included, has a provider, and its provider a key.
+
+    Args:
+        panel: the seats and the final judge.
+        endpoints: from the panel file.
+        environ: the environment with the keys; None: keys are not checked.
+
+    Raises:
+        UnknownProvider: a model has no provider; names the first such seat (or the final judge).
+        KeyMissing: names the first seat without a key, and the variable to set.
+    """
+    fallbacks = {model for place in panel.places for model in place.fallbacks}
+    for place, model in _places(panel):
+        name = model.partition("/")[0]
+        if name not in known_providers(endpoints):
+            raise UnknownProvider(
+                f"{place}: model {model!r} needs the provider {name!r}; the providers: "
+                f"{', '.join(known_providers(endpoints))}"
+            )
+        if environ is not None and (variables := missing_key(name, endpoints, environ)):
+            remedy = f"set {' or '.join(variables)}"
+            if model in fallbacks:
+                remedy += ", or write other fallbacks, [] for none"
+            elif place == _JUDGE:
+                remedy += ", or name another judge (final.judge), or a final.method without one"
+            raise KeyMissing(f"{place}: model {model!r} needs a key; {remedy}")
+
+
+def missing_key(name: str, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables of which one must contain the provider's key, if none does.
+
+    () if a key is set or not needed, as for a server with its own base URL.
+    """
+    endpoint = endpoints.get(name, Endpoint())
+    protocol = protocol_of(name, endpoint)
+    if protocol is None:
+        return ()
+    connection = connection_of(name, protocol, endpoint, environ)
+    if connection.key is not None or (connection.base_url is not None and endpoint.key_env is None):
+        return ()
+    return key_variables(protocol, endpoint) or PROTOCOL_DEFAULTS[protocol].keys
+
+
+def key_destinations(panel: Panel, endpoints: Endpoints, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """A line for each variable whose value is sent to a host that the panel file names; see `key_destination`."""
+    names = dict.fromkeys(model.partition("/")[0] for model in panel.models)
+    found = ((name, endpoints[name]) for name in names if name in endpoints)
+    lines = (key_destination(name, protocol_of(name, endpoint), endpoint, environ) for name, endpoint in found)
+    return tuple(line for line in lines if line is not None)
+
+
+def _places(panel: Panel) -> list[tuple[str, str]]:
+    places = [(f"seat {seat.juror_id}", model) for seat in panel.seats for model in (seat.model, *seat.fallbacks)]
+    judge = panel.final.judge
+    if judge is not None:
+        places += [(_JUDGE, model) for model in (judge.model, *judge.fallbacks)]
+    return places
+
+
+@cache
+def _entry_points() -> dict[str, EntryPoint]:
+    return {found.name: found for found in entry_points(group=ENTRY_POINTS)}
+
+
+def _installed(name: str, endpoint: Endpoint) -> Provider:
+    found = _entry_points().get(name)
+    if found is None:
+        raise UnknownProvider(f"there is no provider {name!r}; the providers: {', '.join(known_providers())}")
+    made = found.load()(endpoint)
+    if not isinstance(made, Provider):
+        raise UnknownProvider(f"the provider {name!r} ({found.value}) made a {type(made).__name__}, not a Provider")
+    return made

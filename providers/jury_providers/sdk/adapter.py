@@ -1,0 +1,314 @@
+"""The base of the adapters: one call through an SDK, one reply read from the recorded response."""
+
+import asyncio
+import json
+import logging
+from abc import abstractmethod
+from functools import partial
+from typing import Any, ClassVar
+
+from jury_events.canonical import canonical_json
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider, RequestedTool
+from jury_providers.sdk.connection_slots import AdapterSlots
+from jury_providers.sdk.failures import (
+    MAX_ERROR_CHARACTERS,
+    CallFailure,
+    PromptText,
+    embedded_failure,
+    exception_failure,
+    one_line,
+    preview,
+    status_failure,
+)
+from jury_providers.sdk.http_client import (
+    MAX_RESPONSE_BYTES,
+    HttpRecord,
+    SharedHttpClient,
+    acquire_client,
+    recording,
+    release_client,
+)
+from jury_providers.sdk.reply_parsing import ParsedReply, as_json
+from jury_providers.sdk.scrubbing import Scrubber
+from jury_providers.sdk.streams import EventReader, events_of, json_object
+
+MAX_RECORDED_BYTES = 1024 * 1024
+"""Bytes of a response that are recorded."""
+
+NO_KEY = "none"
+"""Sent as the key if there is none: the SDKs require one."""
+
+_HEADERS_KEPT = (
+    "accept",
+    "anthropic-beta",
+    "anthropic-version",
+    "content-type",
+    "openai-beta",
+    "user-agent",
+    "x-goog-api-client",
+)
+"""An allow list: other headers of an SDK may contain secrets."""
+
+_REQUEST_IDS = ("x-request-id", "request-id", "x-goog-request-id")
+_GOOD = range(200, 300)
+
+
+class SdkAdapter(Provider):
+    """A provider that is called through its SDK.
+
+    The SDK signs and sends. The response is read from its bytes, so that it is recorded whole and failures do not
+    depend on the SDK.
+
+    Args:
+        connection: base URL and API key.
+    """
+
+    sdk_logger: ClassVar[str]
+    """The SDK's logger, which prints to stderr unless logging is configured."""
+
+    reply_key: ClassVar[str]
+    """The key of a successful reply's JSON that contains its list of contents."""
+
+    prompt_keys: ClassVar[frozenset[str]]
+    """The keys of a request's JSON with messages, which are recorded separately."""
+
+    def __init__(self, connection: ProviderConnection) -> None:
+        self.connection = connection
+        self.key = connection.key or NO_KEY
+        self._scrubber = Scrubber(connection.key)
+        self._client: SharedHttpClient | None = None
+        self._slots: AdapterSlots | None = None
+        self._ready = False
+        logging.getLogger(self.sdk_logger).addHandler(logging.NullHandler())
+
+    @property
+    def concurrency_limit(self) -> AdapterSlots:
+        """Its slots of the process's one HTTP client."""
+        self._acquired()
+        assert self._slots is not None
+        return self._slots
+
+    @abstractmethod
+    def open(self, client: SharedHttpClient) -> None:
+        """Create the SDK's client on top of `client`, without retries."""
+
+    @abstractmethod
+    def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        """The JSON of a call."""
+
+    @abstractmethod
+    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:
+        """Send the body once, through the SDK. Its result or exception is ignored: the HTTP client records both."""
+
+    @abstractmethod
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
+
+    @abstractmethod
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event of a stream adds to the answer; "" for none."""
+
+    @abstractmethod
+    def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """The reply as one JSON object, from the events of a stream; None if the stream is incomplete."""
+
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
+        """Make one call."""
+        try:
+            body = self.body(request, stream=on_chunk is not None)
+        except Exception as error:  # noqa: BLE001  (a schema that the SDK can't translate)
+            return self._scrubbed(_failed(exception_failure(error, built=False)))
+        reader = EventReader()
+        record = HttpRecord(None if on_chunk is None else partial(self._feed, reader, on_chunk))
+        failure = await self._send(request, body, record, stream=on_chunk is not None)
+        record.body = self._scrubber.data(record.body)  # before a cut could leave half a key
+        if on_chunk is None:
+            document = json_object(record.body)
+        else:
+            self._emit(reader.end(), on_chunk)
+            # A server that does not stream, or reports an error, sends one JSON object.
+            document = self.assemble(reader.events) if reader.events else json_object(record.body)
+        prompt = partial(_texts_of, request)
+        reply = self._scrubbed(self._reply(record, failure, document, reader.events, prompt))
+        if on_chunk is not None and not reader.events and reply.answer is not None:
+            on_chunk(reply.answer.decode("utf-8", "replace"))
+        return reply._replace(sent=self._sent(record, body))
+
+    async def close(self) -> None:
+        """Release connections."""
+        client, slots = self._client, self._slots
+        self._client, self._slots, self._ready = None, None, False
+        if client is not None and slots is not None:
+            client.slots.leave(slots)
+            await release_client(client)
+
+    def stored_reply(self, text: str) -> dict[str, Any] | None:
+        """The recorded reply in an assistant message's text, JSON or a stream; None if the text is a bare answer."""
+        data = text.encode("utf-8", "replace")
+        document = json_object(data) or self.assemble(events_of(data))
+        return _sendable(document) if document is not None and isinstance(document.get(self.reply_key), list) else None
+
+    async def _send(
+        self, request: ModelRequest, body: dict[str, Any], record: HttpRecord, *, stream: bool
+    ) -> CallFailure:
+        """Send the body; the failure to report if the response turns out to be incomplete."""
+        seconds = request.settings.timeout_seconds
+        try:
+            self._open()
+            with recording(record):
+                async with asyncio.timeout(seconds):
+                    await self.send(request, body, stream=stream)
+        except TimeoutError:
+            return CallFailure(CallOutcome.TIMEOUT, f"no answer within {seconds:g} s")
+        except Exception as error:  # noqa: BLE001  (every failure is a reply)
+            return exception_failure(record.error or error, built=True)
+        return CallFailure(CallOutcome.MALFORMED_RESPONSE, f"the response has more than {MAX_RESPONSE_BYTES} bytes")
+
+    def _acquired(self) -> SharedHttpClient:
+        if self._client is None:
+            self._client = acquire_client()
+            self._slots = self._client.slots.join()
+        return self._client
+
+    def _open(self) -> None:
+        if not self._ready:
+            self.open(self._acquired())
+            self._ready = True
+
+    def _feed(self, reader: EventReader, on_chunk: OnChunk, data: bytes) -> None:
+        self._emit(reader.feed(data), on_chunk)
+
+    def _emit(self, events: list[dict[str, Any]], on_chunk: OnChunk) -> None:
+        for event in events:
+            text = self.text_delta(event)
+            if text:
+                on_chunk(self._scrubber.text(text))
+
+    def _reply(
+        self,
+        record: HttpRecord,
+        failure: CallFailure,
+        document: dict[str, Any] | None,
+        events: list[dict[str, Any]],
+        prompt: PromptText,
+    ) -> ModelReply:
+        status, headers, body = record.status, record.headers, record.body
+        parsed = None
+        if status is not None and status not in _GOOD:
+            failure = status_failure(status, headers, body, prompt)
+        elif record.complete or document is not None:  # complete with its final event, whatever follows
+            failures = (embedded_failure(event, headers, prompt) for event in (*events, document or {}))
+            embedded = next(filter(None, failures), None)
+            if embedded is not None:
+                failure = embedded
+            elif document is None:
+                failure = CallFailure(CallOutcome.MALFORMED_RESPONSE, _unusable(body, stream=bool(events)))
+            else:
+                parsed = self.parse(document)
+        reply = _failed(failure) if parsed is None else _reply_from(parsed)
+        reply = self._with_response(reply, body, document if events else None) if status is not None else reply
+        return reply._replace(
+            request_id=next((headers[name] for name in _REQUEST_IDS if name in headers), reply.request_id),
+            simulated=headers.get("x-jury-simulated") == "1",
+        )
+
+    def _with_response(self, reply: ModelReply, body: bytes, assembled: dict[str, Any] | None) -> ModelReply:
+        """The reply with its response body.
+
+        For a stream that is too long to be recorded, its assembled JSON is recorded instead: the next turn needs it.
+        """
+        if len(body) <= MAX_RECORDED_BYTES:
+            return reply._replace(response=body)
+        if assembled is not None and reply.outcome in {CallOutcome.ANSWERED, CallOutcome.TRUNCATED}:
+            kept, what = json.dumps(assembled).encode(), "what they amount to is kept"
+        else:
+            kept, what = body[:MAX_RECORDED_BYTES], f"the first {MAX_RECORDED_BYTES} are kept"
+        note = f"the response has {len(body)} bytes, {what}"
+        error = f"{one_line(reply.error, MAX_ERROR_CHARACTERS - len(note) - 2)}; {note}" if reply.error else note
+        return reply._replace(response=kept, error=error)
+
+    def _scrubbed(self, reply: ModelReply) -> ModelReply:
+        """The reply without the key, which a provider may echo anywhere, even split over several events."""
+        text, data = self._scrubber.text, self._scrubber.data
+        refused_key = reply.outcome is CallOutcome.AUTHENTICATION
+        response = reply.response
+        if response is not None:
+            response = self._scrubber.error_data(response) if refused_key else data(response)
+        return reply._replace(
+            answer=None if reply.answer is None else data(reply.answer),
+            response=response,
+            error=None if reply.error is None else self._scrubber.error(reply.error),
+            tool_calls=tuple(RequestedTool._make(map(text, call)) for call in reply.tool_calls),
+            model_version=None if reply.model_version is None else text(reply.model_version),
+            finish_reason=None if reply.finish_reason is None else text(reply.finish_reason),
+            request_id=None if reply.request_id is None else text(reply.request_id),
+        )
+
+    def _sent(self, record: HttpRecord, body: dict[str, Any]) -> bytes:
+        """The request without its messages, as sent; as built if it was not sent."""
+        request = record.request
+        sent: dict[str, Any] = {}
+        if request is not None:
+            url, headers = request.url, request.headers
+            body = json_object(request.content) or body
+            sent = {
+                "method": request.method,
+                "url": f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}",
+                "headers": {name: headers[name] for name in _HEADERS_KEPT if name in headers},
+            }
+        sent["body"] = {name: value for name, value in body.items() if name not in self.prompt_keys}
+        return self._scrubber.data(canonical_json(sent))
+
+
+def _texts_of(request: ModelRequest) -> str:
+    """All texts of a call: its messages, tools and schema."""
+    tools = (f"{tool.name}\n{tool.description}\n{as_json(tool.parameters)}" for tool in request.tools)
+    return "\n".join((*(message.text for message in request.messages), *tools, as_json(request.schema)))
+
+
+def _sendable(document: dict[str, Any]) -> dict[str, Any]:
+    """The document without values that no request can contain: lone surrogates (of a cut answer), NaN and infinity."""
+    text = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+    sendable: dict[str, Any] = json.loads(text, parse_constant=lambda _name: None)
+    return sendable
+
+
+def _failed(failure: CallFailure) -> ModelReply:
+    return ModelReply(failure.outcome, error=failure.error, retry_after=failure.retry_after)
+
+
+def _reply_from(parsed: ParsedReply) -> ModelReply:
+    answered = parsed.outcome is CallOutcome.ANSWERED
+    text = parsed.text
+    if not text.isascii():  # a stream may split a surrogate pair
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    usable = answered or parsed.outcome is CallOutcome.TRUNCATED
+    error = None if usable else parsed.error or f"it ended with the reason {parsed.finish_reason!r}"
+    return ModelReply(
+        parsed.outcome,
+        # A lone surrogate is kept: the answer's parser refuses it, and the record equals what was received.
+        answer=text.encode("utf-8", "surrogatepass") if usable and text else None,
+        error=None if error is None else one_line(error),
+        tool_calls=parsed.tool_calls if answered else (),
+        model_version=parsed.model_version,
+        finish_reason=parsed.finish_reason,
+        usage=_plausible(parsed.usage, has_content=bool(text or parsed.tool_calls)),
+        request_id=parsed.response_id,
+    )
+
+
+def _plausible(usage: Usage, *, has_content: bool) -> Usage:
+    """The usage without impossible counts: 0 for a prompt, or for an answer with content."""
+    return usage.changed(
+        input_tokens=usage.input_tokens or None,
+        output_tokens=usage.output_tokens or (None if has_content else usage.output_tokens),
+    )
+
+
+def _unusable(body: bytes, *, stream: bool) -> str:
+    if stream:
+        return "the stream ended without its last words"
+    return one_line(f"the response is no JSON object: {preview(body)}") if body.strip() else "the response is empty"

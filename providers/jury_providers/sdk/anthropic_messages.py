@@ -1,0 +1,203 @@
+"""Anthropic's Messages API.
+
+Source: the API reference, and the types of the SDK `anthropic`. It accepts no seed and, since version 2026-10-21, no
+temperature.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import httpx2
+from anthropic import AsyncAnthropic, transform_schema
+
+from jury_events.canonical import canonical_json
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_providers.provider import ModelRequest, RequestedTool
+from jury_providers.sdk.adapter import SdkAdapter
+from jury_providers.sdk.http_client import SharedHttpClient
+from jury_providers.sdk.reply_parsing import (
+    ConversationTurn,
+    ParsedReply,
+    as_json,
+    count_at,
+    object_at,
+    objects,
+    outcome_of,
+    text_at,
+    total,
+    turns,
+    without_unanswered,
+)
+from jury_providers.sdk.streams import json_object
+
+_OUTCOMES = {
+    "refusal": CallOutcome.BLOCKED,
+    "max_tokens": CallOutcome.TRUNCATED,
+    "model_context_window_exceeded": CallOutcome.CONTEXT_TOO_LONG,
+}
+_GOOD_ENDS = frozenset({"end_turn", "stop_sequence", "tool_use"})
+
+
+class AnthropicMessages(SdkAdapter):
+    """`POST v1/messages`."""
+
+    sdk_logger = "anthropic"
+    reply_key = "content"
+    prompt_keys = frozenset({"messages", "system"})
+
+    def open(self, client: SharedHttpClient) -> None:
+        """Create the SDK's client."""
+        self._sdk = AsyncAnthropic(
+            api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=client
+        )
+
+    async def send(self, request: ModelRequest, body: dict[str, Any], *, stream: bool) -> None:  # noqa: ARG002  (in the body)
+        """Send the body unchanged with `post`; the typed method rewrites it, and prints its own warnings of models."""
+        await self._sdk.post(
+            "/v1/messages", cast_to=httpx2.Response, body=body, options={"timeout": request.settings.timeout_seconds}
+        )
+
+    def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        """The JSON of a call."""
+        messages = [message for turn in turns(request.messages) for message in self._messages(turn)]
+        body: dict[str, Any] = {
+            "model": request.model,
+            "max_tokens": request.settings.max_output_tokens,
+            "system": "\n\n".join(message.text for message in request.messages if message.role == "system"),
+            "messages": messages,
+            "output_config": {"format": {"type": "json_schema", "schema": _schema(canonical_json(request.schema))}},
+        }
+        if not body["system"]:
+            del body["system"]
+        tools = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in request.tools
+        ]
+        if tools:
+            body["tools"] = tools
+        elif used := _tools_used(messages):
+            # The API requires the definitions of called tools in later turns too.
+            body |= {"tools": used, "tool_choice": {"type": "none"}}
+        if stream:
+            body["stream"] = True
+        return body
+
+    def _messages(self, turn: ConversationTurn) -> list[dict[str, Any]]:
+        if turn.role == "system":
+            return []
+        document = self.stored_reply(turn.text) if turn.role == "assistant" else None
+        if document is None and turn.pictures:
+            return [{"role": turn.role, "content": _with_pictures(turn)}]
+        if document is None:
+            return [{"role": turn.role, "content": turn.text}] if turn.text.strip() else []
+        blocks = without_unanswered(objects(document["content"]), _is_call, len(turn.results))
+        blocks = [block for block in blocks if _may_be_sent(block)]
+        results = [
+            {"type": "tool_result", "tool_use_id": block.get("id"), "content": result}
+            for block, result in zip(filter(_is_call, blocks), turn.results, strict=False)
+        ]
+        if all(block.get("type") in _THOUGHTS for block in blocks):
+            return []
+        return [{"role": "assistant", "content": blocks}, *([{"role": "user", "content": results}] if results else [])]
+
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
+        blocks = objects(document.get("content"))
+        text = "".join(text_at(block, "text") or "" for block in blocks if block.get("type") == "text")
+        tools = tuple(_tool(block) for block in blocks if _is_call(block))
+        finish = text_at(document, "stop_reason")
+        outcome = outcome_of(finish, _OUTCOMES, _GOOD_ENDS, has_content=bool(text or tools))
+        return ParsedReply(
+            outcome,
+            text,
+            tools,
+            model_version=text_at(document, "model"),
+            finish_reason=finish,
+            usage=_usage(object_at(document, "usage")),
+            response_id=text_at(document, "id"),
+        )
+
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event adds to the answer."""
+        delta = object_at(event, "delta")
+        return (text_at(delta, "text") or "") if delta.get("type") == "text_delta" else ""
+
+    def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """One message from its events."""
+        message: dict[str, Any] = {}
+        blocks: dict[Any, dict[str, Any]] = {}
+        inputs: dict[Any, str] = {}
+        for event in events:
+            index, delta = event.get("index"), object_at(event, "delta")
+            match event.get("type"):
+                case "message_start":
+                    message |= object_at(event, "message")
+                case "content_block_start":
+                    blocks[index] = dict(object_at(event, "content_block"))
+                case "content_block_delta" if delta.get("type") == "input_json_delta":
+                    inputs[index] = inputs.get(index, "") + (text_at(delta, "partial_json") or "")
+                case "content_block_delta":
+                    _append(blocks.setdefault(index, {}), delta)
+                case "message_delta":
+                    message |= delta
+                    message["usage"] = {**object_at(message, "usage"), **object_at(event, "usage")}
+        for index, given in inputs.items():
+            if index in blocks:
+                blocks[index]["input"] = json_object(given.encode()) or {}
+        return {**message, "content": list(blocks.values())} if text_at(message, "stop_reason") else None
+
+
+def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
+    pictures = (
+        {"type": "image", "source": {"type": "base64", "media_type": picture.media_type, "data": picture.base64}}
+        for picture in turn.pictures
+    )
+    return [{"type": "text", "text": turn.text}, *pictures]
+
+
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+
+
+def _may_be_sent(block: dict[str, Any]) -> bool:
+    """Whether the API accepts its own block back: no empty texts, no thoughts truncated before their signature."""
+    if block.get("type") == "text":
+        return bool((text_at(block, "text") or "").strip())
+    return block.get("type") != "thinking" or bool(block.get("signature"))
+
+
+def _is_call(block: dict[str, Any]) -> bool:
+    return block.get("type") == "tool_use"
+
+
+def _tool(block: dict[str, Any]) -> RequestedTool:
+    return RequestedTool(text_at(block, "id") or "", text_at(block, "name") or "", as_json(block.get("input") or {}))
+
+
+def _tools_used(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    names = dict.fromkeys(
+        block.get("name") for message in messages for block in objects(message["content"]) if _is_call(block)
+    )
+    return [{"name": name, "input_schema": {"type": "object"}} for name in names]
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    cached = count_at(usage, "cache_read_input_tokens")
+    return Usage(
+        input_tokens=total(count_at(usage, "input_tokens"), cached, count_at(usage, "cache_creation_input_tokens")),
+        output_tokens=count_at(usage, "output_tokens"),
+        cached_input_tokens=cached,
+    )
+
+
+def _append(block: dict[str, Any], delta: dict[str, Any]) -> None:
+    """Merge a delta of a content block: strings are appended."""
+    for key, value in delta.items():
+        if isinstance(value, str) and key != "type":
+            block[key] = (text_at(block, key) or "") + value
+
+
+@lru_cache(maxsize=256)
+def _schema(schema: bytes) -> dict[str, Any]:
+    """The schema as this API accepts it: unsupported keywords (bounds of numbers) move into the descriptions."""
+    return transform_schema(json_object(schema) or {})

@@ -1,0 +1,134 @@
+"""The one HTTP client of a process and event loop, which records the raw request and response of each call.
+
+The SDKs build the requests and send them through this client. It reads the responses itself, so that their raw bytes
+are recorded in the same way for every SDK and every failure; the SDK receives an empty response.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpx2
+
+from jury_providers.sdk.connection_slots import ConnectionSlots
+
+MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+"""Of one response, decoded; reading stops there."""
+
+_CONNECT_SECONDS = 20.0
+_IDLE_SECONDS = 60.0
+
+MAX_CONNECTIONS = 64
+"""Concurrent calls of one client: httpx's pool costs more CPU per call the more there are (twice as much at 512)."""
+
+RESERVED_FOR_EACH = 8
+"""Connections that each adapter has for itself."""
+
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=MAX_CONNECTIONS, keepalive_expiry=_IDLE_SECONDS)
+
+_TIMEOUTS = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
+"""No read timeout: the timeout of the whole call applies, which a slow drip of bytes cannot extend."""
+
+OnBytes = Callable[[bytes], None]
+"""Receives each chunk of a response body as it arrives."""
+
+
+class HttpRecord:
+    """The request and response of one call.
+
+    `status` is None until the response begins, `complete` is True when its body was read to its end, `error` is the
+    connection's failure. `on_bytes` receives the chunks of a response with a good status.
+    """
+
+    def __init__(self, on_bytes: OnBytes | None = None) -> None:
+        self.request: httpx2.Request | None = None
+        self.status: int | None = None
+        self.headers: httpx2.Headers = httpx2.Headers()
+        self.body = b""
+        self.complete = False
+        self.error: httpx2.HTTPError | None = None
+        self._on_bytes = on_bytes
+
+    async def read(self, response: httpx2.Response) -> None:
+        """Read a response, as far as it arrives."""
+        self.status, self.headers = response.status_code, response.headers
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            async for piece in response.aiter_bytes():
+                pieces.append(piece)
+                size += len(piece)
+                if size > MAX_RESPONSE_BYTES:
+                    return
+                if self._on_bytes is not None and response.is_success:
+                    self._on_bytes(piece)
+            self.complete = True
+        finally:
+            self.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+_record: ContextVar[HttpRecord] = ContextVar("record")
+
+
+@contextmanager
+def recording(record: HttpRecord) -> Iterator[None]:
+    """Within the context, requests of the current task are recorded in `record`."""
+    token = _record.set(record)
+    try:
+        yield
+    finally:
+        _record.reset(token)
+
+
+class SharedHttpClient(httpx2.AsyncClient):
+    """Follows no redirect, which would send a key to another host, and keeps no cookies.
+
+    `slots` limits the concurrent calls of all adapters together.
+    """
+
+    def __init__(self) -> None:
+        cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        super().__init__(limits=_LIMITS, timeout=_TIMEOUTS, cookies=cookies)
+        self.users = 0
+        self.slots = ConnectionSlots(MAX_CONNECTIONS, RESERVED_FOR_EACH)
+
+    async def send(self, request: httpx2.Request, **_options: Any) -> httpx2.Response:
+        """Send a request; its response goes into the current record."""
+        record = _record.get()
+        record.request = request
+        request.extensions["timeout"] = _TIMEOUTS.as_dict()
+        try:
+            response = await super().send(request, stream=True, follow_redirects=False)
+            try:
+                await record.read(response)
+            finally:
+                await response.aclose()
+        except httpx2.HTTPError as error:
+            record.error = error
+            raise
+        return httpx2.Response(200, request=request)
+
+
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, SharedHttpClient] = WeakKeyDictionary()
+
+
+def acquire_client() -> SharedHttpClient:
+    """The running event loop's client; each caller releases it with `release_client`."""
+    loop = asyncio.get_running_loop()
+    client = _clients.get(loop)
+    if client is None:
+        client = _clients[loop] = SharedHttpClient()
+    client.users += 1
+    return client
+
+
+async def release_client(client: SharedHttpClient) -> None:
+    """Close the client when its last user releases it."""
+    client.users -= 1
+    if client.users == 0:
+        _clients.pop(asyncio.get_running_loop(), None)
+        await client.aclose()

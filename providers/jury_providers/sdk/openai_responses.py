@@ -1,0 +1,128 @@
+"""OpenAI's Responses API.
+
+Source: the API reference, and the types of the SDK `openai`. `store` keeps its default (on): earlier reasoning is
+referenced by its id, since not every model returns it encrypted instead.
+"""
+
+from typing import Any
+
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_providers.provider import ModelRequest, RequestedTool
+from jury_providers.sdk.openai_sdk import OpenAISdk
+from jury_providers.sdk.reply_parsing import (
+    ConversationTurn,
+    ParsedReply,
+    count_at,
+    data_url,
+    object_at,
+    objects,
+    outcome_of,
+    text_at,
+    turns,
+    without_unanswered,
+)
+
+_OUTCOMES = {"max_output_tokens": CallOutcome.TRUNCATED, "content_filter": CallOutcome.BLOCKED}
+_GOOD_ENDS = frozenset({"completed"})
+_FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+
+class OpenAIResponses(OpenAISdk):
+    """`POST responses`."""
+
+    path = "/responses"
+    reply_key = "output"
+    prompt_keys = frozenset({"input"})
+
+    def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        """The JSON of a call; this API has no seed."""
+        settings = request.settings
+        body: dict[str, Any] = {
+            "model": request.model,
+            "input": [item for turn in turns(request.messages) for item in self._items(turn)],
+            "max_output_tokens": settings.max_output_tokens,
+            "text": {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": request.schema}},
+        }
+        if settings.temperature is not None:
+            body["temperature"] = settings.temperature
+        if request.tools:
+            # Not strict: strict functions have no optional parameters, and all of these have defaults.
+            body["tools"] = [{"type": "function", "strict": False, **tool._asdict()} for tool in request.tools]
+        if stream:
+            body["stream"] = True
+        return body
+
+    def _items(self, turn: ConversationTurn) -> list[dict[str, Any]]:
+        document = self.stored_reply(turn.text) if turn.role == "assistant" else None
+        if document is None:
+            return [{"role": turn.role, "content": _with_pictures(turn) if turn.pictures else turn.text}]
+        items = without_unanswered(objects(document["output"]), _is_call, len(turn.results))
+        # The API refuses reasoning without the item that followed it, which a truncated turn lacks.
+        while items and items[-1].get("type") == "reasoning":
+            items.pop()
+        results = [
+            {"type": "function_call_output", "call_id": call.get("call_id"), "output": result}
+            for call, result in zip(filter(_is_call, items), turn.results, strict=False)
+        ]
+        return [*items, *results]
+
+    def parse(self, document: dict[str, Any]) -> ParsedReply:
+        """Read a reply's JSON."""
+        items = objects(document.get("output"))
+        contents = [
+            content for item in items for content in objects(item.get("content")) if item.get("type") == "message"
+        ]
+        text = "".join(text_at(content, "text") or "" for content in contents)
+        refusal = "".join(text_at(content, "refusal") or "" for content in contents)
+        tools = tuple(_tool(item) for item in items if _is_call(item))
+        finish = text_at(object_at(document, "incomplete_details"), "reason") or text_at(document, "status")
+        has_content = bool(text or tools)
+        outcome = CallOutcome.BLOCKED if refusal else outcome_of(finish, _OUTCOMES, _GOOD_ENDS, has_content=has_content)
+        return ParsedReply(
+            outcome,
+            text,
+            tools,
+            model_version=text_at(document, "model"),
+            finish_reason=finish,
+            usage=_usage(object_at(document, "usage")),
+            response_id=text_at(document, "id"),
+            error=f"refused: {refusal}" if refusal else None,
+        )
+
+    def text_delta(self, event: dict[str, Any]) -> str:
+        """The text that an event adds to the answer."""
+        return (text_at(event, "delta") or "") if event.get("type") == "response.output_text.delta" else ""
+
+    def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """The response in the final event."""
+        last = next((event for event in reversed(events) if event.get("type") in _FINAL_EVENTS), None)
+        if last is None:
+            return None
+        response = object_at(last, "response")
+        if not response.get("output"):
+            done = (object_at(event, "item") for event in events if event.get("type") == "response.output_item.done")
+            response = {**response, "output": list(done)}
+        return response
+
+
+def _with_pictures(turn: ConversationTurn) -> list[dict[str, Any]]:
+    pictures = ({"type": "input_image", "image_url": data_url(picture)} for picture in turn.pictures)
+    return [{"type": "input_text", "text": turn.text}, *pictures]
+
+
+def _is_call(item: dict[str, Any]) -> bool:
+    return item.get("type") == "function_call"
+
+
+def _tool(item: dict[str, Any]) -> RequestedTool:
+    return RequestedTool(text_at(item, "call_id") or "", text_at(item, "name") or "", text_at(item, "arguments") or "")
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    return Usage(
+        input_tokens=count_at(usage, "input_tokens"),
+        output_tokens=count_at(usage, "output_tokens"),
+        cached_input_tokens=count_at(object_at(usage, "input_tokens_details"), "cached_tokens"),
+        reasoning_tokens=count_at(object_at(usage, "output_tokens_details"), "reasoning_tokens"),
+    )

@@ -1,0 +1,109 @@
+"""Answers requests: reads step and call number from the prompt, draws the fault from the script."""
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from hashlib import blake2b
+from secrets import token_hex
+from typing import NamedTuple
+from urllib.parse import quote
+
+from jury_events.outcome import CallOutcome
+from jury_providers.simulated.http.counters import ServerCounters
+from jury_providers.simulated.http.delivery import NoResponse, Transmission, json_transmission, with_wire_fault
+from jury_providers.simulated.http.fields import InvalidRequest, table
+from jury_providers.simulated.http.protocol import ProtocolHandler, SimulatedResponse, encoded
+from jury_providers.simulated.prompt import Prompt, read_prompt
+from jury_providers.simulated.reader import SimulatedReader
+from jury_providers.simulated.rendered_reply import render_reply
+from jury_providers.simulated.script import Script
+
+MAX_CONVERSATIONS = 100_000
+"""Conversations whose calls are counted; beyond that the least recently used one starts again at 1."""
+
+_OTHER_MODEL = "another-model-1"
+
+
+class CallPosition(NamedTuple):
+    """The `number`-th call, from 1, of a conversation: case/step/model, as named in a script."""
+
+    conversation: str
+    number: int
+
+
+class SimulationBackend:
+    """Answers requests of every protocol.
+
+    Args:
+        script: latency and faults.
+        seed: for requests without a seed.
+    """
+
+    def __init__(self, script: Script, seed: int) -> None:
+        self._script = script
+        self._seed = seed
+        self._reader = SimulatedReader()
+        self._counts: OrderedDict[bytes, int] = OrderedDict()
+        self.served = ServerCounters()
+
+    async def answer(self, protocol: ProtocolHandler, raw: bytes, path: dict[str, object]) -> Transmission | NoResponse:
+        """The response to a request with the body `raw`; `path` contains the fields in its URL's path."""
+        errors, identity = protocol.errors, token_hex(12)
+        headers = () if errors.request_id is None else ((errors.request_id, f"req_{identity}"),)
+        try:
+            parsed = protocol.read({**_decoded(raw), **path})
+        except InvalidRequest as error:
+            self.served.refused += 1
+            failure = errors.refusal(400, str(error))
+            return json_transmission(400, errors.body(failure, f"req_{identity}"), headers)
+        request = parsed.request
+        if request.settings.seed is None:
+            request = request._replace(settings=request.settings.model_copy(update={"seed": self._seed}))
+        prompt = read_prompt(request)
+        position = self._position(prompt, request.model)
+        fault = self._script.fault_of_call(*position)
+        self.served.count(prompt.step, protocol.kind, fault)
+        if seconds := self._script.seconds(f"{position.conversation}/{position.number}"):
+            await asyncio.sleep(seconds)
+        variant = position.number % 2
+        if fault == CallOutcome.TIMEOUT.value:
+            return NoResponse.HANGING
+        if fault == CallOutcome.CONNECTION.value and variant:
+            return NoResponse.DROPPED
+        if fault is not None and fault in errors.failures:
+            failure = errors.failures[fault]
+            return json_transmission(failure.status, errors.body(failure, f"req_{identity}"), headers + failure.headers)
+        response = SimulatedResponse(
+            model=_OTHER_MODEL if fault == "wrong_model" else request.model,
+            reply=render_reply(self._reader, prompt, request, fault),
+            identity=identity,
+            created=int(time.time()),
+            blocked=fault == CallOutcome.BLOCKED.value,
+            variant=variant,
+            include_usage=parsed.include_usage,
+        )
+        pieces = (
+            list(protocol.stream_events(response)) if parsed.stream else [encoded(protocol.response_body(response))]
+        )
+        return with_wire_fault(fault, pieces, stream=parsed.stream, headers=headers)
+
+    def _position(self, prompt: Prompt, model: str) -> CallPosition:
+        """Calls of one seat's step to one model are a conversation; the ballot id distinguishes debates."""
+        key = f"{prompt.ballot}\0{prompt.step}\0{model}".encode("utf-8", "replace")
+        digest = blake2b(key, digest_size=16).digest()
+        count = self._counts.pop(digest, 0) + 1
+        self._counts[digest] = count
+        if len(self._counts) > MAX_CONVERSATIONS:
+            self._counts.popitem(last=False)
+        name = quote(model, safe="", errors="replace")
+        return CallPosition(f"{prompt.case_digest.hex()}/{prompt.step}/{name}", count)
+
+
+def _decoded(raw: bytes) -> dict[str, object]:
+    try:
+        return table(json.loads(raw), "body")
+    except RecursionError:
+        raise InvalidRequest("body", "nested too deeply") from None
+    except ValueError as error:
+        raise InvalidRequest("body", f"could not parse the JSON body: {error}") from None

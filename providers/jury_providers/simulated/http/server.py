@@ -1,0 +1,104 @@
+"""The simulation server on uvicorn, for the command `jury simulate` and for tests of model clients."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any, NamedTuple
+
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from jury_providers.embedded_server import EmbeddedServer, listening_socket
+from jury_providers.simulated.http.app import simulation_app
+from jury_providers.simulated.http.backend import SimulationBackend
+from jury_providers.simulated.http.counters import ServerCounters
+from jury_providers.simulated.http.delivery import ABORT
+from jury_providers.simulated.script import NO_FAULTS, Script
+
+HEADER = ("x-jury-simulated", "1")
+"""On every response, so that none can be mistaken for a model's."""
+
+_BACKLOG = 4096
+
+
+class Simulation(NamedTuple):
+    """A running server: its URL without a path, its counters, and whether it listens on a loopback address only."""
+
+    url: str
+    served: ServerCounters
+    loopback: bool
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables that direct the providers' clients to it."""
+        return {
+            "OPENAI_BASE_URL": f"{self.url}/v1",
+            "ANTHROPIC_BASE_URL": self.url,
+            "GOOGLE_GEMINI_BASE_URL": self.url,
+        }
+
+
+@asynccontextmanager
+async def simulation_server(
+    script: Script = NO_FAULTS, seed: int = 0, *, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[Simulation]:
+    """Serve simulated models in this event loop, within the context.
+
+    Args:
+        script: latency and faults; a `WireScript` has wire faults too.
+        seed: for requests without a seed.
+        host: the address to listen at.
+        port: 0: any free port.
+
+    Raises:
+        CannotListen: the address is in use, or not one of this machine's.
+    """
+    listener = listening_socket(host, port, _BACKLOG)
+    address = ip_address(listener.getsockname()[0])
+    url, loopback = f"http://{_authority(address)}:{listener.getsockname()[1]}", address.is_loopback
+    backend = SimulationBackend(script, seed)
+    config = uvicorn.Config(
+        simulation_app(backend),
+        http=_Protocol,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        headers=[HEADER],
+        backlog=_BACKLOG,
+        # Requests still open then are hanging on purpose, or late.
+        timeout_graceful_shutdown=0,
+    )
+    server = EmbeddedServer(config)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield Simulation(url, backend.served, loopback)
+    finally:
+        server.should_exit = True
+        await serving
+        await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
+
+
+class _Protocol(H11Protocol):
+    """Lets the application drop a connection, which ASGI does not support."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        app = self.app
+
+        async def droppable(scope: Scope, receive: Receive, send: Send) -> None:
+            scope["extensions"] = {ABORT: self.transport.abort}
+            await app(scope, receive, send)
+
+        self.app = droppable
+
+
+def _authority(address: IPv4Address | IPv6Address) -> str:
+    """Host part of the URL for clients on this machine."""
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "[::1]"  # noqa: PLR2004  (of the Internet ProtocolHandler)
+    return str(address) if address.version == 4 else f"[{address}]"  # noqa: PLR2004

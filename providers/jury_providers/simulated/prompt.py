@@ -1,0 +1,234 @@
+"""What a simulated model makes of a request: who it is, what is asked, what it may see. Read from the texts alone."""
+
+import re
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from jury_providers.provider import ModelRequest
+from jury_providers.simulated.document import MARK
+from jury_providers.simulated.prompt_patterns import PromptPatterns, all_prompt_patterns
+
+GENERAL = "general"
+"""The role of a seat whose role has no reader of its own."""
+
+JUDGE = "judge"
+
+_LARGEST = 1_000_000
+"""Maximum of a dimension; more than that is none."""
+
+_SCENARIOS = 10_000
+"""At most, of a prompt that names their number."""
+
+_MARKER = re.compile("⟦[A-Za-z0-9]{1,64}⟧")
+_BALLOT_NEARBY = re.compile(r"(?i:ballot|投票用紙)[^\n]{0,80}?(?<![A-Za-z0-9])([a-z2-7]{16})(?![A-Za-z0-9])")
+_BALLOT = re.compile(r"(?<![A-Za-z0-9])[a-z2-7]{16}(?![A-Za-z0-9])")
+_MAXIMUM = re.compile(r"(?i)maximum\W{0,4}([0-9]+(?:\.[0-9]+)?)")
+_KANA = re.compile("[ぁ-ヶ]")
+
+
+class PeerBlock(NamedTuple):
+    """What a juror said, as a later prompt shows it. `round` is 0 for phase 1."""
+
+    letter: str
+    round: int
+    verdict: str
+    score: float
+    confidence: float
+    said: str
+
+
+class AnswerForm(NamedTuple):
+    """What an answer must hold: dimensions with their maxima in order, and what else is asked for."""
+
+    dimensions: tuple[tuple[str, float], ...]
+    statement: bool
+    scenarios: tuple[str, ...]
+
+
+class Prompt(NamedTuple):
+    """A request as understood. `own` is the seat's latest evaluation, `results` what tools gave back by call id.
+
+    Judged texts are as shown, with `MARK` for the debate's marker.
+    """
+
+    patterns: PromptPatterns | None
+    language: str
+    letter: str
+    role: str
+    ballot: str
+    task: str
+    round: int
+    case: str
+    own: PeerBlock | None
+    peers: tuple[PeerBlock, ...]
+    results: tuple[tuple[str, str], ...]
+    form: AnswerForm
+
+    @property
+    def step(self) -> str:
+        """The step as shown in the prompt: `initial/A`, `round-2/B`, `final`."""
+        if self.task == "final":
+            return "final"
+        phase = f"round-{self.round}" if self.task == "discussion" else "initial"
+        return f"{phase}/{self.letter or 'unknown'}"
+
+    @property
+    def case_digest(self) -> bytes:
+        """Stands for the text of the case."""
+        return blake2b(self.case.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def read_prompt(request: ModelRequest) -> Prompt:
+    """Understand a request; a prompt of unknown form is understood as far as it goes, and nothing raises."""
+    system = "\n" + "\n".join(message.text for message in request.messages if message.role == "system")
+    users = [message.text for message in request.messages if message.role == "user"]
+    patterns, ballot = _ballot(system)
+    marker = _marker(system, patterns)
+    letter, role = _seat(system, patterns)
+    user = users[0] if users else ""
+    if marker is not None:
+        user = user.replace(marker, MARK)
+    task, number, case, rest = _task(user, patterns)
+    if role == JUDGE:
+        task = "final"
+    blocks = _blocks(rest, patterns) if patterns is not None else ()
+    return Prompt(
+        patterns=patterns,
+        language=patterns.language if patterns is not None else "ja" if _KANA.search(system) else "en",
+        letter=letter,
+        role=role,
+        ballot=ballot,
+        task=task,
+        round=number,
+        case=case,
+        own=next((block for block in reversed(blocks) if block.letter == letter), None),
+        peers=tuple(block for block in blocks if block.letter != letter),
+        results=tuple(
+            (message.call_id or "", message.text.replace(marker, MARK) if marker else message.text)
+            for message in request.messages
+            if message.role == "tool"
+        ),
+        form=_form(request.schema, system, task, patterns),
+    )
+
+
+def _ballot(system: str) -> tuple[PromptPatterns | None, str]:
+    """The last mention counts: a seat's own charge stands before it."""
+    for patterns in all_prompt_patterns():
+        if found := patterns.ballot.find_last(system):
+            return patterns, found["ballot"]
+    near = [found.group(1) for found in _BALLOT_NEARBY.finditer(system)]
+    if near:
+        return None, near[-1]
+    anywhere = _BALLOT.findall(system)
+    return None, anywhere[-1] if anywhere else ""
+
+
+def _marker(system: str, patterns: PromptPatterns | None) -> str | None:
+    found = patterns.marker.find_last(system) if patterns is not None else None
+    if found:
+        return found["marker"]
+    anywhere = _MARKER.search(system)
+    return anywhere.group() if anywhere else None
+
+
+def _seat(system: str, patterns: PromptPatterns | None) -> tuple[str, str]:
+    """The seat's letter and the key of its role."""
+    if patterns is None:
+        return "", GENERAL
+    seat = patterns.seat.find(system)
+    if seat is None:
+        return "", JUDGE if patterns.judge.find(system) else GENERAL
+    role = patterns.role.find(system, seat.start())
+    return seat["letter"], patterns.roles.get(role["role"], GENERAL) if role else GENERAL
+
+
+def _task(user: str, patterns: PromptPatterns | None) -> tuple[str, int, str, str]:
+    """What is asked, in which round, the case before the question and what follows it."""
+    for task, line in patterns.tasks if patterns is not None else ():
+        if found := line.find(user):
+            number = int(found["round"]) if task == "discussion" else 0
+            return task, number, user[: found.start()].rstrip("\n"), user[found.end() :]
+    return "initial", 0, user, ""
+
+
+def _blocks(text: str, patterns: PromptPatterns) -> tuple[PeerBlock, ...]:
+    """Every block, oldest first. Headings are the engine's; judged text can't hold one, since its lines are marked."""
+    heads = []
+    for line, is_round in ((patterns.peer_initial, False), (patterns.peer_round, True)):
+        found = line.find(text)
+        while found:
+            heads.append((found.start(), found.end(), int(found["round"]) if is_round else 0, found))
+            found = line.find(text, found.end())
+    heads.sort(key=lambda head: head[0])
+    ends = [head[0] for head in heads[1:]] + [len(text)] * bool(heads)
+    return tuple(
+        PeerBlock(
+            letter=found["letter"],
+            round=number,
+            verdict=found["verdict"],
+            score=_decimal(found["score"]),
+            confidence=_decimal(found["confidence"]),
+            said=text[start:end],
+        )
+        for (_, start, number, found), end in zip(heads, ends, strict=True)
+    )
+
+
+def _decimal(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return 0.0
+    return number if 0 <= number <= 100 else 0.0  # noqa: PLR2004  (scores and confidences; nan is neither)
+
+
+def _form(schema: Mapping[str, Any], system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
+    """As the schema asks for it; what a provider's form of the schema has lost is taken from the visible text."""
+    fields = _table(schema.get("properties"))
+    scores = _table(_table(fields.get("scores")).get("properties"))
+    maxima = {name: _maximum(_table(points)) for name, points in scores.items()}
+    told: dict[str, float] = {}
+    if not fields or None in maxima.values():
+        shown = _shown_form(system, task, patterns)
+        if not fields:
+            return shown
+        told = dict(shown.dimensions)
+    scenario = _table(_table(fields.get("scenarios")).get("items"))
+    ids = _table(_table(scenario.get("properties")).get("scenario_id")).get("enum")
+    return AnswerForm(
+        dimensions=tuple((name, told.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
+        statement="statement" in fields,
+        scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
+    )
+
+
+def _maximum(points: Mapping[str, Any]) -> float | None:
+    """Of a dimension; the schemas of some providers hold it in the description only."""
+    most = points.get("maximum")
+    if most is None and (found := _MAXIMUM.search(str(points.get("description", "")))):
+        return float(found.group(1))
+    return float(most) if isinstance(most, (int, float)) and 0 <= most <= _LARGEST else None
+
+
+def _shown_form(system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
+    """As the prompt's own lines describe it; a seat's charge stands before them."""
+    dimensions: dict[str, float] = {}
+    scenarios = None
+    if patterns is not None and (head := patterns.scores.find_last(system)):
+        for line in system[head.end() + 1 :].split("\n"):
+            if not (found := patterns.dimension.match(line)):
+                break
+            dimensions[found["name"]] = _decimal(found["maximum"])
+        scenarios = patterns.scenario_rule.find_last(system)
+    total = min(int(scenarios["total"]), _SCENARIOS) if scenarios else 0
+    return AnswerForm(
+        dimensions=tuple(dimensions.items()),
+        statement=task == "discussion",
+        scenarios=tuple(str(number) for number in range(1, total + 1)),
+    )
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,179 @@
+"""The versioned prompts read backwards: every template that carries something is turned into a pattern of it.
+
+So what a simulated model understands follows the prompts' own data files, in each version and language.
+"""
+
+import re
+from functools import cache
+from string import Template
+from typing import NamedTuple
+
+from jury_debate.prompt_texts import CaseTexts, Texts
+from jury_debate.prompts import LANGUAGES, PROMPTS_VERSION, load_prompts
+
+_NUMBER = r"\d{1,12}"
+_DECIMAL = r"[0-9.e+-]{1,24}"
+_ANYTHING = r"[^\n]{0,4000}?"
+_GROUPS = {
+    "letter": "[A-Z]{1,6}",
+    "ballot": r"\S{1,200}",
+    "marker": "⟦[A-Za-z0-9]{1,64}⟧",
+    "verdict": r"\w{1,40}",
+    "score": _DECIMAL,
+    "confidence": _DECIMAL,
+    "maximum": _DECIMAL,
+    "percent": _DECIMAL,
+    **dict.fromkeys(("seats", "number", "total", "round", "max_rounds", "passed", "shown"), _NUMBER),
+}
+
+
+class LinePattern(NamedTuple):
+    """One line of a prompt: its fixed beginning, by which it is found quickly, and the pattern of all of it."""
+
+    prefix: str
+    pattern: re.Pattern[str]
+
+    def find(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """The first such line of `text` that begins after a line break at or behind `start`."""
+        at = text.find("\n" + self.prefix, start)
+        while at >= 0:
+            found = self.pattern.match(text, at + 1)
+            if found:
+                return found
+            at = text.find("\n" + self.prefix, at + 1)
+        return None
+
+    def find_last(self, text: str) -> re.Match[str] | None:
+        """The last such line of `text`; it must follow a line break."""
+        at = text.rfind("\n" + self.prefix)
+        while at >= 0:
+            found = self.pattern.match(text, at + 1)
+            if found:
+                return found
+            at = text.rfind("\n" + self.prefix, 0, at)
+        return None
+
+    def match(self, line: str) -> re.Match[str] | None:
+        """`line` as such a line."""
+        return self.pattern.match(line) if line.startswith(self.prefix) else None
+
+
+def line_of(text: str, placeholder: str | None = None) -> LinePattern:
+    """The line of the template `text` that holds `$placeholder`; its first line when none is named."""
+    lines = text.strip("\n").split("\n")
+    chosen = lines[0] if placeholder is None else next(line for line in lines if f"${placeholder}" in line)
+    pattern, prefix, last, seen = "", None, 0, set[str]()
+    for hole in Template.pattern.finditer(chosen):
+        name = hole["named"] or hole["braced"]
+        literal = chosen[last : hole.start()]
+        prefix = literal if prefix is None else prefix
+        pattern += re.escape(literal)
+        pattern += f"(?P={name})" if name in seen else f"(?P<{name}>{_GROUPS.get(name, _ANYTHING)})"
+        seen.add(name)
+        last = hole.end()
+    pattern += re.escape(chosen[last:])
+    return LinePattern(chosen if prefix is None else prefix, re.compile(pattern + r"(?=\n|\Z)"))
+
+
+class PromptPatterns(NamedTuple):
+    """One prompts file as patterns. `roles` maps a role's shown name to its key, `heads` a case heading to its kind."""
+
+    language: str
+    texts: Texts
+    seat: LinePattern
+    role: LinePattern
+    judge: LinePattern
+    ballot: LinePattern
+    marker: LinePattern
+    tasks: tuple[tuple[str, LinePattern], ...]
+    peer_initial: LinePattern
+    peer_round: LinePattern
+    roles: dict[str, str]
+    heads: dict[str, str]
+    speakers: dict[str, str]
+    authors: dict[str, str]
+    scenario: LinePattern
+    item: LinePattern
+    unseen: LinePattern
+    gate_total: tuple[LinePattern, LinePattern]
+    card_total: tuple[LinePattern, LinePattern]
+    pass_rate: LinePattern
+    scores: LinePattern
+    dimension: LinePattern
+    scenario_rule: LinePattern
+
+
+@cache
+def all_prompt_patterns() -> tuple[PromptPatterns, ...]:
+    """Every prompts file there is, the latest version first."""
+    return tuple(
+        _patterns(language, load_prompts(version, language).texts)
+        for version in range(PROMPTS_VERSION, 0, -1)
+        for language in LANGUAGES
+    )
+
+
+def _patterns(language: str, texts: Texts) -> PromptPatterns:
+    case, turns, artifacts = texts.case, texts.turns, texts.artifacts
+    return PromptPatterns(
+        language=language,
+        texts=texts,
+        seat=line_of(texts.system.juror, "letter"),
+        role=line_of(texts.system.juror, "role"),
+        judge=line_of(texts.system.final_judge),
+        ballot=line_of(texts.system.answer_format, "ballot"),
+        marker=line_of(texts.system.juror, "marker"),
+        tasks=(
+            ("initial", line_of(turns.initial_instruction)),
+            ("discussion", line_of(turns.discussion_instruction)),
+            ("final", line_of(turns.final_instruction)),
+        ),
+        peer_initial=line_of(turns.peer_block_initial),
+        peer_round=line_of(turns.peer_block_round),
+        roles={role.role: key for key, role in texts.roles.items()},
+        heads=_heads(case) | {artifacts.heading: "artifacts"},
+        speakers={
+            case.user: "user",
+            case.assistant: "agent",
+            case.refusal: "refusal",
+            case.system: "policy",
+            case.reasoning: "thought",
+            case.tool_call: "action",
+            case.tool_result: "tool",
+            case.tool_error: "tool",
+            case.environment_result: "tool",
+            case.attachment: "file",
+            case.not_shown: "file",
+        },
+        authors={
+            case.from_user: "user",
+            case.from_model: "agent",
+            case.from_developer: "policy",
+            case.from_tool: "tool",
+            case.from_environment: "tool",
+        },
+        scenario=line_of(case.scenario_heading),
+        item=line_of(case.item),
+        unseen=line_of(case.unseen),
+        gate_total=(line_of(artifacts.gate_summary), line_of(artifacts.gate_records)),
+        card_total=(line_of(artifacts.card_summary), line_of(artifacts.card_records)),
+        pass_rate=line_of(artifacts.pass_rate),
+        scores=line_of(texts.system.standards.partition("\n$dimensions")[0].rpartition("\n")[2]),
+        dimension=line_of(texts.system.dimension),
+        scenario_rule=line_of(texts.system.scenario_rule, "total"),
+    )
+
+
+def _heads(case: CaseTexts) -> dict[str, str]:
+    return {
+        case.policy: "policy",
+        case.question: "user",
+        case.expected_behavior: "expected",
+        case.response: "agent",
+        case.error: "error",
+        case.name_label: "name",
+        case.tool_label: "tool_name",
+        case.call_id_label: "name",
+        case.arguments_label: "content",
+        case.content_label: "content",
+    }

@@ -1,0 +1,54 @@
+"""The provider `simulated`: rule-based readers behind the interface of a model, with scripted delays and faults."""
+
+import asyncio
+
+from jury_events.outcome import CallOutcome
+from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
+from jury_providers.simulated.prompt import read_prompt
+from jury_providers.simulated.reader import SimulatedReader
+from jury_providers.simulated.rendered_reply import render_reply
+from jury_providers.simulated.script import NO_FAULTS, Script
+
+MODEL_VERSION = "simulated-1"
+
+
+class SimulatedProvider(Provider):
+    """Calls no model. Any model name is taken: what answers depends on the prompt and the seed alone."""
+
+    simulated = True
+    max_in_flight = None
+
+    def __init__(self, script: Script = NO_FAULTS) -> None:
+        self._script = script
+        self._reader = SimulatedReader()
+
+    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
+        """Answer as the prompt asks, after the script's delay and unless its faults strike."""
+        seconds = self._script.seconds(request.trace)
+        if seconds:
+            await asyncio.sleep(seconds)
+        fault = self._script.fault(request.trace)
+        if fault in _SILENT:
+            return ModelReply(
+                CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
+            )
+        reply = render_reply(self._reader, read_prompt(request), request, fault)
+        if heard is not None:
+            for piece in reply.pieces():
+                heard(piece)
+        tools = reply.tools
+        return ModelReply(
+            CallOutcome.TRUNCATED if reply.cut else CallOutcome.ANSWERED,
+            answer=None if tools else reply.text.encode("utf-8"),
+            tool_calls=tools,
+            model_version=MODEL_VERSION,
+            finish_reason="length" if reply.cut else "tool_calls" if tools else "stop",
+            usage=reply.usage,
+            cost=0.0,
+        )
+
+
+_SILENT = frozenset(
+    outcome.value for outcome in CallOutcome if outcome not in {CallOutcome.ANSWERED, CallOutcome.TRUNCATED}
+)
+"""Outcomes without an answer."""

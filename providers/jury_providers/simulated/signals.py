@@ -1,0 +1,80 @@
+"""The vocabulary of simulated readers: phrases by signal, and how much a finding counts for each role."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_GAPS = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) != "'"}
+_TABLE = {**_GAPS, ord("'"): None, ord("’"): None, **dict.fromkeys(map(ord, "　、。「」『』（）：“”…"), " ")}
+
+
+class Vocabulary(NamedTuple):
+    """`phrases` by signal, ready to be looked up in folded text; `weights` by finding, then by role.
+
+    `common` are words that say nothing of what a clause is about.
+    """
+
+    phrases: dict[str, tuple[str, ...]]
+    weights: dict[str, dict[str, float]]
+    common: frozenset[str]
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    """The vocabulary, read once."""
+    data = tomllib.loads(files(__package__).joinpath("signals.toml").read_text(encoding="utf-8"))
+    phrases = {
+        signal: tuple(f" {phrase}" if phrase.isascii() else phrase for phrase in listed)
+        for signal, listed in data["words"].items()
+    }
+    return Vocabulary(phrases, data["weights"], frozenset(data["common"]))
+
+
+class SpeakerLines:
+    """The lines of one kind of speaker, folded for looking up phrases: line by line, in order."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.lines = tuple(lines)
+        self.folded = fold("\n".join(self.lines))
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
+
+    def has(self, signal: str) -> bool:
+        """Whether any phrase of the signal occurs."""
+        folded = self.folded
+        return any(phrase in folded for phrase in vocabulary().phrases[signal])
+
+    def phrases_of(self, signal: str) -> list[str]:
+        """The phrases of the signal that occur."""
+        return [phrase for phrase in vocabulary().phrases[signal] if phrase in self.folded]
+
+    def first(self, signal: str) -> tuple[str, str] | None:
+        """The line of the first phrase, in the vocabulary's order, that occurs; and that phrase."""
+        for phrase in vocabulary().phrases[signal]:
+            at = self.folded.find(phrase)
+            if at >= 0:
+                return self.lines[self.folded.count("\n", 0, at)], phrase.strip()
+        return None
+
+    def places(self, signal: str) -> list[int]:
+        """The numbers of the lines that hold a phrase of the signal, at most 20 a phrase."""
+        found: dict[int, None] = {}
+        for phrase in vocabulary().phrases[signal]:
+            at, seen = self.folded.find(phrase), 0
+            while at >= 0 and seen < 20:  # noqa: PLR2004  (enough to read; a hostile text repeats one a million times)
+                found[self.folded.count("\n", 0, at)] = None
+                end = self.folded.find("\n", at)
+                at, seen = self.folded.find(phrase, end) if end >= 0 else -1, seen + 1
+        return sorted(found)
+
+
+def fold(text: str) -> str:
+    """Lower case, punctuation as single gaps, compound words apart; as many lines as before, each after a gap."""
+    table = _TABLE | {10: "\n"}
+    folded = _HUMP.sub(" ", text).lower().translate(table)
+    return "\n".join(f" {' '.join(line.split())} " for line in folded.split("\n"))

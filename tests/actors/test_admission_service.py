@@ -1,0 +1,204 @@
+"""The desk and its clients: who waits is served, whoever dies; nothing is granted twice."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+
+import pytest
+
+from jury_actors.admission.budget import Budget, Ceiling
+from jury_actors.admission.client import AdmissionClient, DeskLost
+from jury_actors.admission.limiter import Limiter
+from jury_actors.admission.permit import Acquire, Granted, Release, Settlement
+from jury_actors.admission.service import Desk
+from jury_actors.errors import Halted
+from jury_actors.messages import Delivery
+from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Limits
+from support.claims import MODEL, a_claim
+from support.waiting import until
+
+ONE = a_claim(limits=Limits(in_flight=1))
+
+
+class Line:
+    """A way to a desk that can be cut, and lead to another one afterwards."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.lost = asyncio.Event()
+        self.submitted: list[Sequence[Acquire | Release]] = []
+
+    def replace(self, desk: Desk) -> None:
+        self.desk = desk
+        self.lost.set()
+        self.lost = asyncio.Event()
+
+    async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
+        self.submitted.append(messages)
+        await self.desk.submit(client, messages)
+
+    async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
+        poll = asyncio.ensure_future(self.desk.poll(client, life, ack))
+        cut = asyncio.ensure_future(self.lost.wait())
+        await asyncio.wait([poll, cut], return_when=asyncio.FIRST_COMPLETED)
+        cut.cancel()
+        if poll.done():
+            return poll.result()
+        poll.cancel()
+        raise DeskLost
+
+
+@pytest.fixture
+async def link() -> AsyncIterator[Callable[..., AdmissionClient]]:
+    made: list[AdmissionClient] = []
+
+    def make(port: Line, client: str = "c") -> AdmissionClient:
+        made.append(AdmissionClient(port, client))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.close()
+
+
+MakeLink = Callable[..., AdmissionClient]
+
+
+async def hold(it: AdmissionClient, began: list[str], name: str, end: asyncio.Event, claim=ONE) -> None:
+    async with it.permit(claim) as permit:
+        began.append(name)
+        await end.wait()
+        permit.settlement = Settlement(CallOutcome.ANSWERED)
+
+
+async def test_a_permit_is_given_back_when_its_call_is_over(link: MakeLink):
+    it = link(Line(Desk(Limiter(), "1")))
+    for _ in range(3):
+        async with asyncio.timeout(5), it.permit(ONE):
+            pass
+
+
+async def test_who_is_cancelled_while_waiting_keeps_nobody_else_waiting(link: MakeLink):
+    it = link(Line(Desk(Limiter(), "1")))
+    end, began = asyncio.Event(), []
+    first, second, third = (asyncio.create_task(hold(it, began, name, end)) for name in "abc")
+    await until(lambda: began)
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    end.set()
+    await asyncio.gather(first, third)
+
+    assert ["a", "c"] == began
+
+
+async def test_what_is_said_at_one_time_travels_together(link: MakeLink):
+    line = Line(Desk(Limiter(), "1"))
+    it = link(line)
+    end, began = asyncio.Event(), []
+    end.set()
+    async with asyncio.timeout(5):
+        await asyncio.gather(*(hold(it, began, str(n), end, a_claim()) for n in range(200)))
+
+    assert 200 == len(began)
+    assert len(line.submitted) < 100
+
+
+async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(link: MakeLink):
+    line = Line(Desk(Limiter(), "1"))
+    it = link(line)
+    end, began = asyncio.Event(), []
+    first = asyncio.create_task(hold(it, began, "a", end))
+    await until(lambda: began)
+    waiting = asyncio.create_task(hold(it, began, "b", end))
+    await until(lambda: len(line.submitted) == 2)
+    rule = Limiter()
+    line.replace(Desk(rule, "2"))
+    await until(lambda: len(line.submitted) == 3)
+    one_runs = (rule.in_flight(MODEL)[0], list(began))
+    end.set()
+    async with asyncio.timeout(5):
+        await asyncio.gather(first, waiting)
+
+    assert (1, ["a"]) == one_runs
+    assert [(1, True), (2, False)] == [(one.number, one.held) for one in line.submitted[2] if isinstance(one, Acquire)]
+    assert ["a", "b"] == began
+
+
+async def test_a_client_that_is_not_heard_of_any_more_gives_back_what_it_held(link: MakeLink):
+    now = 0.0
+    desk = Desk(Limiter(), "1", clock=lambda: now, beat=0.01)
+    await desk.submit("dead", [Acquire(1, ONE), Acquire(2, ONE)])
+    it = link(Line(desk))
+    end, began = asyncio.Event(), []
+    waiting = asyncio.create_task(hold(it, began, "alive", end))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    before = list(began)
+    now = 1000.0
+    await until(lambda: desk.clients() == 1 and began)
+    end.set()
+    await waiting
+
+    assert ([], ["alive"]) == (before, began)
+
+
+async def test_a_client_that_was_taken_for_dead_and_was_not_is_served_all_the_same(link: MakeLink):
+    now = 0.0
+    desk = Desk(Limiter(), "1", clock=lambda: now, beat=0.01)
+    line = Line(desk)
+    it = link(line)
+    end, began = asyncio.Event(), []
+    tasks = [asyncio.create_task(hold(it, began, name, end)) for name in "ab"]
+    await until(lambda: began)
+    now = 1000.0
+    desk.clients()
+    await until(lambda: len(line.submitted) > 1)
+    end.set()
+    async with asyncio.timeout(5):
+        await asyncio.gather(*tasks)
+
+    assert ["a", "b"] == began
+
+
+async def test_nobody_waits_for_a_provider_that_wants_no_more_calls(link: MakeLink):
+    it = link(Line(Desk(Limiter(), "1")))
+    end, began = asyncio.Event(), []
+    first, second = (asyncio.create_task(hold(it, began, name, end)) for name in "ab")
+    await until(lambda: began)
+    it.refuse("openai", Halted("the key is refused"))
+    (problem,) = await asyncio.gather(second, return_exceptions=True)
+    end.set()
+    await first
+
+    assert isinstance(problem, Halted)
+    assert ["a"] == began
+
+
+async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(link: MakeLink):
+    it = link(Line(Desk(Budget(Ceiling(max_cost=1.0)), "1")))
+    claim = a_claim(cost=0.6)
+    async with asyncio.timeout(5), AsyncExitStack() as stack:
+        permit = await stack.enter_async_context(it.permit(claim))
+        waiting = asyncio.create_task(stack.enter_async_context(it.permit(claim)))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        early = waiting.done()
+        permit.settlement = Settlement(CallOutcome.ANSWERED, cost=0.9)
+        await stack.aclose()
+        (problem,) = await asyncio.gather(waiting, return_exceptions=True)
+
+    assert not early
+    assert isinstance(problem, Halted)
+    assert "$0.9000 spent" in str(problem)
+
+
+async def test_a_desk_that_cannot_be_reached_is_told_to_who_waits(link: MakeLink):
+    class Broken(Line):
+        async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
+            raise RuntimeError("gone for good")
+
+    it = link(Broken(Desk(Limiter(), "1")))
+    with pytest.raises(RuntimeError, match="gone for good"):
+        async with asyncio.timeout(5), it.permit(ONE):
+            pass

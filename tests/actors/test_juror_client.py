@@ -1,0 +1,301 @@
+"""The coordinator's end of a juror: what travels, and what happens when the juror's process dies."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import pytest
+
+from jury_actors.backoff import Backoff
+from jury_actors.juror_client import JurorClient, JurorLost
+from jury_actors.messages import Delivery, StepRequest, StepResult
+from support.jurors import Asking
+from support.waiting import until
+
+
+class ScriptedJuror:
+    """A juror's process as the link sees it: it notes what it is sent, and tells and dies when it is told to."""
+
+    def __init__(self) -> None:
+        self.life = 1
+        self.asked: list[list[StepRequest]] = []
+        self.released: list[str] = []
+        self.acks: list[tuple[str, int]] = []
+        self.refuses: Exception | None = None
+        self.refused = 0
+        self.open = asyncio.Event()
+        self.open.set()
+        self._polls: deque[asyncio.Future[Delivery[StepResult]]] = deque()
+        self._told: list[StepResult] = []
+        self._poll_asked = asyncio.Event()
+
+    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
+        await self.open.wait()
+        if self.refuses is not None:
+            self.refused += 1
+            raise self.refuses
+        if asks:
+            self.asked.append(list(asks))
+        self.released += release
+
+    async def poll(self, life: str, ack: int) -> Delivery[StepResult]:
+        self.acks.append((life, ack))
+        future: asyncio.Future[Delivery[StepResult]] = asyncio.get_running_loop().create_future()
+        self._polls.append(future)
+        self._poll_asked.set()
+        return await future
+
+    async def tell(self, *told: StepResult) -> None:
+        """Answer the open poll, in the present life."""
+        self._told += told
+        await self._answer(lambda poll: poll.set_result(Delivery(str(self.life), len(self._told), list(told))))
+
+    async def die(self, error: Exception | None = None) -> None:
+        """The open poll fails; another process takes over unless `error` says that none does."""
+        self.life += 1
+        await self._answer(lambda poll: poll.set_exception(error or JurorLost()))
+
+    async def be_replaced_unnoticed(self) -> None:
+        """A new process answers the next poll, and no call has failed."""
+        self.life += 1
+        await self._answer(lambda poll: poll.set_result(Delivery(str(self.life), 0, [])))
+
+    async def _answer(self, give: Callable[[asyncio.Future[Delivery[StepResult]]], None]) -> None:
+        while not self._polls:
+            self._poll_asked.clear()
+            await self._poll_asked.wait()
+        give(self._polls.popleft())
+
+
+class Linked:
+    """A link with its juror, and everything that it told the coordinator."""
+
+    def __init__(self) -> None:
+        self.juror = ScriptedJuror()
+        self.told: list[StepResult] = []
+        self.lost: list[list[tuple[str, str]]] = []
+        self._something = asyncio.Event()
+        self.link = JurorClient(self.juror, self._deliver, self._lost, away=Backoff(base=0.0))
+
+    def _deliver(self, told: StepResult) -> None:
+        self.told.append(told)
+        self._something.set()
+
+    def _lost(self, steps: list[tuple[str, str]]) -> None:
+        self.lost.append(steps)
+        self._something.set()
+
+
+@pytest.fixture
+async def linked() -> AsyncIterator[Linked]:
+    linked = Linked()
+    yield linked
+    await linked.link.close()
+
+
+def an_ask(debate_id: str = "d1", juror_id: str = "gpt", text: bytes = b"x") -> StepRequest:
+    ask = Asking().ask(juror_id)
+    return ask._replace(assignment=ask.assignment._replace(debate_id=debate_id), texts={"ref": text})
+
+
+def outcome_of(debate_id: str = "d1", step_id: str = "initial/gpt") -> StepResult:
+    return StepResult(debate_id, step_id, None)
+
+
+def ids(batches: list[list[StepRequest]]) -> list[list[str]]:
+    return [[ask.assignment.debate_id for ask in batch] for batch in batches]
+
+
+async def test_asks_made_in_one_breath_travel_in_one_message(linked: Linked) -> None:
+    for number in range(3):
+        linked.link.ask(an_ask(f"d{number}"))
+    await until(lambda: linked.juror.asked)
+
+    assert [["d0", "d1", "d2"]] == ids(linked.juror.asked)
+
+
+async def test_a_message_ends_once_it_holds_a_mebibyte_of_text(linked: Linked) -> None:
+    for number in range(4):
+        linked.link.ask(an_ask(f"d{number}", text=bytes(600_000)))
+    await until(lambda: len(linked.juror.asked) == 2)
+
+    assert [["d0", "d1"], ["d2", "d3"]] == ids(linked.juror.asked)
+
+
+async def test_a_message_holds_at_most_500_asks(linked: Linked) -> None:
+    ask = an_ask()
+    for number in range(501):
+        linked.link.ask(ask._replace(assignment=ask.assignment._replace(debate_id=f"d{number}")))
+    await until(lambda: len(linked.juror.asked) == 2)
+
+    assert [500, 1] == [len(batch) for batch in linked.juror.asked]
+
+
+async def test_an_ask_larger_than_a_message_still_goes(linked: Linked) -> None:
+    linked.link.ask(an_ask(text=bytes(3_000_000)))
+    await until(lambda: linked.juror.asked)
+
+    assert [["d1"]] == ids(linked.juror.asked)
+
+
+async def test_what_the_juror_tells_is_delivered(linked: Linked) -> None:
+    linked.link.ask(an_ask())
+    await linked.juror.tell(outcome_of())
+    await until(lambda: linked.told)
+
+    assert [outcome_of()] == linked.told
+
+
+async def test_a_result_that_comes_twice_is_delivered_once(linked: Linked) -> None:
+    linked.link.ask(an_ask())
+    await linked.juror.tell(outcome_of())
+    await linked.juror.tell(outcome_of())
+    await until(lambda: len(linked.juror.acks) == 3)
+
+    assert [outcome_of()] == linked.told
+
+
+async def test_a_result_that_nobody_asked_for_is_left_aside(linked: Linked) -> None:
+    await linked.juror.tell(outcome_of("another"))
+    await until(lambda: len(linked.juror.acks) == 2)
+
+    assert not linked.told
+
+
+async def test_what_was_delivered_is_acknowledged_with_the_next_poll(linked: Linked) -> None:
+    await linked.juror.tell(outcome_of(), outcome_of("d2"))
+    await until(lambda: len(linked.juror.acks) == 2)
+
+    assert [("", 0), ("1", 2)] == linked.juror.acks
+
+
+async def test_a_text_counts_as_sent_once_it_was_asked_about(linked: Linked) -> None:
+    first = linked.link.unsent("d1", ["a", "b", "a"])
+    second = linked.link.unsent("d1", ["b", "c"])
+    other = linked.link.unsent("d2", ["a"])
+
+    assert (["a", "b"], ["c"], ["a"]) == (first, second, other)
+
+
+async def test_a_juror_that_dies_loses_the_steps_that_were_on_their_way(linked: Linked) -> None:
+    for juror_id in ("gpt", "claude"):
+        linked.link.ask(an_ask(juror_id=juror_id))
+    await linked.juror.tell(outcome_of())
+    await until(lambda: linked.told)
+    await linked.juror.die()
+    await until(lambda: linked.lost)
+
+    assert [[("d1", "initial/claude")]] == linked.lost
+
+
+async def test_after_a_death_every_text_travels_again(linked: Linked) -> None:
+    linked.link.unsent("d1", ["a"])
+    linked.link.ask(an_ask())
+    await linked.juror.die()
+    await until(lambda: linked.lost)
+
+    assert linked.link.unsent("d1", ["a"]) == ["a"]
+
+
+async def test_after_a_death_the_link_goes_on_with_the_process_that_takes_over(linked: Linked) -> None:
+    linked.link.ask(an_ask())
+    await linked.juror.die()
+    await until(lambda: linked.lost)
+    linked.link.ask(an_ask())
+    await linked.juror.tell(outcome_of())
+    await until(lambda: linked.told)
+
+    assert [outcome_of()] == linked.told
+
+
+async def test_after_a_death_nothing_is_acknowledged_to_the_process_that_takes_over(linked: Linked) -> None:
+    await linked.juror.tell(outcome_of())
+    await until(lambda: len(linked.juror.acks) == 2)
+    await linked.juror.die()
+    await until(lambda: len(linked.juror.acks) == 3)
+
+    assert linked.juror.acks[-1] == ("", 0)
+
+
+async def test_a_death_that_only_a_submission_meets_loses_its_steps_too(linked: Linked) -> None:
+    linked.juror.refuses = JurorLost()
+    linked.link.ask(an_ask())
+    await until(lambda: linked.lost)
+
+    assert [[("d1", "initial/gpt")]] == linked.lost
+
+
+async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_new_life(linked: Linked) -> None:
+    await linked.juror.tell(outcome_of("another"))
+    linked.link.ask(an_ask())
+    await until(lambda: linked.juror.asked)
+    await linked.juror.be_replaced_unnoticed()
+    await until(lambda: linked.lost)
+
+    assert [[("d1", "initial/gpt")]] == linked.lost
+
+
+async def test_one_death_loses_a_step_once_however_many_calls_meet_it(linked: Linked) -> None:
+    linked.juror.open.clear()
+    linked.link.ask(an_ask())
+    await asyncio.sleep(0)
+    await linked.juror.die()
+    await until(lambda: linked.lost)
+    linked.juror.refuses = JurorLost()
+    linked.juror.open.set()
+    await until(lambda: linked.juror.refused)
+    linked.juror.refuses = None
+    await until(lambda: len(linked.juror.acks) == 2)
+
+    assert [[("d1", "initial/gpt")]] == linked.lost
+
+
+async def test_a_juror_that_stays_away_loses_a_step_once_and_is_sent_it_when_it_is_back(linked: Linked) -> None:
+    linked.link.ask(an_ask())
+    await until(lambda: linked.juror.asked)
+    linked.juror.refuses = JurorLost()
+    await linked.juror.die()
+    await until(lambda: linked.lost)
+    linked.link.ask(an_ask())
+    await until(lambda: linked.juror.refused > 20)
+    linked.juror.refuses = None
+    await until(lambda: len(linked.juror.asked) == 2)
+
+    assert [[("d1", "initial/gpt")]] == linked.lost
+    assert [["d1"], ["d1"]] == ids(linked.juror.asked)
+
+
+async def test_a_juror_that_cannot_come_back_gives_its_problem_to_every_step(linked: Linked) -> None:
+    broken = RuntimeError("no such host")
+    linked.link.ask(an_ask())
+    linked.link.ask(an_ask("d2"))
+    await until(lambda: linked.juror.asked)
+    await linked.juror.die(broken)
+    await until(lambda: linked.told)
+
+    assert [("d1", broken), ("d2", broken)] == [(told.debate_id, told.problem) for told in linked.told]
+
+
+async def test_a_broken_juror_gives_its_problem_to_later_steps_at_once(linked: Linked) -> None:
+    broken = RuntimeError("no such host")
+    await linked.juror.die(broken)
+    await until(lambda: linked.link._broken)
+    linked.link.ask(an_ask())
+
+    assert [broken] == [told.problem for told in linked.told]
+
+
+async def test_a_debate_that_is_over_is_released_at_the_juror(linked: Linked) -> None:
+    linked.link.unsent("d1", ["a"])
+    linked.link.release("d1")
+    await until(lambda: linked.juror.released)
+
+    assert linked.juror.released == ["d1"]
+
+
+async def test_a_juror_that_knows_nothing_of_a_debate_is_not_told_of_its_end(linked: Linked) -> None:
+    linked.link.release("d1")
+    linked.link.ask(an_ask("d2"))
+    await until(lambda: linked.juror.asked)
+
+    assert not linked.juror.released

@@ -1,0 +1,73 @@
+"""Where debates are held when nobody says: in the process, from a number of debates on on Ray; one line tells."""
+
+import pytest
+from jury_judge.app.runs import PreflightReport
+
+from jury_judge.cases.losses import LossReport
+from jury_judge.cli.runtime_choice import RAY_FROM, asked_in_process, in_process_for
+from jury_store.debate_rows import CaseRow
+
+NOTHING = LossReport(images_seen=True, blind=[])
+
+
+def survey(total: int | None, ended: int = 0) -> PreflightReport:
+    stored = {f"r~{n}": CaseRow(f"{n}", "completed", b"", None) for n in range(ended)}
+    return PreflightReport(read=0, total=total, stored=stored, losses=NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("total", "ended", "in_process", "says"),
+    [
+        (1, 0, True, "1 debate to hold: in this process (from 2,000 on, or with --ray, on a local Ray cluster)"),
+        (RAY_FROM - 1, 0, True, "1,999 debates to hold: in this process (from 2,000 on, or with --ray, "),
+        (RAY_FROM, 0, False, "2,000 debates to hold: on a local Ray cluster, as from 2,000 on (--in-process does "),
+        (RAY_FROM + 5, 10, True, "1,995 debates to hold: in this process"),
+        (None, 0, False, "too many debates to count at once: on a local Ray cluster (--in-process does without)"),
+    ],
+)
+def test_the_debates_that_are_left_decide(total, ended, in_process, says):
+    chosen, line = in_process_for(survey(total, ended))
+
+    assert in_process is chosen
+    assert line.startswith(says)
+
+
+def test_a_run_of_a_few_debates_starts_no_ray_and_says_so(jury, cases):
+    outcome = jury("run", cases, "--run", "r1", "--jsonl")
+    again = jury("run", cases, "--run", "r1", "--jsonl")
+
+    assert outcome.code == 0
+    assert "jury: 3 debates to hold: in this process (from 2,000 on" in outcome.err
+    assert len(outcome.lines) == 3
+    assert (outcome.out, 0) == (again.out, again.code)
+    assert "to hold" not in again.err
+
+
+def test_who_says_where_is_not_told(jury, cases):
+    assert "to hold" not in jury.run(cases).err
+
+
+@pytest.mark.parametrize("command", [("run", "cases.jsonl"), ("demo",), ("fork", "a~b", "--at", "1")])
+@pytest.mark.parametrize("options", [("--ray",), ("--ray-address", "127.0.0.1:1")])
+def test_both_places_at_once_are_refused(jury, cases, command, options):
+    outcome = jury(*command, "--in-process", *options)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--in-process does without Ray: leave out either it, or --ray and --ray-address" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("said", "in_process"),
+    [
+        ({}, None),
+        ({"in_process": True}, True),
+        ({"ray": True}, False),
+        ({"ray_address": "127.0.0.1:6379"}, False),
+        ({"replicas": 2}, False),
+        ({"in_process": True, "replicas": 2}, True),
+    ],
+)
+def test_what_is_asked_for_is_done(said, in_process):
+    nothing = {"in_process": False, "ray": False, "ray_address": None, "replicas": 1}
+
+    assert in_process is asked_in_process(**{**nothing, **said})

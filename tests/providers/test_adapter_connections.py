@@ -1,0 +1,296 @@
+"""The adapters' connections: one client for all, keys that are written nowhere, many calls at once, calls given up."""
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelMessage, ModelReply
+from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
+from support.canned_server import Canned, canned_server, events
+from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
+from support.waiting import until
+
+every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+
+KEY = "canary-9f3a/6+b7"
+SPELLED = "".join(f"\\u{ord(char):04x}" for char in KEY)
+FORMS = (
+    KEY,
+    "canary-9f3a%2F6%2Bb7",
+    "canary-9f3a\\/6+b7",
+    SPELLED,
+    SPELLED.upper().replace("\\U", "\\u"),
+    "canary\\u002D9f3a\\u002f6%2bb7",
+    SPELLED.replace("\\", "\\\\"),
+)
+
+
+def written(reply: ModelReply) -> str:
+    """All of a reply that may be recorded."""
+    return repr(reply)
+
+
+@every_dialect
+async def test_a_key_that_a_provider_repeats_is_recorded_nowhere(dialect: Dialect) -> None:
+    pieces: list[str] = []
+    text = f"the key is {' or '.join(FORMS)}"
+    headers = {"x-request-id": f"r-{KEY}"}
+    calls = (("t-" + KEY, "look", {"key": KEY}),)
+    good = dialect.canned(text, calls=calls)._replace(headers=headers)
+    streamed = dialect.canned(text, calls=calls, streamed=True)
+    error = {"error": {"message": f"bad key {KEY} ({FORMS[1]})", "type": KEY, "code": None, "status": KEY}}
+    bad = Canned(400, [json.dumps(error).encode()], headers)
+    async with canned_server(good, streamed, bad, Canned(pieces=[f"no JSON {KEY}".encode()])) as server:
+        adapter = dialect.adapter(server, KEY)
+        replies = [
+            await adapter.call(a_request()),
+            await adapter.call(a_request(), pieces.append),
+            await adapter.call(a_request()),
+            await adapter.call(a_request()),
+        ]
+        await adapter.close()
+
+    assert all(KEY in str(asked.headers) for asked in server.asked)
+    for reply in replies:
+        assert not [form for form in FORMS if form in written(reply)]
+    assert b"the key is " + b" or ".join([b"[key]"] * len(FORMS)) == replies[0].answer == replies[1].answer
+    assert "[key]" in (replies[2].error or "")
+
+
+async def test_a_key_that_a_provider_spells_out_is_recorded_in_no_spelling() -> None:
+    said = json.dumps(CHAT.reply("the key is @", "stop", ())).replace("@", SPELLED).encode()
+    error = b'{"error": {"message": "bad key %s", "type": "x"}}' % SPELLED.encode()
+    async with canned_server(Canned(pieces=[said]), Canned(401, [error])) as server:
+        adapter = CHAT.adapter(server, KEY)
+        replies = [await adapter.call(a_request()), await adapter.call(a_request())]
+        await adapter.close()
+
+    assert b"the key is [key]" == replies[0].answer
+    assert b"the key is [key]" in (replies[0].response or b"")
+    assert ["bad key [key]" in (replies[1].error or ""), b"bad key [key]" in (replies[1].response or b"")] == [
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("at", [MAX_RECORDED_BYTES, 300])
+async def test_no_half_of_a_key_is_left_where_a_response_is_cut(at: int) -> None:
+    said = b"x" * (at - len(KEY) // 2) + KEY.encode() + b"x" * 50
+    async with canned_server(Canned(500, [said])) as server:
+        adapter = CHAT.adapter(server, KEY)
+        reply = await adapter.call(a_request())
+        await adapter.close()
+
+    assert "canary" not in written(reply)
+
+
+async def test_a_key_that_comes_in_pieces_of_a_stream_is_not_recorded_in_the_answer() -> None:
+    async with canned_server(CHAT.canned(KEY, streamed=True)) as server:
+        adapter = CHAT.adapter(server, KEY)
+        reply = await adapter.call(a_request(), _ignore)
+        await adapter.close()
+
+    assert b"[key]" == reply.answer
+
+
+async def test_a_key_that_is_in_the_address_or_the_schema_is_not_recorded_either() -> None:
+    async with canned_server(CHAT.canned("x")) as server:
+        adapter = CHAT.make(ProviderConnection("openai", f"{server.url}/{KEY}", KEY))
+        reply = await adapter.call(a_request()._replace(schema={"description": KEY}))
+        await adapter.close()
+
+    assert not [form for form in FORMS if form in written(reply)]
+    assert b"[key]" in (reply.sent or b"")
+
+
+@every_dialect
+@pytest.mark.parametrize("echo", ["sk-abc***xyz", "sk-proj-…wxyz", "AIzaSyABCDEF", "cana****6+b7", "sk-other-key-1"])
+async def test_what_looks_like_a_key_in_a_refusal_is_masked(dialect: Dialect, echo: str) -> None:
+    said = {"error": {"message": f"Incorrect API key provided: {echo}. Find yours.", "type": "x", "code": None}}
+    async with canned_server(Canned(401, [json.dumps(said, ensure_ascii=False).encode()])) as server:
+        adapter = dialect.adapter(server, KEY)
+        reply = await adapter.call(a_request())
+        await adapter.close()
+
+    assert CallOutcome.AUTHENTICATION == reply.outcome
+    assert echo not in written(reply)
+    assert echo not in (reply.response or b"").decode()
+    assert "provided: [key]" in (reply.error or "")
+
+
+async def test_a_placeholder_is_no_secret() -> None:
+    async with canned_server(CHAT.canned("none of it")) as server:
+        adapter = CHAT.adapter(server, "none")
+        reply = await adapter.call(a_request())
+        await adapter.close()
+
+    assert b"none of it" == reply.answer
+
+
+@every_dialect
+async def test_without_a_key_a_placeholder_is_sent_and_no_key_of_the_environment(
+    dialect: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, "from-the-environment")
+    async with canned_server(dialect.canned("x")) as server:
+        adapter = dialect.adapter(server, None)
+        await adapter.call(a_request())
+        await adapter.close()
+    headers = server.asked[0].headers
+
+    assert "none" in {headers.get("authorization", "").removeprefix("Bearer "), headers.get("x-goog-api-key")}
+    assert "from-the-environment" not in str(headers)
+
+
+@every_dialect
+async def test_sixty_four_calls_run_at_once(dialect: Dialect) -> None:
+    async with canned_server(dialect.canned("x")) as server:
+        server.hold = asyncio.Event()
+        adapter = dialect.adapter(server)
+        calls = [asyncio.create_task(adapter.call(a_request(ModelMessage("user", str(n))))) for n in range(64)]
+        await until(lambda: len(server.asked) == 64)
+        server.hold.set()
+        replies = await asyncio.gather(*calls)
+        await adapter.close()
+
+    assert 64 == server.most_at_once
+    assert {(CallOutcome.ANSWERED, b"x")} == {(reply.outcome, reply.answer) for reply in replies}
+
+
+async def test_calls_at_once_do_not_hear_each_other() -> None:
+    async with canned_server(*(CHAT.canned(f"answer {n}", streamed=True) for n in range(8))) as server:
+        adapter = CHAT.adapter(server)
+        heard: list[list[str]] = [[] for _ in range(8)]
+        replies = await asyncio.gather(*(adapter.call(a_request(), pieces.append) for pieces in heard))
+        await adapter.close()
+
+    assert {f"answer {n}" for n in range(8)} == {"".join(pieces) for pieces in heard}
+    assert ["".join(pieces) for pieces in heard] == [(reply.answer or b"").decode() for reply in replies]
+
+
+@every_dialect
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+async def test_a_call_that_is_given_up_raises_and_lets_its_connection_go(dialect: Dialect, streamed: bool) -> None:
+    async with canned_server(Canned(pieces=[b"data: {"], then="hang")) as server:
+        adapter = dialect.adapter(server)
+        call = asyncio.create_task(adapter.call(a_request(), _ignore if streamed else None))
+        await until(lambda: server.asked)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await server.dropped.wait()
+        await adapter.close()
+
+    assert 1 == len(server.asked)
+
+
+async def test_pieces_are_heard_while_the_rest_is_still_to_come() -> None:
+    begun = events(*CHAT.stream("early bird", "stop", ())[:3])
+    async with canned_server(Canned(pieces=[begun], then="hang")) as server:
+        adapter = CHAT.adapter(server)
+        first = asyncio.Event()
+        call = asyncio.create_task(adapter.call(a_request(), lambda _piece: first.set()))
+        await first.wait()
+
+        assert not call.done()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        await adapter.close()
+
+
+async def test_adapters_share_connections_until_the_last_is_closed() -> None:
+    async with canned_server(CHAT.canned("x")) as server:
+        first, second = CHAT.adapter(server), CHAT.adapter(server)
+        await first.call(a_request())
+        await second.call(a_request())
+        await first.close()
+        await first.close()
+        reply = await second.call(a_request())
+
+        assert (CallOutcome.ANSWERED, 1) == (reply.outcome, server.connections)
+        assert not server.dropped.is_set()
+        await second.close()
+        await server.dropped.wait()
+
+
+async def test_an_adapter_that_was_closed_opens_again() -> None:
+    async with canned_server(CHAT.canned("x")) as server:
+        adapter = CHAT.adapter(server)
+        await adapter.call(a_request())
+        await adapter.close()
+        reply = await adapter.call(a_request())
+        await adapter.close()
+
+    assert CallOutcome.ANSWERED == reply.outcome
+
+
+@every_dialect
+async def test_an_adapter_whose_calls_never_began_closes_all_the_same(dialect: Dialect) -> None:
+    adapter = dialect.make(ProviderConnection(dialect.name, "http://127.0.0.1:9", None))
+    async with adapter.concurrency_limit:
+        await adapter.close()
+
+
+async def test_no_cookies_are_kept() -> None:
+    async with canned_server(CHAT.canned("x")._replace(headers={"set-cookie": "a=b; Path=/"})) as server:
+        adapter = CHAT.adapter(server)
+        await adapter.call(a_request())
+        await adapter.call(a_request())
+        await adapter.close()
+
+    assert ["cookie" in asked.headers for asked in server.asked] == [False, False]
+
+
+@every_dialect
+async def test_a_key_that_no_header_can_hold_is_a_bad_request(dialect: Dialect) -> None:
+    key = "two\nlines-of-a-key"
+    async with canned_server(dialect.canned("x")) as server:
+        adapter = dialect.adapter(server, key)
+        reply = await adapter.call(a_request())
+        await adapter.close()
+
+    assert (CallOutcome.BAD_REQUEST, [], True) == (reply.outcome, server.asked, bool(reply.error))
+    assert "lines-of-a-key" not in written(reply)
+    assert b'"body"' in (reply.sent or b"")
+
+
+@pytest.mark.parametrize(("dialect", "model"), [(ANTHROPIC, "claude-2.1"), (GOOGLE, "gemini-1.0-pro")])
+async def test_a_retired_model_brings_neither_warnings_nor_noise(
+    dialect: Dialect, model: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with canned_server(dialect.canned("x", "newfangled")) as server:
+        adapter = dialect.adapter(server)
+        reply = await adapter.call(a_request()._replace(model=model))
+        await adapter.close()
+
+    assert CallOutcome.ANSWERED == reply.outcome
+    assert ("", "") == capfd.readouterr()
+    assert logging.getLogger(dialect.make.sdk_logger).handlers
+
+
+def test_the_registry_imports_no_sdk_and_an_adapter_only_its_own() -> None:
+    program = """
+import sys
+def sdks():
+    return sorted({"openai", "anthropic", "google.genai"} & set(sys.modules))
+import jury_providers.registry
+from jury_providers.registry import ProviderFactory
+print(sdks())
+ProviderFactory()("openai")
+print(sdks())
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert ["[]", "['openai']"] == said.splitlines()
+
+
+def _ignore(_piece: Any) -> None:
+    return

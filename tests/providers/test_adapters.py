@@ -1,0 +1,670 @@
+"""The adapters: what every protocol's replies, streams and failures become, over loopback and the real SDKs."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jury_debate.rules_v1.answer_parser import AnswerSpec, parse_answer
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome, RefusalReason
+from jury_events.rubric import STANDARD_RUBRIC
+from jury_providers.endpoints import ProviderConnection
+from jury_providers.provider import ModelMessage, ModelReply, OnChunk
+from jury_providers.sdk.adapter import MAX_RECORDED_BYTES
+from jury_providers.sdk.streams import EventReader
+from support.canned_server import Canned, canned_server, events
+from support.compression import gzipped
+from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, RESPONSES, TOOL, Dialect, a_request
+
+O = CallOutcome  # noqa: E741
+
+every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+
+
+async def reply_to(dialect: Dialect, canned: Canned, heard: OnChunk | None = None, **request: Any) -> ModelReply:
+    async with canned_server(canned) as server:
+        adapter = dialect.adapter(server)
+        try:
+            reply = await adapter.call(a_request(**request), heard)
+        finally:
+            await adapter.close()
+
+        assert 1 == len(server.asked), "one call is one request, whatever comes of it"
+    return reply
+
+
+def body(document: Any, status: int = 200, **headers: str) -> Canned:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Canned(status, [json.dumps(document).encode()], named)
+
+
+@every_dialect
+@both_ways
+async def test_an_answer_comes_with_its_text_its_bytes_and_what_the_provider_counted(
+    dialect: Dialect, streamed: bool
+) -> None:
+    pieces: list[str] = []
+    canned = dialect.canned('{"score": 1, "word": "é判"}', streamed=streamed)
+    reply = await reply_to(dialect, canned, pieces.append if streamed else None)
+
+    assert (O.ANSWERED, None, ()) == (reply.outcome, reply.error, reply.tool_calls)
+    assert '{"score": 1, "word": "é判"}' == (reply.answer or b"").decode()
+    assert b"".join(canned.pieces) == reply.response
+    assert ("model-1-0806", dialect.finishes[0], "c-1") == (reply.model_version, reply.finish_reason, reply.request_id)
+    reasoning = None if dialect is ANTHROPIC else 2
+    assert Usage(input_tokens=11, output_tokens=7, cached_input_tokens=4, reasoning_tokens=reasoning) == reply.usage
+    assert (['{"score": 1, ', '"word": "é判"}'] if streamed else []) == pieces
+    assert (False, None) == (reply.simulated, reply.cost)
+
+
+@every_dialect
+@both_ways
+async def test_a_cut_off_answer_is_truncated_and_holds_what_there_is(dialect: Dialect, streamed: bool) -> None:
+    canned = dialect.canned('{"sco', dialect.finishes[1], streamed=streamed)
+    reply = await reply_to(dialect, canned, _ignore if streamed else None)
+
+    assert (O.TRUNCATED, b'{"sco', dialect.finishes[1]) == (reply.outcome, reply.answer, reply.finish_reason)
+
+
+@every_dialect
+@both_ways
+async def test_tools_in_a_cut_off_turn_are_not_asked_for(dialect: Dialect, streamed: bool) -> None:
+    canned = dialect.canned("", dialect.finishes[1], (("t1", "look", {"n": 1}),), streamed=streamed)
+    reply = await reply_to(dialect, canned, _ignore if streamed else None)
+
+    assert (O.TRUNCATED, None, ()) == (reply.outcome, reply.answer, reply.tool_calls)
+
+
+@every_dialect
+@both_ways
+async def test_a_filtered_answer_is_blocked_and_is_none(dialect: Dialect, streamed: bool) -> None:
+    canned = dialect.canned("half a", dialect.finishes[2], streamed=streamed)
+    reply = await reply_to(dialect, canned, _ignore if streamed else None)
+
+    assert (O.BLOCKED, None) == (reply.outcome, reply.answer)
+    assert dialect.finishes[2] in (reply.error or "")
+
+
+@every_dialect
+@both_ways
+async def test_several_tools_are_asked_for_in_one_turn(dialect: Dialect, streamed: bool) -> None:
+    calls = (("t1", "look", {"n": 1}), ("t2", "look", {"word": "é"}))
+    canned = dialect.canned("", calls=calls, streamed=streamed)
+    reply = await reply_to(dialect, canned, _ignore if streamed else None, tools=(TOOL,))
+
+    assert (O.ANSWERED, None) == (reply.outcome, reply.answer)
+    ids = ["look#1", "look#2"] if dialect is GOOGLE else ["t1", "t2"]
+    assert ids == [call.call_id for call in reply.tool_calls]
+    assert [("look", {"n": 1}), ("look", {"word": "é"})] == [
+        (call.name, json.loads(call.arguments)) for call in reply.tool_calls
+    ]
+
+
+@every_dialect
+async def test_a_text_beside_tools_is_kept(dialect: Dialect) -> None:
+    reply = await reply_to(dialect, dialect.canned("Let me look.", calls=(("t1", "look", {}),)), tools=(TOOL,))
+
+    assert (b"Let me look.", 1) == (reply.answer, len(reply.tool_calls))
+
+
+@every_dialect
+async def test_an_end_for_an_unknown_reason_is_an_answer_if_something_was_said(dialect: Dialect) -> None:
+    said = await reply_to(dialect, dialect.canned("text", "newfangled"))
+    silent = await reply_to(dialect, dialect.canned("", "newfangled"))
+
+    assert (O.ANSWERED, "newfangled") == (said.outcome, said.finish_reason)
+    assert (O.MALFORMED_RESPONSE, True) == (silent.outcome, "newfangled" in (silent.error or ""))
+
+
+@every_dialect
+async def test_silence_is_an_empty_answer(dialect: Dialect) -> None:
+    reply = await reply_to(dialect, dialect.canned(""))
+
+    assert (O.ANSWERED, None) == (reply.outcome, reply.answer)
+
+
+@every_dialect
+async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
+    document = dialect.reply("x", dialect.finishes[0], ())
+    document["usage"] = {"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7", "output_tokens": 1.5}
+    document["usageMetadata"] = ["?"]
+    reply = await reply_to(dialect, body(document))
+
+    assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+
+
+@every_dialect
+async def test_a_usage_of_nothing_for_a_prompt_and_an_answer_is_not_known(dialect: Dialect) -> None:
+    document = dialect.reply("x", dialect.finishes[0], ())
+    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 0)
+    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 0)
+    reply = await reply_to(dialect, body(document))
+
+    assert (None, None) == (reply.usage.input_tokens, reply.usage.output_tokens)
+
+
+HALF = "\ud83d"
+
+
+@every_dialect
+@both_ways
+async def test_half_a_character_is_recorded_as_it_was_said_and_refused(dialect: Dialect, streamed: bool) -> None:
+    text = f'{{"rationale": "{HALF}"}}'
+    reply = await reply_to(dialect, dialect.canned(text, streamed=streamed), _ignore if streamed else None)
+    assert reply.answer is not None
+    refusal = parse_answer(reply.answer, AnswerSpec("b", STANDARD_RUBRIC, statement=False, scenarios=()))
+
+    assert text == reply.answer.decode("utf-8", "surrogatepass")
+    assert RefusalReason.LONE_SURROGATE == refusal.reason  # type: ignore[union-attr]
+
+
+async def test_a_character_that_a_stream_cuts_in_halves_is_whole() -> None:
+    whole = CHAT.reply("x", "stop", ())
+    deltas = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("a", HALF, "\ude00")]
+    last = {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    reply = await reply_to(CHAT, Canned(pieces=[events(*deltas, last)]), _ignore)
+
+    assert "a😀" == (reply.answer or b"").decode()
+
+
+@every_dialect
+async def test_a_count_that_no_sum_could_hold_is_not_counted(dialect: Dialect) -> None:
+    document = dialect.reply("x", dialect.finishes[0], ())
+    document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 10**400)
+    document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 2**63)
+    reply = await reply_to(dialect, body(document))
+
+    assert (O.ANSWERED, Usage()) == (reply.outcome, reply.usage)
+
+
+@every_dialect
+@both_ways
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"  ", b"{}", b"null", b"[]", b"<html>gateway</html>", b'{"choices": [', b"\xff\xfe", b'"text"', b"[" * 9999],
+    ids=["empty", "blank", "no keys", "null", "list", "html", "cut", "no utf-8", "text", "deep"],
+)
+async def test_a_good_status_with_a_useless_body_is_malformed(dialect: Dialect, streamed: bool, said: bytes) -> None:
+    reply = await reply_to(dialect, Canned(pieces=[said]), _ignore if streamed else None)
+
+    assert (O.MALFORMED_RESPONSE, said, None) == (reply.outcome, reply.response, reply.answer)
+    assert reply.error
+
+
+@every_dialect
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"choices": [], "output": [], "content": [], "candidates": []},
+        {"choices": [{}], "output": [{}], "content": [{}], "candidates": [{}]},
+        {"choices": {}, "output": "?", "content": 3, "candidates": [["?"]]},
+        {"choices": [{"message": 1}], "output": [None], "content": ["x"], "candidates": [{"content": []}]},
+    ],
+)
+async def test_a_reply_of_another_shape_is_malformed(dialect: Dialect, document: dict[str, Any]) -> None:
+    reply = await reply_to(dialect, body(document))
+
+    assert O.MALFORMED_RESPONSE == reply.outcome
+
+
+@every_dialect
+async def test_a_stream_without_its_last_words_is_malformed(dialect: Dialect) -> None:
+    whole = dialect.stream('{"score": 1}', dialect.finishes[0], ())
+    ends = {CHAT: 3, RESPONSES: 1, ANTHROPIC: 2, GOOGLE: 1}
+    cut = events(*whole[: -ends[dialect]])
+    reply = await reply_to(dialect, Canned(pieces=[cut]), _ignore)
+
+    assert (O.MALFORMED_RESPONSE, cut) == (reply.outcome, reply.response)
+    assert "last words" in (reply.error or "")
+
+
+@every_dialect
+@both_ways
+async def test_a_dropped_connection_keeps_what_came(dialect: Dialect, streamed: bool) -> None:
+    pieces = dialect.canned('{"score": 1}', streamed=streamed).pieces[:3] if streamed else [b'{"x":']
+    reply = await reply_to(dialect, Canned(pieces=pieces, then="drop"), _ignore if streamed else None)
+
+    assert (O.CONNECTION, b"".join(pieces), None) == (reply.outcome, reply.response, reply.answer)
+
+
+@every_dialect
+@pytest.mark.parametrize("then", ["drop", "hang"])
+async def test_a_stream_whose_last_words_were_said_is_an_answer_however_it_ends(dialect: Dialect, then: str) -> None:
+    canned = dialect.canned('{"score": 1}', streamed=True)
+    reply = await reply_to(dialect, canned._replace(then=then), _ignore, seconds=0.5)
+
+    assert (O.ANSWERED, b'{"score": 1}') == (reply.outcome, reply.answer)
+
+
+@every_dialect
+@both_ways
+async def test_a_call_without_an_end_times_out_and_tells_what_was_sent(dialect: Dialect, streamed: bool) -> None:
+    canned = Canned(pieces=[b"data: {"], then="hang")
+    reply = await reply_to(dialect, canned, _ignore if streamed else None, seconds=0.05)
+
+    assert (O.TIMEOUT, b"data: {", "no answer within 0.05 s") == (reply.outcome, reply.response, reply.error)
+    assert reply.sent
+
+
+@every_dialect
+async def test_a_server_that_is_not_there_is_a_connection_failure_that_tells_what_was_sent(dialect: Dialect) -> None:
+    async with canned_server(Canned()) as server:
+        url = server.url
+    adapter = dialect.make(ProviderConnection(dialect.name, url + dialect.base, None))
+    reply = await adapter.call(a_request())
+    await adapter.close()
+
+    assert (O.CONNECTION, None) == (reply.outcome, reply.response)
+    assert json.loads(reply.sent or b"")["url"].startswith(url)
+    assert "ConnectError" in (reply.error or "")
+
+
+@every_dialect
+async def test_a_stream_of_a_server_that_does_not_stream_is_read_whole(dialect: Dialect) -> None:
+    pieces: list[str] = []
+    reply = await reply_to(dialect, dialect.canned("all at once"), pieces.append)
+
+    assert (O.ANSWERED, b"all at once", ["all at once"]) == (reply.outcome, reply.answer, pieces)
+
+
+@every_dialect
+async def test_a_compressed_response_is_kept_unpacked(dialect: Dialect) -> None:
+    plain = dialect.canned("text").pieces[0]
+    reply = await reply_to(dialect, Canned(pieces=[gzipped(plain)], headers={"content-encoding": "gzip"}))
+    garbled = await reply_to(dialect, Canned(pieces=[b"no gzip"], headers={"content-encoding": "gzip"}))
+
+    assert (b"text", plain) == (reply.answer, reply.response)
+    assert O.MALFORMED_RESPONSE == garbled.outcome
+
+
+@every_dialect
+async def test_a_simulated_answer_says_so(dialect: Dialect) -> None:
+    canned = dialect.canned("text")
+    reply = await reply_to(dialect, canned._replace(headers={"x-jury-simulated": "1", "x-request-id": "r-9"}))
+
+    assert (True, "r-9") == (reply.simulated, reply.request_id)
+
+
+GOOGLE_KEY = {
+    "error": {
+        "code": 400,
+        "message": "API key not valid. Please pass a valid API key.",
+        "status": "INVALID_ARGUMENT",
+        "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}],
+    }
+}
+GOOGLE_DAY = {
+    "error": {
+        "code": 429,
+        "message": "You exceeded your current quota.",
+        "status": "RESOURCE_EXHAUSTED",
+        "details": [
+            {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"},
+        ],
+    }
+}
+GOOGLE_MINUTE = {
+    "error": {
+        "code": 429,
+        "message": "Slow down.",
+        "status": "RESOURCE_EXHAUSTED",
+        "details": [
+            {"violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel"}]},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "13.5s"},
+        ],
+    }
+}
+
+
+def of_openai(message: str, type_: str, code: str | None = None) -> dict[str, Any]:
+    return {"error": {"message": message, "type": type_, "param": None, "code": code}}
+
+
+def of_anthropic(message: str, type_: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": type_, "message": message}, "request_id": "req_1"}
+
+
+def of_google(code: int, message: str, status: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message, "status": status}}
+
+
+FAILURES = [
+    (401, of_openai("Incorrect API key", "invalid_request_error", "invalid_api_key"), O.AUTHENTICATION),
+    (403, of_openai("Country not supported", "request_forbidden", "unsupported_country"), O.AUTHENTICATION),
+    (404, of_openai("No such model", "invalid_request_error", "model_not_found"), O.BAD_REQUEST),
+    (400, of_openai("Too long", "invalid_request_error", "context_length_exceeded"), O.CONTEXT_TOO_LONG),
+    (400, of_openai("This model's maximum context length is 8 tokens", "BadRequestError"), O.CONTEXT_TOO_LONG),
+    (400, of_openai("Bad schema", "invalid_request_error"), O.BAD_REQUEST),
+    (400, of_openai("Flagged", "invalid_request_error", "content_filter"), O.BLOCKED),
+    (429, of_openai("Rate limit reached", "requests", "rate_limit_exceeded"), O.RATE_LIMITED),
+    (429, of_openai("You exceeded your quota", "insufficient_quota", "insufficient_quota"), O.QUOTA),
+    (500, of_openai("The server had an error", "server_error"), O.OVERLOADED),
+    (401, of_anthropic("invalid x-api-key", "authentication_error"), O.AUTHENTICATION),
+    (400, of_anthropic("Your credit balance is too low to access the API", "invalid_request_error"), O.QUOTA),
+    (402, of_anthropic("Pay", "billing_error"), O.QUOTA),
+    (400, of_anthropic("prompt is too long: 9 tokens > 8 maximum", "invalid_request_error"), O.CONTEXT_TOO_LONG),
+    (413, of_anthropic("Request exceeds the size", "request_too_large"), O.CONTEXT_TOO_LONG),
+    (429, of_anthropic("Too fast", "rate_limit_error"), O.RATE_LIMITED),
+    (529, of_anthropic("Overloaded", "overloaded_error"), O.OVERLOADED),
+    (400, GOOGLE_KEY, O.AUTHENTICATION),
+    (400, [GOOGLE_KEY], O.AUTHENTICATION),
+    (403, of_google(403, "Denied", "PERMISSION_DENIED"), O.AUTHENTICATION),
+    (404, of_google(404, "models/x is not found", "NOT_FOUND"), O.BAD_REQUEST),
+    (400, of_google(400, "The input token count (9) exceeds the maximum", "INVALID_ARGUMENT"), O.CONTEXT_TOO_LONG),
+    (429, GOOGLE_DAY, O.QUOTA),
+    (429, GOOGLE_MINUTE, O.RATE_LIMITED),
+    (503, of_google(503, "The model is overloaded", "UNAVAILABLE"), O.OVERLOADED),
+    (408, "?", O.TIMEOUT),
+    (502, "<html>Bad gateway</html>", O.OVERLOADED),
+    (422, {"detail": "?"}, O.BAD_REQUEST),
+    (302, "", O.BAD_REQUEST),
+    (403, "<html>Your request was stopped by a firewall</html>", O.MALFORMED_RESPONSE),
+    (403, {"error": {"code": 403, "message": "Flagged", "metadata": {"flagged_input": "…"}}}, O.BLOCKED),
+    (400, {"error": {"code": "400", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}, O.BLOCKED),
+    (400, of_openai("Too many tokens", "exceed_context_size_error"), O.CONTEXT_TOO_LONG),
+    (400, of_google(400, "API key expired. Please renew the API key.", "INVALID_ARGUMENT"), O.AUTHENTICATION),
+    (400, {"error": "a text alone"}, O.BAD_REQUEST),
+]
+
+
+@every_dialect
+@both_ways
+@pytest.mark.parametrize(("status", "said", "outcome"), FAILURES)
+async def test_a_bad_status_is_the_outcome_that_it_means(
+    dialect: Dialect, streamed: bool, status: int, said: Any, outcome: CallOutcome
+) -> None:
+    canned = body(said, status, location="http://127.0.0.1:9/elsewhere")
+    reply = await reply_to(dialect, canned, _ignore if streamed else None)
+
+    assert (outcome, None, canned.pieces[0]) == (reply.outcome, reply.answer, reply.response)
+    assert (reply.error or "").startswith(f"HTTP {status}")
+    assert "\n" not in (reply.error or "")
+
+
+CASE_WORDS = (
+    "api_key_invalid invalid_api_key insufficient_quota perday PerDay billing_error billing_hard_limit "
+    "permission_denied authentication_error unauthenticated API key not valid, API key expired, "
+    "Your credit balance is too low, prompt is too long, maximum context length, context_length_exceeded"
+)
+
+
+@every_dialect
+@pytest.mark.parametrize("text", [CASE_WORDS, "insufficient_quota", "API key not valid. Please pass a valid API key."])
+@pytest.mark.parametrize(
+    "error",
+    [
+        lambda text: of_openai(f"Invalid value: '{text}'", "invalid_request_error", "invalid_value"),
+        lambda text: of_anthropic(text, "invalid_request_error"),
+        lambda text: {
+            "error": {
+                "code": 400,
+                "status": "INVALID_ARGUMENT",
+                "message": text,
+                "details": [{"violations": [{"description": text}], "fieldViolations": [{"description": text}]}],
+            }
+        },
+        lambda text: {"error": text},
+        lambda text: text,
+        lambda text: {"error": {"type": f"cannot read {text}", "code": text + ".", "message": "?"}},
+    ],
+    ids=["openai", "anthropic", "google", "text", "bare", "named"],
+)
+async def test_words_of_the_case_that_an_error_repeats_do_not_tell_what_it_means(
+    dialect: Dialect, text: str, error: Any
+) -> None:
+    told = error(text)
+    streamed = Canned(pieces=[events(*dialect.stream("half", dialect.finishes[0], ())[:2], of_inner(told))])
+    async with canned_server(body(told, 400), streamed) as server:
+        adapter = dialect.adapter(server)
+        request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
+        refused, broken_off = await adapter.call(request), await adapter.call(request, _ignore)
+        await adapter.close()
+
+    assert O.BAD_REQUEST == refused.outcome
+    assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "where no status and no type is told, it may pass"
+
+
+def of_inner(told: Any) -> dict[str, Any]:
+    """An error as it comes inside a stream."""
+    return told if isinstance(told, dict) else {"error": told}
+
+
+@every_dialect
+async def test_a_redirect_says_that_it_is_not_followed_and_where_it_leads(dialect: Dialect) -> None:
+    reply = await reply_to(dialect, Canned(307, headers={"location": "https://user:secret@other.example/v1?key=k"}))
+
+    assert (
+        "HTTP 307: redirects are not followed; this one leads to https://other.example: write the right base URL"
+        == (reply.error)
+    )
+
+
+@every_dialect
+@both_ways
+async def test_a_header_that_no_response_may_hold_is_a_broken_connection(dialect: Dialect, streamed: bool) -> None:
+    reply = await reply_to(dialect, Canned(headers={"bad name": "x", " folded": "\x01"}), _ignore if streamed else None)
+
+    assert O.CONNECTION == reply.outcome
+
+
+async def test_an_error_says_what_the_provider_said_in_one_short_line() -> None:
+    said = of_openai("Too\n  many requests\u2028now" + "!" * 9000, "requests", "rate_limit_exceeded")
+    reply = await reply_to(CHAT, body(said, 429))
+
+    assert (reply.error or "").startswith("HTTP 429 requests rate_limit_exceeded: Too many requests now!!!")
+    assert 2000 == len(reply.error or "")
+
+
+MID_STREAM = [
+    (CHAT, {"error": {"message": "m", "type": "server_error", "code": None}}, O.OVERLOADED),
+    (CHAT, {"error": {"message": "m", "code": 429}}, O.RATE_LIMITED),
+    (RESPONSES, {"type": "error", "code": "rate_limit_exceeded", "message": "m"}, O.RATE_LIMITED),
+    (
+        RESPONSES,
+        {
+            "type": "response.failed",
+            "response": {"status": "failed", "error": {"code": "server_error", "message": "m"}},
+        },
+        O.OVERLOADED,
+    ),
+    (ANTHROPIC, of_anthropic("m", "overloaded_error"), O.OVERLOADED),
+    (ANTHROPIC, of_anthropic("m", "rate_limit_error"), O.RATE_LIMITED),
+    (GOOGLE, of_google(503, "m", "UNAVAILABLE"), O.OVERLOADED),
+    (GOOGLE, GOOGLE_MINUTE, O.RATE_LIMITED),
+]
+
+
+@pytest.mark.parametrize(("dialect", "event", "outcome"), MID_STREAM)
+async def test_an_error_inside_a_stream_is_the_outcome_that_it_means(
+    dialect: Dialect, event: dict[str, Any], outcome: CallOutcome
+) -> None:
+    begun = dialect.stream("half", dialect.finishes[0], ())[:2]
+    reply = await reply_to(dialect, Canned(pieces=[events(*begun, event)]), _ignore)
+
+    assert (outcome, None) == (reply.outcome, reply.answer)
+    assert ": " in (reply.error or "")
+
+
+async def test_an_error_inside_a_good_response_is_the_outcome_that_it_means() -> None:
+    reply = await reply_to(CHAT, body({"error": {"message": "Insufficient credits", "code": 402}}))
+
+    assert O.QUOTA == reply.outcome
+
+
+async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
+    reply = await reply_to(CHAT, body({**CHAT.reply("x", "stop", ()), "code": 0, "message": "success", "error": None}))
+
+    assert (O.ANSWERED, b"x") == (reply.outcome, reply.answer)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "7"}, 7.0),
+        ({"retry_after": "0.5"}, 0.5),
+        ({"retry_after_ms": "250", "retry_after": "9"}, 0.25),
+        ({"retry_after": "Sat, 21 Nov 2026 10:00:30 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}, 30.0),
+        ({"retry_after": "Sat, 21 Nov 2026 09:00:00 GMT", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}, 0.0),
+        ({"retry_after": "soon"}, None),
+        ({"retry_after": "-3"}, None),
+        ({"retry_after": "nan"}, None),
+        ({"retry_after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}, None),
+        ({"retry_after": "Sat, 21 Nov 2026 10:00:00 +99999999999999999999"}, None),
+        ({}, None),
+    ],
+)
+async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
+    reply = await reply_to(CHAT, body(of_openai("Slow", "requests"), 429, **headers))
+
+    assert seconds == reply.retry_after
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(401, "a" * 900_000), (400, "input token count " * 200_000)], ids=["key", "length"]
+)
+async def test_an_error_of_megabytes_is_told_without_holding_up_the_others(status: int, words: str) -> None:
+    reply = await reply_to(CHAT, body(of_openai(words, "x"), status))
+
+    assert reply.outcome in {O.AUTHENTICATION, O.BAD_REQUEST}
+
+
+async def test_an_error_that_google_puts_in_a_list_is_told_as_any_other() -> None:
+    alone, listed = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429)), await reply_to(GOOGLE, body([GOOGLE_MINUTE], 429))
+
+    assert (alone.error, alone.retry_after) == (listed.error, listed.retry_after)
+
+
+async def test_google_tells_in_the_body_when_to_try_again() -> None:
+    reply = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429))
+
+    assert 13.5 == reply.retry_after
+
+
+async def test_a_refusal_of_openai_is_blocked_with_its_words() -> None:
+    of_chat = CHAT.reply("", "stop", ())
+    of_chat["choices"][0]["message"]["refusal"] = "I can't judge this."
+    of_responses = RESPONSES.reply("x", "completed", ())
+    of_responses["output"][1]["content"] = [{"type": "refusal", "refusal": "I can't judge this."}]
+    replies = [await reply_to(CHAT, body(of_chat)), await reply_to(RESPONSES, body(of_responses))]
+
+    assert [(O.BLOCKED, None, "refused: I can't judge this.")] * 2 == [
+        (reply.outcome, reply.answer, reply.error) for reply in replies
+    ]
+
+
+@both_ways
+async def test_a_blocked_prompt_of_google_has_no_candidate(streamed: bool) -> None:
+    said = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 3}}
+    canned = Canned(pieces=[events(said)]) if streamed else body(said)
+    reply = await reply_to(GOOGLE, canned, _ignore if streamed else None)
+
+    assert (O.BLOCKED, "PROHIBITED_CONTENT", 3) == (reply.outcome, reply.finish_reason, reply.usage.input_tokens)
+
+
+async def test_a_full_context_window_of_anthropic_is_a_context_too_long() -> None:
+    reply = await reply_to(ANTHROPIC, ANTHROPIC.canned("half", "model_context_window_exceeded"))
+
+    assert (O.CONTEXT_TOO_LONG, None) == (reply.outcome, reply.answer)
+
+
+async def test_a_continuation_of_google_is_not_followed() -> None:
+    said = GOOGLE.reply("half", "CONTINUATION", ())
+    said["candidates"][0]["continuationToken"] = "dG9rZW4="
+    reply = await reply_to(GOOGLE, body(said))
+
+    assert (O.TRUNCATED, b"half") == (reply.outcome, reply.answer)
+
+
+@every_dialect
+async def test_an_error_too_long_to_be_kept_is_cut_and_says_so(dialect: Dialect) -> None:
+    reply = await reply_to(dialect, Canned(500, [b"x" * (MAX_RECORDED_BYTES + 5)]))
+
+    assert MAX_RECORDED_BYTES == len(reply.response or b"")
+    assert f"the response has {MAX_RECORDED_BYTES + 5} bytes, the first {MAX_RECORDED_BYTES} are kept" in (
+        reply.error or ""
+    )
+
+
+@every_dialect
+async def test_a_stream_too_long_to_be_kept_is_kept_as_what_it_amounts_to(dialect: Dialect) -> None:
+    comments = [b": keep alive\n" * 1000] * 100
+    said = events(*dialect.stream("text", dialect.finishes[0], (("t1", "look", {"n": 1}),)))
+    reply = await reply_to(dialect, Canned(pieces=[*comments, said]), _ignore)
+
+    assert (O.ANSWERED, b"text", 1) == (reply.outcome, reply.answer, len(reply.tool_calls))
+    assert (
+        dialect.reply("text", dialect.finishes[0], (("t1", "look", {"n": 1}),)).keys()
+        <= json.loads(reply.response or b"").keys()
+    )
+    assert "what they amount to is kept" in (reply.error or "")
+
+
+async def test_a_response_without_end_is_given_up() -> None:
+    reply = await reply_to(CHAT, Canned(pieces=[b" " * 1024 * 1024] * 17, then="hang"))
+
+    assert (O.MALFORMED_RESPONSE, MAX_RECORDED_BYTES) == (reply.outcome, len(reply.response or b""))
+
+
+async def test_a_stream_of_responses_whose_end_repeats_no_output_is_put_together_from_its_items() -> None:
+    said = RESPONSES.reply("text", "completed", (("t1", "look", {"n": 1}),))
+    items = [{"type": "response.output_item.done", "item": item} for item in said["output"]]
+    last = {"type": "response.completed", "response": {**said, "output": []}}
+    reply = await reply_to(RESPONSES, Canned(pieces=[events(*items, last)]), _ignore)
+
+    assert (O.ANSWERED, b"text", ["t1"]) == (reply.outcome, reply.answer, [call.call_id for call in reply.tool_calls])
+
+
+async def test_a_schema_that_cannot_be_translated_is_a_bad_request() -> None:
+    async with canned_server(Canned()) as server:
+        adapter = ANTHROPIC.adapter(server)
+        reply = await adapter.call(a_request()._replace(schema={"properties": {}}))
+        await adapter.close()
+
+    assert (O.BAD_REQUEST, []) == (reply.outcome, server.asked)
+    assert "type" in (reply.error or "")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", [1, 3, 1000])
+async def test_an_event_may_stand_in_several_lines(end: str, size: int) -> None:
+    lines = [
+        line
+        for event in GOOGLE.stream("two words", "STOP", ())
+        for line in (*(f"data: {line}" for line in json.dumps(event, indent=1).splitlines()), "")
+    ]
+    said = "".join(line + end for line in lines).encode()
+    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    reply = await reply_to(GOOGLE, Canned(pieces=pieces), _ignore)
+
+    assert (O.ANSWERED, b"two words") == (reply.outcome, reply.answer)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -> None:
+    said = events(*ANTHROPIC.stream("two words é", "end_turn", ())).replace(b"\n", end)
+    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    heard: list[str] = []
+    reply = await reply_to(ANTHROPIC, Canned(pieces=pieces), heard.append)
+
+    assert (O.ANSWERED, "two words é", "two words é") == (
+        reply.outcome,
+        (reply.answer or b"").decode(),
+        "".join(heard),
+    )
+
+
+def test_a_line_may_come_in_very_many_pieces() -> None:
+    reader = EventReader()
+    for _ in range(400_000):
+        reader.feed(b" " * 40)
+    told = reader.feed(b"\rdata: {}\r\n\r") + reader.end()
+
+    assert [{}] == told
+
+
+def _ignore(_piece: str) -> None:
+    return

@@ -1,0 +1,73 @@
+"""Models that end are warned of, with the day and a successor that lives."""
+
+from datetime import date
+
+import pytest
+
+from jury_judge.documents.seating import documents_fallbacks
+from jury_judge.panels.files import load_panel
+from jury_providers.catalogue import retirement_warnings, retirements
+
+
+@pytest.mark.parametrize(
+    ("model", "today", "says"),
+    [
+        (
+            "anthropic/claude-3-haiku-20240307",
+            date(2026, 11, 21),
+            "anthropic/claude-3-haiku-20240307 was retired about 2026-04-20; ask anthropic/claude-haiku-5-5 instead",
+        ),
+        (
+            "openai/gpt-4o-2024-08-06",
+            date(2027, 1, 13),
+            "openai/gpt-4o-2024-08-06 is to be shut down on 2027-01-14; ask openai/gpt-5.4-mini instead",
+        ),
+        (
+            "openai/gpt-4o",
+            date(2027, 1, 14),
+            "openai/gpt-4o was retired about 2027-01-14; ask openai/gpt-5.4-mini instead",
+        ),
+        (
+            "google/gemini-2.5-pro",
+            date(2026, 11, 30),
+            (
+                "google/gemini-2.5-pro is to be shut down on 2026-12-01, and another model will answer silently; "
+                "ask google/gemini-3.8-flash instead"
+            ),
+        ),
+        (
+            "google/gemini-2.5-pro",
+            date(2026, 12, 1),
+            (
+                "google/gemini-2.5-pro was shut down on 2026-12-01, and another model answers silently; "
+                "ask google/gemini-3.8-flash instead"
+            ),
+        ),
+    ],
+)
+def test_a_model_that_ends_is_warned_of_by_the_day(model, today, says):
+    assert [says] == retirement_warnings([model], today)
+
+
+@pytest.mark.parametrize(
+    "model", ["openai/gpt-4o-mini", "google/gemini-2.5-flash-lite", "azure/gpt-4o", "simulated/juror", "openai/new"]
+)
+def test_another_model_or_another_provider_is_not_warned_of(model):
+    assert retirement_warnings([model], date(2030, 1, 1)) == []
+
+
+def test_successors_live():
+    successors = [ending.successor for ending in retirements().values()]
+
+    assert retirement_warnings(successors, date(2026, 11, 21)) == []
+
+
+def test_the_current_jury_lives_and_falls_back_on_models_that_live():
+    assert retirement_warnings(load_panel("current", {}).panel.models, date(2026, 11, 21)) == []
+
+
+def test_the_documents_fallback_of_a_gemini_lives():
+    fallbacks = documents_fallbacks("gemini-3.8-flash")
+
+    assert retirement_warnings(fallbacks, date(2026, 11, 21)) == []
+    assert fallbacks

@@ -1,0 +1,299 @@
+"""Pictures on their way to a model: each protocol's own form, refused by the simulated server as by the real ones."""
+
+import json
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from jury_actors.driver import hold
+from jury_actors.messages import Job, RunContext
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_events.codec import decode
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream
+from jury_events.outcome import CallOutcome
+from jury_providers.endpoints import Endpoint, ProviderConnection
+from jury_providers.provider import ModelMessage, ModelPicture, ModelReply
+from jury_providers.simulated.http.server import Simulation, simulation_server
+from jury_providers.simulated.provider import SimulatedProvider
+from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
+from jury_replay.replay import Status, replay_record
+from support.canned_server import Canned, canned_server
+from support.courts import KeptStore, a_resolved
+from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
+from support.model_requests import requests_of_a_debate
+from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+JPEG = b"\xff\xd8\xff\xe0 a photograph"
+SYSTEM = ModelMessage("system", "You judge.")
+SHOWN = ModelMessage("user", "Look.", pictures=(ModelPicture("image/png", PNG), ModelPicture("image/jpeg", JPEG)))
+FIRST, SECOND = b64encode(PNG).decode(), b64encode(JPEG).decode()
+
+every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+
+MESSAGES_KEYS = {"openai": "messages", "openai-responses": "input", "anthropic": "messages", "google": "contents"}
+TURNS: dict[str, dict[str, Any]] = {
+    "openai": {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "Look."},
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{FIRST}"}},
+            {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SECOND}"}},
+        ],
+    },
+    "openai-responses": {
+        "role": "user",
+        "content": [
+            {"type": "input_text", "text": "Look."},
+            {"type": "input_image", "image_url": f"data:image/png;base64,{FIRST}"},
+            {"type": "input_image", "image_url": f"data:image/jpeg;base64,{SECOND}"},
+        ],
+    },
+    "anthropic": {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "Look."},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": FIRST}},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": SECOND}},
+        ],
+    },
+    "google": {
+        "role": "user",
+        "parts": [
+            {"text": "Look."},
+            {"inlineData": {"mimeType": "image/png", "data": FIRST}},
+            {"inlineData": {"mimeType": "image/jpeg", "data": SECOND}},
+        ],
+    },
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server() -> AsyncIterator[Simulation]:
+    async with simulation_server() as running:
+        yield running
+
+
+async def asked_of(server: Simulation, dialect: Dialect, *messages: ModelMessage, heard: Any = None) -> ModelReply:
+    adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
+    reply = await adapter.call(a_request(*messages), heard)
+    await adapter.close()
+    return reply
+
+
+@every_dialect
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+async def test_pictures_follow_the_text_of_their_message_in_order(dialect: Dialect, *, streamed: bool) -> None:
+    async with canned_server(dialect.canned("x", streamed=streamed)) as canned:
+        adapter = dialect.adapter(canned)
+        await adapter.call(a_request(SYSTEM, SHOWN), (lambda _piece: None) if streamed else None)
+        await adapter.close()
+
+    assert TURNS[dialect.name] == canned.asked[0].json[MESSAGES_KEYS[dialect.name]][-1]
+
+
+@every_dialect
+async def test_what_is_recorded_as_sent_holds_no_picture(dialect: Dialect) -> None:
+    async with canned_server(dialect.canned("x")) as canned:
+        adapter = dialect.adapter(canned)
+        reply = await adapter.call(a_request(SYSTEM, SHOWN))
+        await adapter.close()
+
+    assert reply.sent is not None
+    assert (False, False) == (FIRST.encode() in reply.sent, SECOND.encode() in reply.sent)
+
+
+@every_dialect
+async def test_a_later_turn_sends_them_again_where_they_were(dialect: Dialect) -> None:
+    said = b"".join(dialect.canned("No.").pieces).decode()
+    async with canned_server(dialect.canned("x")) as canned:
+        adapter = dialect.adapter(canned)
+        await adapter.call(a_request(SYSTEM, SHOWN, ModelMessage("assistant", said), ModelMessage("user", "Again.")))
+        await adapter.close()
+
+    sent = canned.asked[0].json[MESSAGES_KEYS[dialect.name]]
+    assert TURNS[dialect.name] in sent
+    assert 1 == json.dumps(sent).count(FIRST)
+
+
+REFUSALS = {
+    "openai": (
+        CHAT,
+        {
+            "error": {
+                "message": "Invalid content type. image_url is only supported by certain models.",
+                "type": "invalid_request_error",
+                "param": "messages.[1].content.[1].type",
+                "code": None,
+            }
+        },
+        "image_url is only supported by certain models",
+    ),
+    "anthropic": (
+        ANTHROPIC,
+        {
+            "type": "error",
+            "error": {
+                "type": "invalid_request_error",
+                "message": "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: "
+                "5591868 bytes > 5242880 bytes",
+            },
+        },
+        "image exceeds 5 MB maximum",
+    ),
+    "google": (
+        GOOGLE,
+        {"error": {"code": 400, "message": "Unsupported MIME type: image/gif", "status": "INVALID_ARGUMENT"}},
+        "Unsupported MIME type: image/gif",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_a_model_that_takes_no_such_picture_refuses_the_request_in_words_that_are_kept(name: str) -> None:
+    dialect, error, words = REFUSALS[name]
+    async with canned_server(Canned(status=400, pieces=[json.dumps(error).encode()])) as canned:
+        adapter = dialect.adapter(canned)
+        reply = await adapter.call(a_request(SYSTEM, SHOWN))
+        await adapter.close()
+
+    assert CallOutcome.BAD_REQUEST is reply.outcome
+    assert words in (reply.error or "")
+
+
+async def test_a_request_that_its_pictures_make_too_large_is_too_long() -> None:
+    error = {"type": "error", "error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}
+    async with canned_server(Canned(status=413, pieces=[json.dumps(error).encode()])) as canned:
+        adapter = ANTHROPIC.adapter(canned)
+        reply = await adapter.call(a_request(SYSTEM, SHOWN))
+        await adapter.close()
+
+    assert CallOutcome.CONTEXT_TOO_LONG is reply.outcome
+
+
+@every_dialect
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+async def test_the_simulated_server_takes_pictures_and_says_that_it_sees_none(
+    server: Simulation, dialect: Dialect, *, streamed: bool
+) -> None:
+    request = requests_of_a_debate(a_case_with_pictures())["initial/gpt"]
+    system, shown = request.messages
+    shown = shown._replace(pictures=(ModelPicture("image/png", PNG), ModelPicture("image/png", OTHER_PNG)))
+    adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
+
+    asked = request._replace(messages=(system, shown), tools=())
+    reply = await adapter.call(asked, (lambda _piece: None) if streamed else None)
+    await adapter.close()
+
+    here = await SimulatedProvider().call(asked)
+    assert json.loads(here.answer or b"") == json.loads(reply.answer or b"")
+    assert "see no pictures" in json.loads(reply.answer or b"")["rationale"]
+    assert (reply.usage.input_tokens or 0) > 2 * ESTIMATED_PICTURE_TOKENS
+
+
+BAD = {
+    "another type": (
+        ModelPicture("image/bmp", b"BM"),
+        dict.fromkeys(("openai", "openai-responses"), "unsupported image"),
+    ),
+    "other bytes than its type's": (
+        ModelPicture("image/png", JPEG),
+        {"anthropic": "does not match the provided media type image/png", "google": "Unable to process input image"},
+    ),
+    "no picture at all": (ModelPicture("image/png", b"hello"), {"anthropic": "Could not process image"}),
+    "a moving picture": (ModelPicture("image/gif", b"GIF89a"), {"google": "Unsupported MIME type: image/gif"}),
+    "more than a provider takes": (
+        ModelPicture("image/png", PNG + bytes(4_000_000)),
+        {"anthropic": "image exceeds 5 MB maximum: "},
+    ),
+    "no bytes": (
+        ModelPicture("image/png", b""),
+        {"openai": "Expected a valid base64", "anthropic": "Invalid base64", "google": "Base64 decoding failed"},
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "picture", "words"),
+    [
+        pytest.param(dialect, picture, words[dialect.name], id=f"{name}-{dialect.name}")
+        for name, (picture, words) in BAD.items()
+        for dialect in DIALECTS
+        if dialect.name in words
+    ],
+)
+async def test_the_simulated_server_refuses_a_picture_as_the_provider_does(
+    server: Simulation, dialect: Dialect, picture: ModelPicture, words: str
+) -> None:
+    reply = await asked_of(server, dialect, SYSTEM, SHOWN._replace(pictures=(picture,)))
+
+    assert CallOutcome.BAD_REQUEST is reply.outcome
+    assert words in (reply.error or "")
+
+
+FORMS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
+    "openai": (
+        "/v1/chat/completions",
+        lambda data: {
+            "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": data}}]}],
+        },
+    ),
+    "openai, of the system": (
+        "/v1/chat/completions",
+        lambda data: {
+            "messages": [{"role": "system", "content": [{"type": "image_url", "image_url": {"url": data}}]}],
+        },
+    ),
+    "openai-responses": (
+        "/v1/responses",
+        lambda data: {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": data}]}]},
+    ),
+    "anthropic": (
+        "/v1/messages",
+        lambda data: {
+            "max_tokens": 10,
+            "messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": data}}]}],
+        },
+    ),
+    "google": (
+        "/v1/models/m:generateContent",
+        lambda data: {"contents": [{"parts": [{"inlineData": {"mimeType": "image/png", "data": data}}]}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("data", ["https://example.com/a.png", "data:text/plain;base64,aGk=", "no base64!", ""])
+async def test_what_is_no_picture_in_the_protocols_form_is_refused(server: Simulation, name: str, data: str) -> None:
+    path, form = FORMS[name]
+    async with httpx2.AsyncClient(base_url=server.url) as http:
+        response = await http.post(path, json={"model": "m", **form(data)})
+
+    assert 400 == response.status_code
+    assert response.json()["error"]["message"]
+
+
+async def test_a_picture_that_a_provider_refuses_leads_to_the_fallback_and_nothing_is_lost(
+    server: Simulation, store: KeptStore
+) -> None:
+    seat = {"model": "local/m", "juror_id": "one", "fallbacks": ["simulated/juror"], "images": True}
+    resolved = a_resolved(preset="independent", seats=[seat])
+    case = a_case_with_pictures(JPEG)  # said to be a PNG
+    job = Job("d0", case.model_dump_json().encode(), RunContext("run", resolved))
+    local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
+    plan = RuntimeConfig(resolved.panel, "", "run", endpoints={"local": local})
+    async with in_process_runtime(plan, lambda: store) as port:
+        finished = [one async for one in hold(port, iter([job]), concurrency=1)]
+
+    calls = [decode(stored) for stored in store.read_stream(calls_stream("d0"))]
+    assert ["completed"] == [one.status for one in finished]
+    assert [("local/m", CallOutcome.BAD_REQUEST, 1), ("simulated/juror", CallOutcome.ANSWERED, 1)] == [
+        (call.model, call.outcome, len(call.request[1].images)) for call in calls if isinstance(call, ExchangeRecorded)
+    ]
+    assert Status.EQUAL is replay_record(store.records(["d0"])[0]).status

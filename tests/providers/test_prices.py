@@ -1,0 +1,161 @@
+"""Prices: what a call cost, where that is known, and files of prices that cannot be used."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from jury_events.exchange import Usage
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
+from jury_providers.prices import BadPrices, Price, Prices, cost_of, load_prices
+from jury_providers.provider import ModelReply
+
+TODAY = date(2026, 11, 21)
+USED = Usage(input_tokens=1_000_000, output_tokens=100_000)
+TABLE = Prices((Price(models=("openai/gpt-x*",), input=2.0, cached_input=0.5, output=10.0),))
+
+
+def test_input_and_output_cost_what_the_model_does():
+    assert 3.0 == TABLE.cost("openai/gpt-x", USED, TODAY)
+
+
+def test_cached_input_has_a_price_of_its_own():
+    usage = USED.changed(cached_input_tokens=500_000)
+
+    assert 2.25 == TABLE.cost("openai/gpt-x", usage, TODAY)
+
+
+def test_cached_input_without_a_price_is_input():
+    price = Prices((Price(models=("a/b",), input=2.0, output=10.0),))
+
+    assert 3.0 == price.cost("a/b", USED.changed(cached_input_tokens=500_000), TODAY)
+
+
+def test_a_model_that_is_not_listed_has_no_cost():
+    assert TABLE.cost("openai/gpt-y", USED, TODAY) is None
+    assert not TABLE.has_price("openai/gpt-y", TODAY)
+
+
+def test_without_usage_the_cost_is_unknown():
+    assert TABLE.cost("openai/gpt-x", Usage(), TODAY) is None
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o-2024-08-06", "openai/gpt-4o", "openai-responses/gpt-4o"])
+def test_dated_snapshots_cost_what_their_alias_does(model: str):
+    assert load_prices().cost(model, USED, TODAY) == load_prices().cost("openai/gpt-4o", USED, TODAY) is not None
+
+
+def test_another_model_of_a_similar_name_is_another_model():
+    prices = load_prices()
+
+    assert prices.cost("openai/gpt-4o-mini", USED, TODAY) != prices.cost("openai/gpt-4o", USED, TODAY)
+    assert not prices.has_price("openai/gpt-4o-audio", TODAY)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("openai/gpt-4o", "anthropic/claude-3-haiku-20240307", "google/gemini-2.5-flash", "google/gemini-2.5-pro"),
+        *("openai/gpt-5.4-mini", "anthropic/claude-haiku-5-5", "anthropic/claude-haiku-4-5", "google/gemini-3.8-flash"),
+    ],
+)
+def test_the_documents_models_and_todays_are_listed(model: str):
+    assert load_prices().has_price(model, TODAY)
+
+
+def test_long_prompts_may_cost_more():
+    prices = load_prices()
+    short, long = (
+        prices.cost("google/gemini-2.5-pro", Usage(input_tokens=tokens, output_tokens=0), TODAY)
+        for tokens in (200_000, 200_001)
+    )
+
+    assert short == 0.25
+    assert long == pytest.approx(0.5, rel=1e-4)
+
+
+def test_a_price_ends_with_its_last_day():
+    prices = load_prices()
+    last, after = (prices.cost("google/gemini-3.8-flash", USED, on) for on in (date(2026, 12, 31), date(2027, 1, 1)))
+
+    assert (1.125, 2.25) == (last, after)
+
+
+def test_the_most_that_a_call_can_cost_is_its_full_length():
+    assert 2.0 + 0.01 == TABLE.upper_bound("openai/gpt-x", 1_000_000, CallSettings(max_output_tokens=1000), TODAY)
+
+
+def test_simulated_models_are_free():
+    assert 0.0 == Prices().cost("simulated/anything", USED, TODAY)
+
+
+REPLY = ModelReply(CallOutcome.ANSWERED, usage=USED)
+
+
+@pytest.mark.parametrize(
+    ("reply", "simulated", "cost"),
+    [
+        (REPLY, False, 3.0),
+        (REPLY._replace(cost=0.7), False, 0.7),
+        (REPLY._replace(simulated=True), True, 0.0),
+        (REPLY._replace(simulated=True, cost=0.7), True, 0.0),
+        (ModelReply(CallOutcome.RATE_LIMITED), False, 0.0),
+        (ModelReply(CallOutcome.AUTHENTICATION), False, 0.0),
+        (ModelReply(CallOutcome.ANSWERED, usage=Usage(input_tokens=0, output_tokens=0)), False, None),
+        (ModelReply(CallOutcome.TIMEOUT), False, None),
+        (ModelReply(CallOutcome.CONNECTION), False, None),
+    ],
+)
+def test_the_cost_of_a_call(reply: ModelReply, simulated: bool, cost: float | None):
+    assert cost == cost_of("openai/gpt-x", reply, TABLE, TODAY, simulated=simulated)
+
+
+def own(folder: Path, text: str) -> str:
+    (folder / "own.toml").write_text(text)
+    return str(folder / "own.toml")
+
+
+def test_a_persons_own_prices_come_first(tmp_path: Path):
+    prices = load_prices(own(tmp_path, '[[price]]\nmodels = ["openai/gpt-4o"]\ninput = 1\noutput = 1\n'))
+
+    assert 1.1 == prices.cost("openai/gpt-4o", USED, TODAY)
+    assert prices.has_price("anthropic/claude-haiku-4-5", TODAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[price]\n", "own.toml: not TOML"),
+        ('[[price]]\nmodels = ["a/b"]\ninput = 1\n', "own.toml:1: price.0.output: Field required"),
+        ('[[price]]\nmodels = ["a/b"]\noutput = 1\ninput = -1\n', "own.toml:4: price.0.input"),
+        (
+            '\n[[price]]\nmodels = ["a/b"]\noutput = 1\ninput = 1\nper_word = 3\n',
+            "own.toml:6: price.0.per_word: there is",
+        ),
+        ("[[price]]\nmodels = []\noutput = 1\ninput = 1\n", "own.toml:2: price.0.models"),
+        (
+            '[[price]]\nmodels = ["a/b", "gpt-*"]\noutput = 1\ninput = 1\n',
+            "own.toml:2: price.0.models.1: 'gpt-*' matches no model; write provider/model",
+        ),
+        ('[[price]]\nmodels = ["a/b"]\noutput = nan\ninput = 1\n', "own.toml:3: price.0.output"),
+        ("prices = 3\n", "own.toml: prices: there is no such field"),
+    ],
+)
+def test_a_file_of_prices_that_cannot_be_used_says_where(tmp_path: Path, text: str, said: str):
+    with pytest.raises(BadPrices) as raised:
+        load_prices(own(tmp_path, text))
+
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(BadPrices, match=r"nowhere\.toml: there is no such price file"):
+        load_prices("nowhere.toml")
+
+
+def test_a_file_that_is_not_text_says_where(tmp_path: Path):
+    (tmp_path / "own.toml").write_bytes(b"as_of = 2026-01-01\n# \xff\n")
+    with pytest.raises(BadPrices, match=r"own\.toml:2: not UTF-8"):
+        load_prices(str(tmp_path / "own.toml"))

@@ -1,0 +1,116 @@
+"""A probe makes one small call for each model, and whatever comes of it is told."""
+
+import asyncio
+
+import pytest
+
+from jury_debate.panel_spec import PanelSpec, read_spec, resolve
+from jury_events.outcome import CallOutcome
+from jury_events.panel import CallSettings
+from jury_providers.errors import UnknownProvider
+from jury_providers.probe import ProbeResult, probe, probe_settings
+from jury_providers.provider import ModelReply, ModelRequest, Provider
+from jury_providers.registry import provider_factory
+
+ANSWER = ModelReply(CallOutcome.ANSWERED, answer=b'{"ready": true}', model_version="m-1")
+
+
+class Fake(Provider):
+    """Replies by model; an exception is raised, None never comes."""
+
+    def __init__(self, replies: dict[str, ModelReply | Exception | None]) -> None:
+        self.replies = replies
+        self.asked: list[ModelRequest] = []
+        self.closed = 0
+
+    async def call(self, request, heard=None) -> ModelReply:
+        self.asked.append(request)
+        reply = self.replies[request.model]
+        if isinstance(reply, Exception):
+            raise reply
+        if reply is None:
+            await asyncio.Event().wait()
+        assert reply is not None
+        return reply
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+async def probed(replies, **settings) -> tuple[list[ProbeResult], Fake]:
+    fake = Fake(replies)
+    calls = {f"acme/{model}": CallSettings(**settings) for model in replies}
+    return await probe(calls, lambda _: fake), fake
+
+
+async def test_each_model_is_asked_once_and_the_client_closed():
+    found, fake = await probed({"a": ANSWER, "b": ANSWER})
+
+    assert [one.model for one in found] == ["acme/a", "acme/b"]
+    assert all(one.answers and one.reply == ANSWER and not one.simulated for one in found)
+    assert [request.model for request in fake.asked] == ["a", "b"]
+    assert fake.closed == 1
+
+
+async def test_a_question_is_small_and_has_a_schema_and_no_tools():
+    _, fake = await probed({"a": ANSWER})
+
+    (request,) = fake.asked
+    assert sum(len(message.text) for message in request.messages) < 200
+    assert (list(request.schema["properties"]), request.tools) == (["ready"], ())
+
+
+@pytest.mark.parametrize(
+    ("reply", "answers"),
+    [
+        (ModelReply(CallOutcome.TRUNCATED), True),
+        *((ModelReply(outcome), False) for outcome in set(CallOutcome) - {CallOutcome.ANSWERED, CallOutcome.TRUNCATED}),
+    ],
+)
+async def test_a_model_that_was_reached_answers_whatever_it_said(reply, answers):
+    (one,), _ = await probed({"a": reply})
+
+    assert one.answers is answers
+
+
+async def test_an_adapter_that_breaks_and_a_model_that_hangs_are_told_beside_the_others():
+    found, fake = await probed({"a": RuntimeError("no socket"), "b": None, "c": ANSWER}, timeout_seconds=0.05)
+
+    assert [(one.reply.outcome, one.reply.error) for one in found] == [
+        (CallOutcome.MALFORMED_RESPONSE, "the adapter broke: RuntimeError: no socket"),
+        (CallOutcome.TIMEOUT, "no answer within 0.05 s"),
+        (CallOutcome.ANSWERED, None),
+    ]
+    assert fake.closed == 1
+
+
+async def test_simulated_models_answer_as_such():
+    (one, *_) = await probe(probe_settings(resolve(PanelSpec()).panel), provider_factory())
+
+    assert (one.model, one.answers, one.simulated) == ("simulated/juror", True, True)
+
+
+async def test_a_provider_that_there_is_none_of_is_named():
+    with pytest.raises(UnknownProvider, match="acme"):
+        await probe({"acme/m": CallSettings()}, provider_factory())
+
+
+def test_every_model_of_a_panel_is_called_as_its_first_place_says_but_for_few_tokens():
+    spec = read_spec(
+        {
+            "settings": {"tries": 2},
+            "seats": [
+                {"model": "a/b", "fallbacks": ["a/c"], "settings": {"temperature": 0.5, "max_output_tokens": 100}},
+                {"model": "a/c"},
+            ],
+            "final": {"judge": {"model": "a/d", "fallbacks": []}},
+        }
+    )
+
+    found = probe_settings(resolve(spec).panel)
+
+    assert {model: (one.temperature, one.max_output_tokens, one.tries) for model, one in found.items()} == {
+        "a/b": (0.5, 100, 2),
+        "a/c": (0.5, 100, 2),
+        "a/d": (None, 256, 2),
+    }

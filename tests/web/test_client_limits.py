@@ -1,0 +1,185 @@
+"""What one client can make the server keep, or do, is bounded; each test comes over a socket of its own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+import pytest
+
+from jury_judge.web import bodies
+from jury_store.memory import MemoryEventStore
+from support.served import served
+from support.writing import Writing
+
+PING, PONG, TEXT = 0x89, 0x8A, 0x81
+
+
+class Wire:
+    """One connection to a server."""
+
+    def __init__(self, host: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.host = host
+        self.reader = reader
+        self.writer = writer
+
+    def begin(self, *lines: bytes) -> None:
+        """Send the head of a request."""
+        first, *others = lines
+        self.writer.write(b"\r\n".join((first, b"Host: " + self.host, *others, b"", b"")))
+
+    def post(self, size: int) -> None:
+        """Send the head of a request whose body is so many bytes of JSON."""
+        kind = b"Content-Type: application/json"
+        self.begin(b"POST /api/evaluations HTTP/1.1", kind, b"Content-Length: %d" % size)
+
+    async def head(self) -> bytes:
+        """The head of the next answer."""
+        return await self.reader.readuntil(b"\r\n\r\n")
+
+    async def rest(self) -> bytes:
+        """Everything that comes until the server ends the connection."""
+        told = bytearray()
+        with suppress(ConnectionError):
+            while piece := await self.reader.read(65536):
+                told += piece
+        return bytes(told)
+
+
+@asynccontextmanager
+async def wire(base: str) -> AsyncIterator[Wire]:
+    there = urlsplit(base)
+    reader, writer = await asyncio.open_connection(there.hostname, there.port)
+    try:
+        yield Wire(there.netloc.encode(), reader, writer)
+    finally:
+        writer.transport.abort()
+
+
+# Bodies
+
+
+async def test_bodies_that_never_end_do_not_hold_more_than_all_bodies_may_together() -> None:
+    size = 150_000
+    with served(MemoryEventStore(), max_all_bodies=2 * size) as (base, _):
+        async with AsyncExitStack() as stack, asyncio.timeout(60):
+            wires = [await stack.enter_async_context(wire(base)) for _ in range(6)]
+            for one in wires:
+                one.post(size)
+                one.writer.write(b" " * (size - 1))
+            heads = [asyncio.create_task(one.head()) for one in wires]
+            answered = []
+            for head in asyncio.as_completed(heads):
+                answered.append(await head)
+                if len(answered) == len(wires) - 2:
+                    break
+            for head in heads:
+                head.cancel()
+
+    assert {b"HTTP/1.1 503 Service Unavailable"} == {head.split(b"\r\n")[0] for head in answered}
+    assert all(b"connection: close" in head and b"retry-after: 60" in head for head in answered)
+
+
+async def test_what_a_body_held_is_given_back_when_it_was_answered() -> None:
+    size = 150_000
+    with served(MemoryEventStore(), max_all_bodies=size) as (base, _):
+        async with wire(base) as one, asyncio.timeout(60):
+            for _ in range(3):
+                one.post(size)
+                one.writer.write(b" " * (size - 2) + b"{}")
+                head = await one.head()
+                length = int(head.partition(b"content-length: ")[2].split(b"\r\n")[0])
+                await one.reader.readexactly(length)
+
+                assert head.startswith(b"HTTP/1.1 422")
+
+
+async def test_what_a_body_held_is_given_back_when_its_client_goes_away() -> None:
+    size = 150_000
+    with served(MemoryEventStore(), max_all_bodies=size) as (base, _):
+        async with wire(base) as gone:
+            gone.post(size)
+            gone.writer.write(b" " * (size - 1))
+            await gone.writer.drain()
+        async with asyncio.timeout(60):
+            head = b"503"
+            while b"503" in head:
+                async with wire(base) as one:
+                    one.post(size)
+                    one.writer.write(b" " * (size - 2) + b"{}")
+                    head = await one.head()
+
+    assert head.startswith(b"HTTP/1.1 422")
+
+
+async def test_a_body_that_comes_drop_by_drop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.5)
+    with served(MemoryEventStore()) as (base, _):
+        async with wire(base) as one, asyncio.timeout(20):
+            one.post(10_000)
+            told = b""
+            while not told:
+                one.writer.write(b" ")
+                with suppress(TimeoutError):
+                    told = await asyncio.wait_for(one.reader.read(1000), 0.05)
+            told += await one.rest()
+
+    assert told.startswith(b"HTTP/1.1 408")
+    assert b"connection: close" in told
+
+
+# Where a body ends
+
+
+@pytest.mark.parametrize("path", [b"/api/evaluations", b"/nowhere"])
+async def test_a_request_that_says_twice_where_its_body_ends_ends_its_connection(path: bytes) -> None:
+    with served(MemoryEventStore()) as (base, _):
+        async with wire(base) as one, asyncio.timeout(20):
+            one.begin(b"POST %s HTTP/1.1" % path, b"Content-Length: 5", b"Transfer-Encoding: chunked")
+            one.writer.write(b"0\r\n\r\n")
+            told = await one.rest()
+
+    assert told.startswith(b"HTTP/1.1 400")
+    assert b"says twice where its body ends" in told
+
+
+# WebSockets
+
+
+@asynccontextmanager
+async def socket_of_a_debate(base: str) -> AsyncIterator[Wire]:
+    """A WebSocket, open, all of whose frames so far were read."""
+    async with wire(base) as one:
+        one.begin(
+            b"GET /api/debates/d/ws HTTP/1.1",
+            b"Upgrade: websocket",
+            b"Connection: Upgrade",
+            b"Sec-WebSocket-Version: 13",
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        )
+        assert (await one.head()).startswith(b"HTTP/1.1 101")
+        yield one
+
+
+def opened_debate() -> MemoryEventStore:
+    store = MemoryEventStore()
+    Writing(store).write(Writing(store).script.opened())
+    return store
+
+
+@pytest.mark.parametrize("frame", [PING, PONG, TEXT])
+async def test_a_reader_that_sends_without_end_is_dropped(frame: int) -> None:
+    with served(opened_debate()) as (base, _):
+        async with socket_of_a_debate(base) as one, asyncio.timeout(30):
+            one.writer.write(bytes([frame, 0x80, 0, 0, 0, 0]) * 10_000)
+            told = await one.rest()
+
+    assert told.count(bytes([PONG, 0])) < 1000
+
+
+async def test_a_reader_that_pings_now_and_then_is_answered() -> None:
+    with served(opened_debate()) as (base, _):
+        async with socket_of_a_debate(base) as one, asyncio.timeout(30):
+            for number in range(20):
+                one.writer.write(bytes([PING, 0x84, 0, 0, 0, 0]) + b"%04d" % number)
+                await one.reader.readuntil(bytes([PONG, 4]) + b"%04d" % number)

@@ -1,0 +1,442 @@
+"""Each wall keeps one kind of trouble out; without it, its test fails."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from jury_judge.web import bodies
+from jury_judge.web.app import AccessPolicy, with_middleware
+from jury_judge.web.login import login_route
+from jury_judge.web.middleware import COOKIE, cookie_of
+from jury_judge.web.token_attempts import TokenAttempts
+
+NAME = "127.0.0.1:8765"
+TOKEN = "a token that nobody guesses"
+
+
+async def _echo(request: Request) -> Response:
+    return JSONResponse({"got": len(await request.body()), "path": request.url.path})
+
+
+async def _greet(socket: WebSocket) -> None:
+    await socket.accept()
+    await socket.send_text("hello")
+    await socket.close()
+
+
+async def _kept(_request: Request) -> Response:
+    return PlainTextResponse("kept", headers={"ETag": '"1"'})
+
+
+def client(
+    gate: AccessPolicy = AccessPolicy(frozenset({NAME, "localhost:8765"})),
+    tries: TokenAttempts | None = None,
+    **kwargs: Any,
+) -> TestClient:
+    tries = tries or TokenAttempts()
+    routes: list[Any] = [
+        Route("/kept", _kept),
+        Route("/{rest:path}", _echo, methods=["GET", "POST", "PUT", "DELETE"]),
+        WebSocketRoute("/ws", _greet),
+    ]
+    if gate.token is not None:
+        routes.insert(0, login_route(gate.token, tries))
+    app = Starlette(routes=routes)
+    return TestClient(with_middleware(app, gate, tries), base_url=f"http://{NAME}", follow_redirects=False, **kwargs)
+
+
+# Headers
+
+
+@pytest.mark.parametrize("path", ["/", "/kept"])
+def test_every_answer_has_the_security_headers(path: str) -> None:
+    headers = client().get(path).headers
+
+    assert {
+        "content-security-policy": (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+            "trusted-types 'none'"
+        ),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+    }.items() <= dict(headers).items()
+    assert not [name for name in headers if name.startswith("access-control-")]
+
+
+def test_a_refusal_has_them_too_and_says_what_to_do() -> None:
+    answer = client().get("/", headers={"host": "evil.example"})
+
+    assert "nosniff" == answer.headers["x-content-type-options"]
+    assert {"error", "remedy"} == answer.json().keys()
+
+
+def test_nothing_is_kept_by_caches_but_what_they_can_ask_about() -> None:
+    assert "no-store" == client().get("/").headers["cache-control"]
+    assert "private, no-cache" == client().get("/kept").headers["cache-control"]
+
+
+# Host
+
+
+@pytest.mark.parametrize("host", [NAME, "localhost:8765", "LOCALHOST:8765"])
+def test_our_own_names_come_in(host: str) -> None:
+    assert 200 == client().get("/", headers={"host": host}).status_code
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:8765.evil.example", "localhost", "", "a@127.0.0.1:8765"],
+)
+def test_any_other_name_is_refused_before_routing(host: str) -> None:
+    assert 421 == client().get("/", headers={"host": host}).status_code
+
+
+async def test_two_host_headers_are_refused() -> None:
+    status = await status_of([(b"host", NAME.encode()), (b"host", b"evil.example")])
+
+    assert 421 == status
+
+
+def test_a_foreign_name_opens_no_websocket() -> None:
+    with pytest.raises(WebSocketDenialResponse) as refused, client().websocket_connect("/ws", headers={"host": "evil"}):
+        pass
+
+    assert 421 == refused.value.status_code
+
+
+async def test_where_all_addresses_are_listened_at_the_connections_own_is_ours() -> None:
+    gate = AccessPolicy(frozenset({NAME}), own_address=True)
+
+    assert 200 == await status_of([(b"host", b"10.0.0.7:8765")], gate, server=("10.0.0.7", 8765))
+    assert 200 == await status_of([(b"host", b"[fe80::1]:8765")], gate, server=("fe80::1", 8765))
+    assert 421 == await status_of([(b"host", b"10.0.0.8:8765")], gate, server=("10.0.0.7", 8765))
+    assert 421 == await status_of([(b"host", b"evil.example:8765")], gate, server=("10.0.0.7", 8765))
+
+
+async def status_of(
+    headers: list[tuple[bytes, bytes]],
+    gate: AccessPolicy = AccessPolicy(frozenset({NAME})),
+    *,
+    server: tuple[str, int] = ("127.0.0.1", 8765),
+    messages: list[Message] | None = None,
+    method: str = "GET",
+) -> int:
+    """The status of one request as it comes over the wire."""
+    given = iter(messages or [{"type": "http.request", "body": b"", "more_body": False}])
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return next(given)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    scope = {"type": "http", "method": method, "path": "/", "headers": headers, "server": server, "query_string": b""}
+    await with_middleware(app, gate, TokenAttempts())(scope, receive, send)
+    return int(sent[0]["status"])
+
+
+# Origin
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null",
+        "http://evil.example",
+        "http://127.0.0.1",
+        "http://127.0.0.1:8765.evil.example",
+        "http://localhost:8765",
+        "",
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "GET"])
+def test_a_page_of_another_origin_is_refused(origin: str, method: str) -> None:
+    assert 403 == client().request(method, "/", headers={"origin": origin}).status_code
+
+
+@pytest.mark.parametrize("headers", [{"origin": f"http://{NAME}"}, {"origin": f"https://{NAME}"}, {}])
+def test_our_own_pages_and_programs_may_change_things(headers: dict[str, str]) -> None:
+    assert 200 == client().post("/", headers=headers).status_code
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_an_unsafe_request_that_a_browser_names_foreign_is_refused(site: str) -> None:
+    assert 403 == client().post("/", headers={"sec-fetch-site": site}).status_code
+    assert 200 == client().get("/", headers={"sec-fetch-site": site}).status_code
+
+
+@pytest.mark.parametrize("origin", ["null", "http://evil.example"])
+def test_a_page_of_another_origin_opens_no_websocket(origin: str) -> None:
+    headers = {"host": NAME, "origin": origin}
+    with pytest.raises(WebSocketDenialResponse) as refused, client().websocket_connect("/ws", headers=headers):
+        pass
+
+    assert 403 == refused.value.status_code
+
+
+def test_our_own_page_opens_a_websocket() -> None:
+    with client().websocket_connect("/ws", headers={"host": NAME, "origin": f"http://{NAME}"}) as socket:
+        assert "hello" == socket.receive_text()
+
+
+# Token
+
+
+@pytest.fixture
+def guarded() -> Iterator[TestClient]:
+    with client(AccessPolicy(frozenset({NAME}), token=TOKEN)) as guarded:
+        yield guarded
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"authorization": "Bearer wrong"},
+        {"authorization": "Bearer "},
+        {"authorization": f"Basic {TOKEN}"},
+        {"authorization": f"Bearer {TOKEN}x"},
+        {"cookie": f"{COOKIE}={TOKEN}"},
+        {"cookie": f"{COOKIE}=wrong"},
+        {"cookie": "\x01;;==;"},
+        {"cookie": f"{COOKIE}={COOKIE}={cookie_of(TOKEN)}"},
+        {"authorization": b"Bearer " + "日本".encode()},
+    ],
+)
+def test_without_the_token_nobody_comes_in(guarded: TestClient, headers: Any) -> None:
+    answer = guarded.get("/api/debates", headers=headers)
+
+    assert (401, "Bearer") == (answer.status_code, answer.headers["www-authenticate"])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": f"Bearer {TOKEN}"},
+        {"cookie": f"{COOKIE}={cookie_of(TOKEN)}"},
+        {"cookie": f'other={{"a": 1}}; bare; a[b]=1; {COOKIE}={cookie_of(TOKEN)}'},
+    ],
+)
+def test_with_the_token_everybody_comes_in(guarded: TestClient, headers: dict[str, str]) -> None:
+    assert 200 == guarded.get("/api/debates", headers=headers).status_code
+
+
+@pytest.mark.parametrize("path", ["/ws", "/static/ws"])
+def test_without_the_token_no_websocket_opens(guarded: TestClient, path: str) -> None:
+    with pytest.raises(WebSocketDenialResponse) as refused, guarded.websocket_connect(path, headers={"host": NAME}):
+        pass
+
+    assert 401 == refused.value.status_code
+
+
+def test_a_browser_is_led_to_the_login_and_comes_in_with_a_cookie_that_no_script_reads(guarded: TestClient) -> None:
+    led = guarded.get("/debates/d", headers={"accept": "text/html,*/*"})
+    form = guarded.get("/login")
+    wrong = guarded.post("/login", data={"token": "wrong"})
+    right = guarded.post("/login", data={"token": TOKEN})
+
+    assert (303, "/login") == (led.status_code, led.headers["location"])
+    assert (200, True) == (form.status_code, 'type="password"' in form.text)
+    assert (403, False) == (wrong.status_code, "set-cookie" in wrong.headers)
+    assert (303, "/") == (right.status_code, right.headers["location"])
+    attributes = {part.strip().lower() for part in right.headers["set-cookie"].split(";")}
+    assert {"httponly", "samesite=strict", "path=/"} <= attributes
+    assert TOKEN not in right.headers["set-cookie"]
+    assert 200 == guarded.get("/debates/d").status_code
+
+
+def test_what_the_login_page_looks_like_needs_no_token_and_leads_to_nothing_else(guarded: TestClient) -> None:
+    answers = [guarded.get(path).status_code for path in ("/static/style.css", "/static", "/staticx", "/x/static/")]
+
+    assert [200, 401, 401, 401] == answers
+
+
+def test_without_the_token_nobody_makes_the_server_keep_more_than_a_form(guarded: TestClient) -> None:
+    answer = guarded.post("/login", data={"token": "x" * 5000})
+
+    assert 413 == answer.status_code
+
+
+def test_a_foreign_page_cannot_log_anybody_in(guarded: TestClient) -> None:
+    answer = guarded.post("/login", data={"token": TOKEN}, headers={"origin": "http://evil.example"})
+
+    assert 403 == answer.status_code
+
+
+# TokenAttempts
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def counted(clock: Clock) -> Iterator[TestClient]:
+    with client(AccessPolicy(frozenset({NAME}), token=TOKEN), TokenAttempts(clock)) as counted:
+        yield counted
+
+
+def bearer(client: TestClient, token: str) -> int:
+    return client.get("/api/debates", headers={"authorization": f"Bearer {token}"}).status_code
+
+
+def cookie(client: TestClient, token: str) -> int:
+    return client.get("/api/debates", headers={"cookie": f"{COOKIE}={cookie_of(token)}"}).status_code
+
+
+def form(client: TestClient, token: str) -> int:
+    return client.post("/login", data={"token": token}).status_code
+
+
+WAYS = {"bearer": (bearer, 401, 200), "cookie": (cookie, 401, 200), "form": (form, 403, 303)}
+
+
+@pytest.mark.parametrize("tried", WAYS)
+@pytest.mark.parametrize("then", WAYS)
+def test_who_showed_too_many_wrong_tokens_waits_a_minute(
+    counted: TestClient, clock: Clock, tried: str, then: str
+) -> None:
+    show, wrong, _ = WAYS[tried]
+    again, _, right = WAYS[then]
+
+    assert [wrong] * 10 == [show(counted, f"wrong {number}") for number in range(10)]
+    assert [429, 429] == [again(counted, "wrong 10"), again(counted, TOKEN)]
+    clock.now += 60
+    assert right == again(counted, TOKEN)
+
+
+def test_who_waits_is_told_so(counted: TestClient) -> None:
+    for number in range(10):
+        form(counted, f"wrong {number}")
+    page = counted.post("/login", data={"token": TOKEN}, headers={"accept-language": "en"})
+    answer = counted.get("/api/debates", headers={"authorization": "Bearer x"})
+
+    assert ("60", True) == (page.headers["retry-after"], "Too many wrong tokens came from here" in page.text)
+    assert ("60", "wait a minute") == (answer.headers["retry-after"], answer.json()["remedy"])
+
+
+def test_the_same_wrong_token_again_and_again_locks_nobody_out(counted: TestClient) -> None:
+    assert [401] * 30 == [bearer(counted, "an old token of a program") for _ in range(30)]
+    assert 200 == bearer(counted, TOKEN)
+
+
+def test_who_shows_no_token_tries_none(counted: TestClient) -> None:
+    assert {401} == {counted.get("/api/debates").status_code for _ in range(30)}
+    assert {403} == {form(counted, "") for _ in range(30)}
+    assert 200 == bearer(counted, TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("one", "another", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("a socket", "a socket", True),
+    ],
+)
+def test_tries_are_those_of_a_client(one: str, another: str, *, same: bool) -> None:
+    tries = TokenAttempts()
+    for number in range(10):
+        tries.add({"client": (one, 1)}, b"wrong %d" % number)
+
+    assert same == tries.too_many({"client": (another, 2)}, b"another")
+
+
+# Bodies
+
+
+def test_a_body_of_the_allowed_size_comes_in() -> None:
+    small = client(AccessPolicy(frozenset({NAME}), max_body=10))
+
+    assert {"got": 10} == {
+        "got": small.post("/", content=b"1234567890", headers={"content-type": "application/json"}).json()["got"]
+    }
+
+
+@pytest.mark.parametrize("declared", ["11", "9" * 30])
+async def test_a_body_that_says_that_it_is_too_large_is_refused_unread(declared: str) -> None:
+    headers = [(b"host", NAME.encode()), (b"content-length", declared.encode())]
+
+    assert 413 == await status_of(headers, AccessPolicy(frozenset({NAME}), max_body=10), method="POST", messages=[{}])
+
+
+async def test_a_body_that_turns_out_too_large_is_refused() -> None:
+    pieces: list[Message] = [{"type": "http.request", "body": b"x" * 6, "more_body": True} for _ in range(99)]
+
+    assert 413 == await status_of(
+        [(b"host", NAME.encode())], AccessPolicy(frozenset({NAME}), max_body=10), method="POST", messages=pieces
+    )
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_a_body_that_is_not_json_is_refused(kind: str) -> None:
+    assert 415 == client().post("/", content=b"{}", headers={"content-type": kind}).status_code
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
+def test_json_comes_in(kind: str) -> None:
+    assert 200 == client().post("/", content=json.dumps({}), headers={"content-type": kind}).status_code
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "_PIECE_SECONDS", 0.01)
+    sent: list[Message] = []
+
+    async def never() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise AssertionError("the application was reached")
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", NAME.encode())], "query_string": b""}
+    await with_middleware(app, AccessPolicy(frozenset({NAME})), TokenAttempts())(scope, never, send)
+
+    assert 408 == sent[0]["status"]
+
+
+async def test_a_client_that_goes_away_before_its_body_came_reaches_nothing() -> None:
+    async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise AssertionError("the application was reached")
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(_message: Message) -> None:
+        raise AssertionError("something was answered")
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", NAME.encode())], "query_string": b""}
+    await with_middleware(app, AccessPolicy(frozenset({NAME})), TokenAttempts())(scope, gone, send)

@@ -1,0 +1,43 @@
+"""Whatever is sent, the server answers as `/openapi.json` says."""
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from jury_judge.app.jury import Jury
+from jury_store.opening import open_store
+from support.served import served
+from support.stores import filled
+
+# A case, a panel's name or a setting may be refused for what it means: 422 is documented for that.
+CONFIG = """
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", 404, 409, 422, 503]
+
+[warnings]
+enabled = false
+"""
+
+
+@pytest.mark.timeout(110)
+def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "jury.db"
+    filled(path, debates=2, discussion={"max_rounds": 0}, final={"method": "median"})
+    url = f"sqlite:///{path}"
+    jury = partial(Jury, "independent", store=url)
+    (tmp_path / "schemathesis.toml").write_text(CONFIG)
+    command = [
+        *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", "schemathesis.toml"),
+        *("run", "--max-examples", "12", "--seed", "1", "--no-color", "--generation-database", "none"),
+    ]
+
+    with served(open_store(url, write=False), {"usual": lambda heard: jury(heard=heard)}) as (base, _):
+        found = subprocess.run(
+            [*command, f"{base}/openapi.json"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    assert 0 == found.returncode, found.stdout[-8000:]
+    assert "Tested: 19" in found.stdout
