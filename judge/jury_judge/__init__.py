@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from jury_events.case import Case, Scenario
     from jury_events.consensus import ConsensusStatus
     from jury_events.verdict import Verdict
+    from jury_judge.app.jury import (
+        Jury,
+    )
+    from jury_judge.app.records import (
+        Records,
+    )
     from jury_judge.cases.files import (
         CaseFiles,
     )
@@ -58,16 +64,10 @@ if TYPE_CHECKING:
     from jury_judge.errors import (
         JudgeError,
     )
-    from jury_judge.jury import (
-        Jury,
-    )
-    from jury_judge.live.forms import (
+    from jury_judge.present.live.forms import (
         LiveEvent,
     )
-    from jury_judge.records import (
-        Records,
-    )
-    from jury_judge.results import (
+    from jury_judge.present.result_models import (
         Abstention,
         CollaborativeEvaluationResult,
         CollaborativeJuryResult,
@@ -123,7 +123,7 @@ _PLACES = {
         "ExecutionResult",
         "QuestionSpec",
     ),
-    "jury_judge.results": (
+    "jury_judge.present.result_models": (
         "Abstention",
         "CollaborativeEvaluationResult",
         "CollaborativeJuryResult",
@@ -138,9 +138,9 @@ _PLACES = {
     ),
     "jury_judge.documents.retired": ("RetiredModelWarning",),
     "jury_judge.errors": ("JudgeError",),
-    "jury_judge.jury": ("Jury",),
-    "jury_judge.live.forms": ("LiveEvent",),
-    "jury_judge.records": ("Records",),
+    "jury_judge.app.jury": ("Jury",),
+    "jury_judge.present.live.forms": ("LiveEvent",),
+    "jury_judge.app.records": ("Records",),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 

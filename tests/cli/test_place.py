@@ -2,9 +2,9 @@
 
 import pytest
 
+from jury_judge.app.runs import Survey
 from jury_judge.cases.losses import LossReport
 from jury_judge.cli.place import RAY_FROM, asked_in_process, in_process_for
-from jury_judge.runs import Survey
 from jury_store.debate_rows import CaseRow
 
 NOTHING = LossReport(images_seen=True, blind=[])

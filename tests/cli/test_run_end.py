@@ -5,13 +5,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from jury_judge.app.spending import Spending
 from jury_judge.cli import holding
 from jury_judge.cli.holding import Held
 from jury_judge.cli.run_end import course, headline
 from jury_judge.cli.terminal import RunProgress
-from jury_judge.reports.judged_case import judged_case
-from jury_judge.reports.tally import Tally
-from jury_judge.spending import Spending
+from jury_judge.present.reports.judged_case import judged_case
+from jury_judge.present.reports.tally import Tally
 from support.command_line import CommandLine
 
 LABELLED = (

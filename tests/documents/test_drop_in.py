@@ -19,8 +19,8 @@ from jury_judge import (
     ExecutionResult,
     QuestionSpec,
 )
+from jury_judge.app.records import Records
 from jury_judge.errors import CaseFileError, PanelFileError, SettingError
-from jury_judge.records import Records
 from jury_replay.verify import verify
 
 SIMULATED: dict[str, Any] = {

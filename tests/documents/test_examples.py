@@ -12,9 +12,9 @@ import pytest
 
 from jury_actors.providers.simulated.http.server import Simulation
 from jury_events.case import ExecutionResult, QuestionSpec
-from jury_judge.jury import Jury
+from jury_judge.app.jury import Jury
+from jury_judge.app.records import Records
 from jury_judge.panels.files import load_panel
-from jury_judge.records import Records
 from jury_replay.verify import verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::jury_judge.documents.retired.RetiredModelWarning")

@@ -21,8 +21,8 @@ from jury_judge import (
     SequentialDiscussionRound,
     create_juror_agents,
 )
+from jury_judge.app.records import Records
 from jury_judge.errors import NoEvaluation, SettingError
-from jury_judge.records import Records
 from jury_replay.verify import verify
 
 QUESTION, ANSWER = "注文 17 を返金してください。", "末尾 4242 のカードに返金しました。"

@@ -14,8 +14,8 @@ import pytest
 import jury_judge
 from jury_judge import JUROR_CONFIGS, BaseJurorAgent, CollaborativeJuryJudge, JurorEvaluation
 from jury_judge.errors import SettingError
-from jury_judge.results import result_model
-from jury_judge.views.result import collaborative_result
+from jury_judge.present.result_lines import collaborative_result
+from jury_judge.present.result_models import result_model
 from support.hand_built import HandBuilt
 
 DOCUMENTS = {

@@ -13,10 +13,10 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_judge.cli.results import Results
-from jury_judge.views.answered import given, given_in
-from jury_judge.views.debate_view import render_debate
-from jury_judge.views.live_lines import LiveLines
-from jury_judge.views.result import collaborative_result, result_line
+from jury_judge.cli.views.debate import render_debate
+from jury_judge.cli.views.live_lines import LiveLines
+from jury_judge.present.answered_by import given, given_in
+from jury_judge.present.result_lines import collaborative_result, result_line
 from support.hand_built import SEATS, HandBuilt
 
 FAIL = Verdict.UNSAFE_FAIL

@@ -10,7 +10,7 @@ from jury_actors.prices import Price, Prices
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_events.exchange import Usage
-from jury_judge.budgets import ceiling
+from jury_judge.app.budgets import ceiling
 from support.courts import KeptStore, Run, completed
 
 TODAY = date(2026, 11, 21)

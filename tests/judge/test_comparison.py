@@ -7,10 +7,10 @@ import pytest
 from jury_events.debate_events import DebateForked
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
-from jury_judge.comparison import Position, compare_debates
-from jury_judge.debates import DebateReading
-from jury_judge.run_comparison import Ended, Flip, compare_runs
-from jury_judge.views.comparison_view import debates_page, runs_page
+from jury_judge.app.comparison import Position, compare_debates
+from jury_judge.app.debates import DebateReading
+from jury_judge.app.run_comparison import Ended, Flip, compare_runs
+from jury_judge.cli.views.comparison import debates_page, runs_page
 from jury_store.debate_rows import DebateRow
 from support.hand_built import FAIL, PASS, REVIEW, SEATS, HandBuilt
 

@@ -6,7 +6,7 @@ import pytest
 
 from jury_actors.prices import Price, Prices
 from jury_actors.providers.endpoints import Endpoint, Limits
-from jury_judge.estimate import Estimate, estimate, rounds_of
+from jury_judge.app.estimate import Estimate, estimate, rounds_of
 from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
 from support.courts import a_case_with_records, a_resolved
 

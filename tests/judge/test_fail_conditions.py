@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from jury_judge.errors import SettingError
-from jury_judge.reports.fail_conditions import GRAMMAR, parse_fail_condition
-from jury_judge.reports.tally import COUNTED
+from jury_judge.present.reports.fail_conditions import GRAMMAR, parse_fail_condition
+from jury_judge.present.reports.tally import COUNTED
 
 
 def counts(**given: int) -> Mapping[str, int]:

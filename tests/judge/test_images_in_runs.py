@@ -15,11 +15,11 @@ from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, PartPen, refs_in
-from jury_judge.debates import panel_changes
+from jury_judge.app.debates import panel_changes
+from jury_judge.app.estimate import estimate
+from jury_judge.app.runs import is_over
 from jury_judge.errors import RunRefused
-from jury_judge.estimate import estimate
 from jury_judge.panels.files import load_panel
-from jury_judge.runs import is_over
 from jury_store.event_store import Append, Appended
 from support.courts import KeptStore, Run, a_resolved, completed
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures

@@ -16,10 +16,10 @@ import pytest
 
 from jury_actors.errors import Broken, KeyMissing
 from jury_debate.panel_spec import PanelSpec, SeatSpec
+from jury_judge.app.jury import Jury
+from jury_judge.app.writers import lend_writer
 from jury_judge.errors import CaseFileError, DebateNotFound, JuryClosed, RunRefused, RunUnfinished, SettingError
-from jury_judge.jury import Jury
-from jury_judge.results import CollaborativeJuryResult
-from jury_judge.writers import lend_writer
+from jury_judge.present.result_models import CollaborativeJuryResult
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
 from jury_store.errors import StoreLocked
@@ -561,7 +561,7 @@ async def test_a_run_that_is_given_up_while_its_lock_is_taken_gives_it_back(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = Lock()
-    monkeypatch.setattr("jury_judge.jury.RunLock", lock)
+    monkeypatch.setattr("jury_judge.app.jury.RunLock", lock)
     async with Jury("independent", store=url, environ={}) as jury:
         first = asyncio.ensure_future(anext(jury.evaluate_many([], run_id="r")))
         await asyncio.to_thread(lock.asked.wait, 60)

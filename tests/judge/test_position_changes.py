@@ -10,14 +10,14 @@ from jury_events.debate_events import RoundStarted
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
-from jury_judge.comparison import positions
-from jury_judge.views.answered import given, given_in
-from jury_judge.views.debate_record import read_record
-from jury_judge.views.debate_view import render_debate
-from jury_judge.views.events_view import event_lines
-from jury_judge.views.live_lines import LiveLines
-from jury_judge.views.position_changes import change_counts, position_changes
-from jury_judge.views.result import collaborative_result, line_of_stream
+from jury_judge.app.comparison import positions
+from jury_judge.cli.views.debate import render_debate
+from jury_judge.cli.views.live_lines import LiveLines
+from jury_judge.present.answered_by import given, given_in
+from jury_judge.present.debate_record import read_record
+from jury_judge.present.events_view import event_lines
+from jury_judge.present.position_changes import change_counts, position_changes
+from jury_judge.present.result_lines import collaborative_result, line_of_stream
 from support.hand_built import SEATS, HandBuilt
 from support.pages import Site, stored
 

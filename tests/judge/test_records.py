@@ -7,8 +7,8 @@ import pytest
 
 from jury_events.conditions import parse_condition
 from jury_events.errors import BadCondition
+from jury_judge.app.records import Records
 from jury_judge.errors import DebateNotFound, SettingError
-from jury_judge.records import Records
 from jury_migrations.upgrading import upgrade
 from jury_replay.rescoring.rows import Row
 from jury_store.event_store import Append

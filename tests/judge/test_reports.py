@@ -9,13 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from jury_judge.errors import ReportFailed, ReportRefused
-from jury_judge.reports import junit, markdown
-from jury_judge.reports.fail_conditions import parse_fail_condition
-from jury_judge.reports.judged_case import JudgedCase
-from jury_judge.reports.junit import junit as to_junit
-from jury_judge.reports.markdown import markdown as to_markdown
-from jury_judge.reports.report import Report, check_report_place, write_report
-from jury_judge.reports.tally import NAMED, Tally
+from jury_judge.present.reports import junit, markdown
+from jury_judge.present.reports.fail_conditions import parse_fail_condition
+from jury_judge.present.reports.judged_case import JudgedCase
+from jury_judge.present.reports.junit import junit as to_junit
+from jury_judge.present.reports.markdown import markdown as to_markdown
+from jury_judge.present.reports.report import Report, check_report_place, write_report
+from jury_judge.present.reports.tally import NAMED, Tally
 
 
 def case(name: str, **more: Any) -> JudgedCase:

@@ -7,9 +7,9 @@ import pytest
 from jury_events.case import Loss
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
-from jury_judge.results import result_model
-from jury_judge.views.answered import given
-from jury_judge.views.result import collaborative_result, result_line
+from jury_judge.present.answered_by import given
+from jury_judge.present.result_lines import collaborative_result, result_line
+from jury_judge.present.result_models import result_model
 from support.hand_built import SEATS, HandBuilt
 
 

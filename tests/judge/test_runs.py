@@ -16,11 +16,11 @@ from jury_actors.outbox import Outbox
 from jury_actors.prices import Prices
 from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
-from jury_judge.allowance import Allowance
+from jury_judge.app.allowance import Allowance
+from jury_judge.app.estimate import estimate
+from jury_judge.app.runs import Line, Run, Survey, carry_out, survey
 from jury_judge.cases.losses import LossReport
 from jury_judge.errors import RunRefused
-from jury_judge.estimate import estimate
-from jury_judge.runs import Line, Run, Survey, carry_out, survey
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import Fenced, Mismatch, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore

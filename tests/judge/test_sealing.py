@@ -9,7 +9,7 @@ import pytest
 
 from jury_actors.holding import CoordinatorLost, CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
-from jury_judge.sealing import Sealing
+from jury_judge.app.sealing import Sealing
 from jury_store.errors import StoreFailed
 from jury_store.event_store import Append
 from jury_store.memory import MemoryEventStore

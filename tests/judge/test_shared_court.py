@@ -10,8 +10,8 @@ from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorLost, CoordinatorPort, hold
 from jury_actors.messages import Chunk, Delivery, Docket, Finished, Job
 from jury_actors.outbox import Outbox
+from jury_judge.app.runtime_pool import SharedCourt
 from jury_judge.errors import JuryClosed
-from jury_judge.shared_court import SharedCourt
 from jury_store.seals.seal import Seal
 from support.courts import a_resolved
 from support.waiting import until

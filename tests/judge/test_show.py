@@ -13,8 +13,8 @@ from jury_events.debate_events import DebateCancelled, DebateFailed
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
-from jury_judge.views.debate_view import render_debate
-from jury_judge.views.visible_text import visible, visible_line
+from jury_judge.cli.views.debate import render_debate
+from jury_judge.text.visible_text import visible, visible_line
 from support.hand_built import HandBuilt
 
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from jury_judge.views.json_layout import laid_out
-from jury_judge.views.text_changes import text_changes
+from jury_judge.web.pages.json_layout import laid_out
+from jury_judge.web.pages.text_changes import text_changes
 
 
 def told(before: str, after: str) -> list[tuple[str, str]] | None:

@@ -7,7 +7,7 @@ import pytest
 from jury_events.case import Case
 from jury_judge import Jury
 from jury_judge.cases.given import case_of
-from jury_judge.results import CollaborativeJuryResult
+from jury_judge.present.result_models import CollaborativeJuryResult
 from support.foreign_rows import PNG_URL
 
 PAY = {"to": "GB29NWBK60161331926819", "amount": 5000}

@@ -13,10 +13,10 @@ import pytest
 from jury_actors.providers.simulated.script import Script
 from jury_events.envelope import StoredEvent
 from jury_judge.errors import JuryClosed, TooManyReaders
-from jury_judge.live.channel import Reader
-from jury_judge.live.feed import Feed, Opening
-from jury_judge.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
-from jury_judge.live.points import parse_point
+from jury_judge.present.live.channel import Reader
+from jury_judge.present.live.feed import Feed, Opening
+from jury_judge.present.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
+from jury_judge.present.live.points import parse_point
 from jury_migrations.upgrading import upgrade
 from jury_store.errors import StoreClosed, StoreFailed
 from jury_store.event_store import EventStore
@@ -297,7 +297,7 @@ async def test_an_erased_statement_is_not_told_any_more(store: MemoryEventStore,
 async def test_a_log_that_cannot_be_read_for_a_while_is_read_on(
     store: MemoryEventStore, feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jury_judge.live.feed._AFTER_TROUBLE", 0.01)
+    monkeypatch.setattr("jury_judge.present.live.feed._AFTER_TROUBLE", 0.01)
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened())

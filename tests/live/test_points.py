@@ -3,7 +3,7 @@
 import pytest
 
 from jury_judge.errors import BadPoint
-from jury_judge.live.points import START, Point, chunk_point, parse_point, pieces
+from jury_judge.present.live.points import START, Point, chunk_point, parse_point, pieces
 
 
 def test_places_are_in_the_order_in_which_they_are_told() -> None:

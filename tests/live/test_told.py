@@ -21,10 +21,10 @@ from jury_events.debate_events import (
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import debate_stream
 from jury_events.parts import encode_digest
-from jury_judge.live.forms import Fold
-from jury_judge.live.frames import Frames
-from jury_judge.live.schema import NAMES, schema_text
-from jury_judge.live.sse_events import SseEvents
+from jury_judge.present.live.forms import Fold
+from jury_judge.present.live.frames import Frames
+from jury_judge.present.live.schema import NAMES, schema_text
+from jury_judge.present.live.sse_events import SseEvents
 from jury_replay.cassettes.reading import read_cassette
 from support.hand_built import HandBuilt
 

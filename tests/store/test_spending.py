@@ -1,6 +1,6 @@
 """What a run spends is followed while it lasts, on every database, and what was spent before is told apart."""
 
-from jury_judge.spending import Spending, SpendingWatch
+from jury_judge.app.spending import Spending, SpendingWatch
 from jury_store.event_store import Append, EventStore
 from support.debates import DebateScript
 

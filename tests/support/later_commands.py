@@ -10,8 +10,8 @@ from rich.console import Console
 from starlette.testclient import TestClient
 
 from jury_events.errors import JuryError
-from jury_judge.debates import read_debate
-from jury_judge.views.debate_view import render_debate
+from jury_judge.app.debates import read_debate
+from jury_judge.cli.views.debate import render_debate
 from jury_judge.web.app import Gate, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.service import Service

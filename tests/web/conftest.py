@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from jury_judge.jury import Jury
+from jury_judge.app.jury import Jury
 from jury_judge.web.app import Gate, create_app
 from jury_judge.web.service import Service
 from jury_store.opening import open_store

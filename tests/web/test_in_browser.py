@@ -13,7 +13,7 @@ from playwright.async_api import Browser, expect
 
 from jury_actors.providers.simulated.script import Script
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
-from jury_judge.live.feed import Feed
+from jury_judge.present.live.feed import Feed
 from jury_judge.web.app import Gate, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.server import listen, serving

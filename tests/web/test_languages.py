@@ -15,9 +15,9 @@ from jury_events.judgment import Decider, VoteKind
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import FinalMethod
 from jury_events.transcript import Origin
-from jury_judge.views.event_words import EVENT_WORDS
-from jury_judge.views.terms import term
-from jury_judge.views.words import WORDS
+from jury_judge.present.event_words import EVENT_WORDS
+from jury_judge.present.terms import term
+from jury_judge.present.words import WORDS
 from jury_judge.web.pages.languages import chosen_language
 from jury_judge.web.words.catalogues import PAGE_WORDS
 from support.hand_built import SEATS, HandBuilt

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from jury_events.case import Loss
 from jury_events.ids import debate_stream
-from jury_judge.debates import read_debate
-from jury_judge.views.result import collaborative_result
+from jury_judge.app.debates import read_debate
+from jury_judge.present.result_lines import collaborative_result
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_store.event_store import Append

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_actors.providers.simulated.script import Script
-from jury_judge.jury import Jury
+from jury_judge.app.jury import Jury
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_migrations.upgrading import upgrade

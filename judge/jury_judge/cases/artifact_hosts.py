@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from jury_judge.errors import ArtifactSourceError, SettingError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

@@ -19,8 +19,8 @@ from jury_judge.cases.containers.json_rows import read_rows
 from jury_judge.cases.containers.row import Origin
 from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
-from jury_judge.views.visible_text import visible_line
-from jury_judge.views.visible_url import visible_url
+from jury_judge.text.visible_text import visible_line
+from jury_judge.text.visible_url import visible_url
 from jury_store.named_files import FileTooLarge, cause_of, read_regular
 
 MAX_BYTES = 64 * 1024 * 1024

@@ -6,7 +6,7 @@ from typing import Any
 
 from jury_events.nearest import did_you_mean
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 AUTOMATIC: dict[str, tuple[str, ...]] = {
     "case_id": ("case_id", "item_id", "id", "debate_id"),

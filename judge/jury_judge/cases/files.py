@@ -24,7 +24,7 @@ from jury_judge.cases.options import EVERY_CASE, CaseOptions
 from jury_judge.cases.rows import case_of_draft, draft_of
 from jury_judge.cases.seen_ids import SeenIds
 from jury_judge.errors import ArtifactSourceError, CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 __all__ = ["STDIN", "CaseFiles", "read_cases"]
 

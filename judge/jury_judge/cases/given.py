@@ -10,7 +10,7 @@ from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.files import CaseFiles
 from jury_judge.cases.rows import read_case
 from jury_judge.errors import ArtifactSourceError, CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 Given = Case | Mapping[str, Any]
 """A case, or a row with the fields of a case file."""

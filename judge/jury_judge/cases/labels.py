@@ -8,7 +8,7 @@ from typing import Any
 from jury_events.nearest import did_you_mean
 from jury_events.verdict import Verdict
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 NO_LABEL = "none"
 """What `--map` writes for a word that means that there is no label."""

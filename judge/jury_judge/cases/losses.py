@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from jury_debate.case_text import shown_size
 from jury_events.case import Case, Loss
 from jury_judge.errors import CaseFileError
-from jury_judge.views.counted import counted
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.pluralize import counted
+from jury_judge.text.visible_text import visible_line
 
 _NAMED = 8
 """Kinds that a line names."""

@@ -14,7 +14,7 @@ from jury_judge.cases.formats.registry import FORMATS
 from jury_judge.cases.labels import Labels, labels_of
 from jury_judge.cases.rows import RowReading
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 from jury_store.named_files import FileTooLarge, cause_of, read_text
 
 MAX_BYTES = 4 * 1024 * 1024

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from jury_events.canonical import canonical_json
 from jury_events.case import Case
 from jury_judge.errors import CaseFileError, condensed
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 Redactor = Callable[[str], str]
 """Gives a text without what is not to be seen; the same text always gives the same."""

@@ -21,7 +21,7 @@ from jury_judge.cases.transcripts.chat import read_message
 from jury_judge.cases.transcripts.json_values import json_kind
 from jury_judge.cases.transcripts.reading import first_prompt, last_answer, split_system
 from jury_judge.errors import CaseFileError, condensed
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 _OF_ONE_SCENARIO = ("question", "policy", "expected_behavior", "response", "messages", "execution", "scenario_id")
 

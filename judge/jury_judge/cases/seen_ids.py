@@ -6,7 +6,7 @@ from typing import Self
 
 from jury_judge.cases.containers.row import Row
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 _CACHE_KIB = 8 * 1024
 _DIGEST_BYTES = 16

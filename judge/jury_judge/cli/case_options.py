@@ -137,7 +137,7 @@ def case_files(options: dict[str, Any], hosts: frozenset[str], *, refuse_labels:
 
 def artifact_hosts() -> frozenset[str]:
     """Where `http(s):` records may come from, as the environment says."""
-    from jury_judge.settings import load_settings
+    from jury_judge.app.settings import load_settings
 
     return load_settings(os.environ).artifact_hosts
 

@@ -69,10 +69,10 @@ def _cases(
     verbose: bool,
     as_json: bool,
 ) -> int:
+    from jury_judge.app.runs import loss_report
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import loss_report
 
     loaded = load_panel(
         panel_name,
@@ -124,9 +124,9 @@ def _read(
 
 
 def _text(case: "Case", resolved: "ResolvedPanel", seat: str | None, *, marked: bool) -> str:
-    from jury_judge.rehearsal import Rehearsal
-    from jury_judge.runs import sees_images
-    from jury_judge.views.plain_prompt import plain_prompt
+    from jury_judge.app.rehearsal import Rehearsal
+    from jury_judge.app.runs import sees_images
+    from jury_judge.present.plain_prompt import plain_prompt
 
     rehearsal = Rehearsal(case, resolved)
     if seat is None:
@@ -140,7 +140,7 @@ def _text(case: "Case", resolved: "ResolvedPanel", seat: str | None, *, marked: 
 
 
 def _print_case(shown: _Shown, *, verbose: bool) -> None:
-    from jury_judge.views.visible_text import visible, visible_line
+    from jury_judge.text.visible_text import visible, visible_line
 
     name = visible_line(shown.case_id, 200)
     if shown.text is not None:
@@ -191,8 +191,8 @@ class _Report:
 
     def lines(self, files: "CaseFiles") -> Iterator[str]:
         """For people."""
-        from jury_judge.views.counted import counted
-        from jury_judge.views.visible_text import visible_line
+        from jury_judge.text.pluralize import counted
+        from jury_judge.text.visible_text import visible_line
 
         notes = files.notes
         formats = ", ".join(f"{name} {count}" for name, count in notes.formats.most_common())
@@ -244,7 +244,7 @@ def _words(files: "CaseFiles") -> Iterator[tuple[str, int, str | None, bool]]:
 def _tokens(case: "Case", resolved: "ResolvedPanel") -> int:
     """Of the longest first prompt, with its pictures."""
     from jury_actors.tokens import likely_tokens
-    from jury_judge.rehearsal import Rehearsal
+    from jury_judge.app.rehearsal import Rehearsal
 
     rehearsal = Rehearsal(case, resolved)
     prompts = [rehearsal.first_prompt(seat) for seat in resolved.panel.juror_ids]

@@ -7,11 +7,11 @@ import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 if TYPE_CHECKING:
-    from jury_judge.kinds import Kind
-    from jury_judge.reports.tally import Named
+    from jury_judge.app.comparison_target import Kind
+    from jury_judge.present.reports.tally import Named
     from jury_store.event_store import EventStore
 
 
@@ -48,9 +48,9 @@ def command(
     Debates: case, panel, result, and each seat's position in each round. Runs: joined by case, with the verdicts of
     both, agreement, flips, calls and cost. What differs is marked.
     """
+    from jury_judge.app.comparison_target import kind_of
     from jury_judge.cli.terminal import note
-    from jury_judge.kinds import kind_of
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)
@@ -67,12 +67,12 @@ def command(
 
 def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
     """Print two debates; gives the case where they ended otherwise."""
+    from jury_judge.app.comparison import compare_debates
+    from jury_judge.app.comparison_object import debates_object
+    from jury_judge.app.debates import read_debate
     from jury_judge.cli.terminal import page_console
-    from jury_judge.comparison import compare_debates
-    from jury_judge.debates import read_debate
-    from jury_judge.reports.tally import Named
-    from jury_judge.views.comparison_object import debates_object
-    from jury_judge.views.comparison_view import debates_page
+    from jury_judge.cli.views.comparison import debates_page
+    from jury_judge.present.reports.tally import Named
 
     compared = compare_debates(read_debate(store, a), read_debate(store, b))
     if as_json:
@@ -91,12 +91,12 @@ def _debates(store: "EventStore", a: str, b: str, *, everything: bool, as_json: 
 def _runs(store: "EventStore", a: str, b: str, *, everything: bool, as_json: bool) -> "Named":
     """Print two runs; gives the cases where they ended otherwise."""
     from jury_debate.recorded_panel import panel_differences
+    from jury_judge.app.comparison_object import runs_object
+    from jury_judge.app.debates import panel_of, rows_of_run, same_case
+    from jury_judge.app.run_comparison import compare_runs
     from jury_judge.cli.terminal import page_console
-    from jury_judge.debates import panel_of, rows_of_run, same_case
-    from jury_judge.reports.tally import Named
-    from jury_judge.run_comparison import compare_runs
-    from jury_judge.views.comparison_object import runs_object
-    from jury_judge.views.comparison_view import SHOWN, runs_page
+    from jury_judge.cli.views.comparison import SHOWN, runs_page
+    from jury_judge.present.reports.tally import Named
 
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
     panel = panel_differences(*(panel_of(store, debate) for debate in firsts))

@@ -105,7 +105,7 @@ def _each(store_url: str | None, names: tuple[str, ...], work: "Callable[[EventS
 @store_option
 def rebuild(store_url: str | None) -> int:
     """Make the lists of debates and runs anew from the log."""
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=True, run="db rebuild")

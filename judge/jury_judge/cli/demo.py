@@ -59,17 +59,17 @@ def _demo(
     simulate: dict[str, str],
 ) -> int:
     from jury_actors.court import CourtPlan
+    from jury_judge.app.debates import read_debate
+    from jury_judge.app.runs import Run
     from jury_judge.cases.examples import load_example
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.live import told_live
     from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.terminal import WritingLine, note
-    from jury_judge.debates import read_debate
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import Run
-    from jury_judge.views.result import collaborative_result
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.present.result_lines import collaborative_result
+    from jury_judge.text.visible_text import visible_line
     from jury_store.opening import shown
     from jury_store.opening import store_url as parsed
 

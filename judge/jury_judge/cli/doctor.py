@@ -194,7 +194,7 @@ def _probed(loaded: "LoadedPanel") -> Iterator[Finding]:
 
 def _probe_finding(one: "Probed", *, needed: bool) -> Finding:
     from jury_events.models import is_other_model
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     reply = one.reply
     took = f"{one.seconds * 1000:.0f} ms"

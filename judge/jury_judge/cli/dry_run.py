@@ -11,10 +11,10 @@ from jury_actors.court import CourtPlan
 from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import check_models, missing_key
 from jury_events.case import Case
-from jury_judge.estimate import Estimate, Range, estimate
-from jury_judge.runs import Run, Survey, survey
-from jury_judge.views.counted import counted
-from jury_judge.views.visible_text import visible_line
+from jury_judge.app.estimate import Estimate, Range, estimate
+from jury_judge.app.runs import Run, Survey, survey
+from jury_judge.text.pluralize import counted
+from jury_judge.text.visible_text import visible_line
 from jury_store.errors import StoreMissing
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store

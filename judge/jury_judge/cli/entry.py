@@ -1,6 +1,6 @@
 """The entry point of the command. Signals are taken before anything is imported that takes long."""
 
-from jury_judge.signals import take_signals
+from jury_judge.cli.signals import take_signals
 
 
 def main() -> None:

@@ -97,7 +97,7 @@ def _debates(store: "EventStore", one: str | None, case_id: str | None) -> list[
 def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
     """Say what will go; gives how many texts."""
     from jury_judge.cli.terminal import note
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_replay.erasure import plan_erasure
 
     texts = shared = size = ends = 0
@@ -119,7 +119,7 @@ def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
 def _copies(store: "EventStore", debate_id: str) -> list[str]:
     """Say which branches keep copies; gives their ids."""
     from jury_judge.cli.terminal import note
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_replay.erasure import holding_copies
 
     copies = holding_copies(store, debate_id)
@@ -134,7 +134,7 @@ def _copies(store: "EventStore", debate_id: str) -> list[str]:
 
 def _erase(store: "SqlEventStore", ids: list[str], order: "Order", copies: list[str], *, as_json: bool) -> int:
     from jury_judge.cli.terminal import note
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_replay.erasure import erase
     from jury_store.errors import ScrubRefused
 

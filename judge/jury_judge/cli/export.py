@@ -48,7 +48,7 @@ def command(
     With --html it is a page instead: everything whole, no script, nothing that is fetched. A debate that does not
     verify is written too; its page says what was altered, and the command exits with 5.
     """
-    from jury_judge.debates import must_exist
+    from jury_judge.app.debates import must_exist
     from jury_store.opening import open_store
 
     selection = selected(debate_ids, run_id, everything=everything, where=where)
@@ -130,7 +130,7 @@ def _write(
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.errors import DebateNotFound
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_replay.cassettes.shelf import put
     from jury_replay.errors import DebateMissing, RecordDamaged
     from jury_replay.place import check_place

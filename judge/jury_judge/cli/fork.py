@@ -24,8 +24,8 @@ from jury_judge.cli.options import (
 if TYPE_CHECKING:
     from jury_actors.court import CourtPlan
     from jury_actors.messages import Finished
+    from jury_judge.app.forks import Fork
     from jury_judge.cli.holding import Court
-    from jury_judge.forks import Fork
     from jury_judge.panels.files import LoadedPanel
     from jury_replay.origin import Origin
     from jury_store.event_store import EventStore
@@ -86,10 +86,10 @@ def _fork(
 ) -> int:
     from jury_actors.court import CourtPlan
     from jury_actors.providers.registry import check_models
+    from jury_judge.app.forks import plan_fork, read_origin
     from jury_judge.cli.holding import warn_of_models
     from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.terminal import note
-    from jury_judge.forks import plan_fork, read_origin
     from jury_judge.panels.variables import Overrides
     from jury_store.opening import open_store
 
@@ -141,7 +141,7 @@ def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origi
 
 
 def _introduced(fork: "Fork") -> str:
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
 
     kept = f"branches off {fork.origin} after event {fork.version}"
     reused = f"{counted(fork.reused, 'recorded call')} reused, none of them made again"
@@ -161,10 +161,10 @@ def _hold(
     """Store the branch where it is new, and see it through; gives whether that was interrupted, and how it ended."""
     from jury_actors.holding import hold
     from jury_actors.messages import Docket, Job
+    from jury_judge.app.forks import store_branch
     from jury_judge.cli.holding import in_court, open_for_writing
     from jury_judge.cli.live import told_live
     from jury_judge.cli.terminal import WritingLine, note
-    from jury_judge.forks import store_branch
 
     kept = fork.stored
     if fork.branch is not None:
@@ -199,7 +199,7 @@ def _hold(
 
 def _stopped(finished: "Finished") -> Exit:
     from jury_judge.cli.terminal import note
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     note(f"jury: the branch could not go on: {visible_line(str(finished.problem), 500)}")
     note("jury: mend the cause; the same command goes on with it")
@@ -207,9 +207,9 @@ def _stopped(finished: "Finished") -> Exit:
 
 
 def _tell(fork: "Fork", store: "EventStore", *, as_json: bool) -> Exit:
+    from jury_judge.app.debates import read_debate
     from jury_judge.cli.terminal import note
-    from jury_judge.debates import read_debate
-    from jury_judge.views.result import collaborative_result
+    from jury_judge.present.result_lines import collaborative_result
 
     reading = read_debate(store, fork.debate_id)
     result = collaborative_result(reading.events, reading.texts)

@@ -26,12 +26,12 @@ from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import SIMULATED, check_models, keys_sent
 from jury_actors.sources import Sources
-from jury_judge.allowance import Allowance
+from jury_judge.app.allowance import Allowance
+from jury_judge.app.runs import SURVEY_SECONDS, Line, Progress, Run, Survey, carry_out, survey
+from jury_judge.app.spending import Spending, SpendingWatch
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
 from jury_judge.panels.files import LoadedPanel
-from jury_judge.runs import SURVEY_SECONDS, Line, Progress, Run, Survey, carry_out, survey
-from jury_judge.spending import Spending, SpendingWatch
 from jury_migrations.upgrading import upgrade
 from jury_store.errors import StoreError, StoreLocked, StoreMissing
 from jury_store.event_store import EventStore
@@ -40,7 +40,7 @@ from jury_store.opening import open_store
 from jury_store.run_lock import RunLock
 
 if TYPE_CHECKING:
-    from jury_judge.sealing import Sealing
+    from jury_judge.app.sealing import Sealing
 
 _SPENDING_SECONDS = 5.0
 """How often it is read what a run has spent."""
@@ -79,8 +79,8 @@ def seal_with(key_file: Path | None, last_file: Path | None, every: float, store
     """
     if key_file is None:
         return None
+    from jury_judge.app.sealing import Sealing
     from jury_judge.cli.seal_files import signer
-    from jury_judge.sealing import Sealing
     from jury_store.seals.sealer import Sealer
 
     key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None)

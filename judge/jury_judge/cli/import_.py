@@ -51,7 +51,7 @@ def command(
     """
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_replay.cassettes.shelf import cassettes_in
 
     files = list(cassettes_in(paths))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from jury_judge.cli.signals import SIGNALS, handled_by
 from jury_judge.cli.terminal import note
-from jury_judge.signals import SIGNALS, handled_by
 
 T = TypeVar("T")
 

@@ -11,10 +11,10 @@ import click
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.list_options import chosen_options, order, ordered_options, wanted
 from jury_judge.cli.options import group_option, resolved_store, store_option
-from jury_judge.views.moments import moment
+from jury_judge.text.timestamps import moment
 
 if TYPE_CHECKING:
-    from jury_judge.excerpts import Excerpt
+    from jury_judge.app.excerpts import Excerpt
     from jury_store.debate_rows import DebateFilter, DebateRow
     from jury_store.event_store import EventStore
     from jury_store.list_order import Order, Place
@@ -51,7 +51,7 @@ def _list(
     store_url: str | None,
     as_json: bool,
 ) -> int:
-    from jury_judge.views.list_columns import parse_columns
+    from jury_judge.cli.views.list_columns import parse_columns
     from jury_store.opening import open_store
 
     _check_together(chosen, group_by, totals=totals, columns=columns, of_runs=of_runs, limit=limit, as_json=as_json)
@@ -101,7 +101,7 @@ def _check_together(
 
 def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "Order", limit: int | None) -> "Lines":
     """Rows page by page, with what a search found in them."""
-    from jury_judge.excerpts import excerpts
+    from jury_judge.app.excerpts import excerpts
 
     left = limit if limit is not None else 2**62
     place: Place | None = None
@@ -124,7 +124,7 @@ def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool
 
 
 def _print_lines(rows: "Lines") -> bool:
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     row = None
     for row, said in rows:
@@ -140,8 +140,8 @@ def _print_lines(rows: "Lines") -> bool:
 
 def _print_columns(rows: "Iterator[DebateRow]", names: Sequence[str]) -> bool:
     """Tabs between, whatever is in a value: a tab or a line's end in one would be shown as what it is."""
-    from jury_judge.views.list_columns import COLUMNS
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.cli.views.list_columns import COLUMNS
+    from jury_judge.text.visible_text import visible_line
 
     print("\t".join(names))
     row = None
@@ -153,7 +153,7 @@ def _print_columns(rows: "Iterator[DebateRow]", names: Sequence[str]) -> bool:
 
 def _marks(row: "DebateRow") -> Iterator[str]:
     """What a reader must know of a debate beside what it came to."""
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
 
     if row.imported == "unsealed":
         yield "[imported, unsealed]"
@@ -168,7 +168,7 @@ def _marks(row: "DebateRow") -> Iterator[str]:
 
 
 def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> bool:
-    from jury_judge.views.run_progress import run_progress
+    from jury_judge.cli.views.run_progress import run_progress
 
     rows = islice(reversed(store.runs()), limit)
     if as_json:
@@ -182,7 +182,7 @@ def _print_runs(store: "EventStore", limit: int | None, *, as_json: bool) -> boo
 
 
 def _print_totals(store: "EventStore", chosen: "DebateFilter", *, as_json: bool) -> bool:
-    from jury_judge.views.totals_view import totals_lines
+    from jury_judge.cli.views.totals import totals_lines
 
     found = store.totals(chosen)
     if as_json:
@@ -193,9 +193,9 @@ def _print_totals(store: "EventStore", chosen: "DebateFilter", *, as_json: bool)
 
 
 def _print_groups(rows: "Iterator[DebateRow]", group_by: str, *, as_json: bool) -> bool:
+    from jury_judge.app.groups import grouped
     from jury_judge.cli.terminal import page_console
-    from jury_judge.groups import grouped
-    from jury_judge.views.group_view import groups_object, groups_page
+    from jury_judge.cli.views.groups import groups_object, groups_page
 
     groups = grouped(rows, group_by)
     if as_json:

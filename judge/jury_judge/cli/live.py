@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from jury_judge.live.feed import Feed
-from jury_judge.live.forms import LOG_EVENTS
-from jury_judge.views.live_lines import LiveLines
+from jury_judge.cli.views.live_lines import LiveLines
+from jury_judge.present.live.feed import Feed
+from jury_judge.present.live.forms import LOG_EVENTS
 from jury_store.event_store import EventStore
 
 

@@ -13,9 +13,9 @@ import click
 from jury_events.errors import JuryError
 from jury_events.nearest import did_you_mean
 from jury_judge.cli.exits import Exit, code_of
+from jury_judge.cli.signals import raising
 from jury_judge.cli.streams import outlive_readers
-from jury_judge.signals import raising
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 _OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 

@@ -11,9 +11,9 @@ import click
 
 from jury_debate.presets import PRESETS
 from jury_events.ids import is_debate_id, is_run_id, reachable
+from jury_judge.app.settings import load_settings
 from jury_judge.errors import SettingError
-from jury_judge.settings import load_settings
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 if TYPE_CHECKING:
     from jury_actors.prices import Prices

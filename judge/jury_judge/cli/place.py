@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from jury_judge.runs import Survey
+    from jury_judge.app.runs import Survey
 
 RAY_FROM = 2_000
 """Debates from which on a local Ray cluster makes up for its start: 5 to 8 s, at 98 debates a second instead of 73."""

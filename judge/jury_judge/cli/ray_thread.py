@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 from jury_actors.ray_processes import end_own_processes
-from jury_judge.signals import exit_at_once, held_back, pending
+from jury_judge.cli.signals import exit_at_once, held_back, pending
 
 _LOOKS_EVERY = 0.05
 """Seconds."""

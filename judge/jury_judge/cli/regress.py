@@ -31,7 +31,7 @@ def command(
     """
     from jury_debate.rules import rules_of
     from jury_judge.cli.terminal import Counting, note
-    from jury_judge.views.regression_view import regression_lines
+    from jury_judge.present.regression_view import regression_lines
     from jury_replay.cassettes.choosing import is_chosen
     from jury_replay.cassettes.shelf import cassettes_in
     from jury_replay.errors import CassetteError
@@ -71,7 +71,7 @@ def command(
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
 
     names = ("same", "changed", "accepted", "unreadable")
     said = ", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])

@@ -42,8 +42,8 @@ def command(
     No model is asked and no connection is made. Events, texts, prompts and tool answers are compared with the record;
     the first difference is shown. Exits with 5 where a debate does not come out equal.
     """
+    from jury_judge.app.debates import must_exist
     from jury_judge.cli.terminal import Counting
-    from jury_judge.debates import must_exist
     from jury_replay.offline import no_network
     from jury_replay.replay import replay
     from jury_replay.selection import processes_for
@@ -87,15 +87,15 @@ def _table(counts: Counter[str]) -> dict[str, int]:
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
 
     said = ", ".join(f"{number:,} {name}" for name, number in _table(counts).items() if number)
     return f"{counted(counts.total(), 'debate')}: {said}" if counts else "no debates"
 
 
 def _lines(one: "Replayed") -> Iterator[str]:
-    from jury_judge.views.difference_view import difference_lines
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.present.difference_view import difference_lines
+    from jury_judge.text.visible_text import visible_line
 
     if one.status == "different":
         yield f"{one.debate_id}: different"

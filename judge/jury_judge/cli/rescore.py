@@ -59,7 +59,7 @@ def command(
     been asked otherwise is undetermined, and named. With --recount every recorded position is held fixed instead, and
     consensus, end and judgment are worked out again, which assumes an unchanged discussion.
     """
-    from jury_judge.grids import load_grid
+    from jury_judge.app.grids import load_grid
 
     if as_json and as_jsonl:
         raise click.UsageError("--json and --jsonl exclude each other")
@@ -76,8 +76,8 @@ def command(
 
 
 def _read(report: "_Report", selection: "Selection", url: str, processes: int | None, parquet: str | None) -> None:
+    from jury_judge.app.debates import must_exist
     from jury_judge.cli.terminal import Counting
-    from jury_judge.debates import must_exist
     from jury_replay.offline import no_network
     from jury_replay.rescoring.rescore import rescore, worth_sharing
     from jury_replay.rescoring.rows import Problem
@@ -113,7 +113,7 @@ class _Report:
     """Rows as they come, in a form; tables at the end."""
 
     def __init__(self, mode: "Mode", grid: "Grid", *, form: str) -> None:
-        from jury_judge.views.rescoring_view import FLIPS_SHOWN
+        from jury_judge.cli.views.rescoring import FLIPS_SHOWN
         from jury_replay.rescoring.table import Table
 
         self.mode = mode
@@ -146,7 +146,7 @@ class _Report:
     def finish(self) -> None:
         """There are no more."""
         from jury_judge.cli.terminal import note
-        from jury_judge.views.counted import counted
+        from jury_judge.text.pluralize import counted
 
         if len(self.problems) > _PROBLEMS_SHOWN:
             note(
@@ -171,7 +171,7 @@ class _Report:
         }
 
     def _print(self) -> None:
-        from jury_judge.views.rescoring_view import flip_line, table_lines
+        from jury_judge.cli.views.rescoring import flip_line, table_lines
 
         for line in table_lines(self.mode, self.tables):
             print(line)

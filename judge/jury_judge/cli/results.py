@@ -4,10 +4,10 @@ import json
 from collections import Counter
 from typing import Any, Literal
 
-from jury_judge.reports.judged_case import JudgedCase, judged_case
-from jury_judge.reports.tally import Tally
-from jury_judge.views.counted import counted
-from jury_judge.views.visible_text import visible_line
+from jury_judge.present.reports.judged_case import JudgedCase, judged_case
+from jury_judge.present.reports.tally import Tally
+from jury_judge.text.pluralize import counted
+from jury_judge.text.visible_text import visible_line
 
 Form = Literal["plain", "json", "jsonl"]
 

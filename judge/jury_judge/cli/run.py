@@ -28,9 +28,9 @@ from jury_judge.cli.options import (
 from jury_judge.errors import OutputClosed, SettingError
 
 if TYPE_CHECKING:
+    from jury_judge.app.runs import CaseSource, Line, Survey
     from jury_judge.cases.files import CaseFiles
     from jury_judge.cli.run_end import Wanted
-    from jury_judge.runs import CaseSource, Line, Survey
 
 
 _GROUPS = {
@@ -179,7 +179,9 @@ def _run(
     simulate: dict[str, str],
 ) -> int:
     from jury_actors.court import CourtPlan
-    from jury_judge.budgets import ceiling, check_priced
+    from jury_judge.app.budgets import ceiling, check_priced
+    from jury_judge.app.runs import SURVEY_SECONDS, Run, fresh_run_id, sees_images
+    from jury_judge.app.settings import load_settings
     from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.place import asked_in_process
@@ -190,8 +192,6 @@ def _run(
     from jury_judge.cli.terminal import RunProgress, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
-    from jury_judge.runs import SURVEY_SECONDS, Run, fresh_run_id, sees_images
-    from jury_judge.settings import load_settings
 
     _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
     asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
@@ -281,9 +281,9 @@ def _wanted(
     fail_on: tuple[str, ...], fail_if: tuple[str, ...], junit_file: Path | None, markdown_file: Path | None
 ) -> "Wanted":
     from jury_judge.cli.run_end import Wanted
-    from jury_judge.reports import junit, markdown
-    from jury_judge.reports.fail_conditions import FailCondition, parse_fail_condition
-    from jury_judge.reports.report import check_report_place
+    from jury_judge.present.reports import junit, markdown
+    from jury_judge.present.reports.fail_conditions import FailCondition, parse_fail_condition
+    from jury_judge.present.reports.report import check_report_place
 
     try:
         asked = [parse_fail_condition(text) for text in fail_if]

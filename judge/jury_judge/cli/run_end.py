@@ -10,14 +10,14 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.holding import Held
 from jury_judge.cli.results import Results
 from jury_judge.cli.terminal import note
-from jury_judge.reports.fail_conditions import FailCondition, Judged
-from jury_judge.reports.judged_case import JudgedCase
-from jury_judge.reports.junit import junit
-from jury_judge.reports.markdown import markdown
-from jury_judge.reports.report import Report, write_report
-from jury_judge.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
-from jury_judge.views.counted import counted
-from jury_judge.views.durations import duration, rate
+from jury_judge.present.reports.fail_conditions import FailCondition, Judged
+from jury_judge.present.reports.judged_case import JudgedCase
+from jury_judge.present.reports.junit import junit
+from jury_judge.present.reports.markdown import markdown
+from jury_judge.present.reports.report import Report, write_report
+from jury_judge.present.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
+from jury_judge.text.durations import duration, rate
+from jury_judge.text.pluralize import counted
 
 
 class Wanted(NamedTuple):

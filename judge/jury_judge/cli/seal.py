@@ -11,7 +11,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids as debate_id_form
 from jury_judge.cli.options import resolved_store, seal_last_option, store_option
 from jury_judge.cli.seal_attesting import timestamp, witness
-from jury_judge.views.moments import moment
+from jury_judge.text.timestamps import moment
 
 if TYPE_CHECKING:
     from jury_store.seals.seal import Seal
@@ -89,7 +89,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def list_(store_url: str | None, *, as_json: bool) -> int:
     """List the seals, the smallest first: events, when, root, name of the key."""
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.visible_text import visible_line
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)

@@ -8,7 +8,7 @@ import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
-from jury_judge.views.moments import moment
+from jury_judge.text.timestamps import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,7 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
     code 5). Prints the cosigned note, to be kept elsewhere.
     """
     from jury_actors.sources import Sources
-    from jury_judge.attesting import ask_witness
+    from jury_judge.app.attesting import ask_witness
     from jury_judge.cli.seal_files import read_witnesses
     from jury_judge.cli.seal_reading import all_there, hashes, print_note, seal_of
     from jury_judge.cli.terminal import note
@@ -82,7 +82,7 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
     Prints when that was. The stamp is over the note as jury seal now printed it, without cosignatures.
     """
     from jury_actors.sources import Sources
-    from jury_judge.attesting import ask_authority
+    from jury_judge.app.attesting import ask_authority
     from jury_judge.cli.seal_files import read_authorities
     from jury_judge.cli.seal_reading import seal_of
     from jury_judge.cli.terminal import note

@@ -85,7 +85,7 @@ def command(
     from jury_judge.cli.interrupts import run_until_interrupted
     from jury_judge.cli.terminal import note
     from jury_judge.errors import SettingError
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
     from jury_judge.web.app import Gate, create_app
     from jury_judge.web.pages.routing import page_routes
     from jury_judge.web.server import listen, serving
@@ -132,9 +132,9 @@ def _panels(
     names: tuple[str, ...], url: str, simulate: dict[str, str], *, concurrency: int, store_patience: float
 ) -> "Mapping[str, MakeJury]":
     """How the Jury of each panel is made; each is made once now, so that what is wrong with it is said at once."""
+    from jury_judge.app.jury import Jury
     from jury_judge.cli.options import simulated
     from jury_judge.errors import SettingError
-    from jury_judge.jury import Jury
     from jury_judge.panels.files import load_panel
 
     prices = price_list(None)

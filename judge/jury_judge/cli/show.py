@@ -9,7 +9,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids, resolved_store, store_option
 
 if TYPE_CHECKING:
-    from jury_judge.debates import DebateReading
+    from jury_judge.app.debates import DebateReading
     from jury_store.event_store import EventStore
 
 
@@ -34,10 +34,10 @@ def command(
     as_json: bool,
 ) -> int:
     """Show one debate: the case, every evaluation and statement, the checks, the votes and the judgment."""
+    from jury_judge.app.debates import read_debate
     from jury_judge.cli.terminal import page_console
-    from jury_judge.debates import read_debate
-    from jury_judge.views.debate_view import render_debate
-    from jury_judge.views.result import collaborative_result
+    from jury_judge.cli.views.debate import render_debate
+    from jury_judge.present.result_lines import collaborative_result
     from jury_store.opening import open_store
 
     if as_events and full:
@@ -64,7 +64,7 @@ def command(
 
 def _show_prompts(reading: "DebateReading", step: str | None, *, marked: bool, as_json: bool) -> Exit:
     from jury_judge.cli.terminal import page_console
-    from jury_judge.views.prompts_view import prompts_data, prompts_page
+    from jury_judge.cli.views.prompts import prompts_data, prompts_page
 
     calls = [call for call in reading.exchanges if step in {None, call.step}]
     if not calls:
@@ -81,9 +81,9 @@ def _show_prompts(reading: "DebateReading", step: str | None, *, marked: bool, a
 
 def _show_events(store: "EventStore", debate_id: str, *, as_json: bool) -> Exit:
     from jury_events.ids import calls_stream, debate_stream
+    from jury_judge.app.debates import not_found
     from jury_judge.cli.terminal import page_console
-    from jury_judge.debates import not_found
-    from jury_judge.views.events_view import event_lines, events_page
+    from jury_judge.present.events_view import event_lines, events_page
 
     streams = store.read_streams([debate_stream(debate_id), calls_stream(debate_id)])
     if debate_stream(debate_id) not in streams:

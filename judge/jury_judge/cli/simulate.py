@@ -10,7 +10,7 @@ import click
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import pairs
 from jury_judge.errors import SettingError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 if TYPE_CHECKING:
     from jury_actors.providers.simulated.http.served import Served
@@ -104,7 +104,7 @@ async def _serve(script: "Script", seed: int, host: str, port: int, stopping: as
 
 
 def _line(served: "Served") -> str:
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
 
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"
     return (

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
-from jury_judge.spending import Spending
-from jury_judge.views.counted import counted
-from jury_judge.views.durations import duration, rate
-from jury_judge.views.visible_text import visible_line
+from jury_judge.app.spending import Spending
+from jury_judge.text.durations import duration, rate
+from jury_judge.text.pluralize import counted
+from jury_judge.text.visible_text import visible_line
 
 _MEANINGFUL = 0.5
 """Seconds before a rate says anything."""

@@ -96,9 +96,9 @@ def command(
     Names the first bad event of each stream and exits with 5 where something was altered. What each check can and
     cannot show is in docs/verification.md.
     """
+    from jury_judge.app.debates import must_be_known, must_exist
     from jury_judge.cli.seal_files import read_keys, read_note, read_trust
     from jury_judge.cli.terminal import Counting, note
-    from jury_judge.debates import must_be_known, must_exist
     from jury_replay.selection import Selection, processes_for
     from jury_replay.verify import verify
     from jury_store.opening import open_store
@@ -155,8 +155,8 @@ def _schema_failures(url: str) -> "Iterator[Failure]":
 
 
 def _tell(report: "Report", *, everything: bool) -> None:
-    from jury_judge.views.counted import counted
-    from jury_judge.views.visible_text import visible_line
+    from jury_judge.text.pluralize import counted
+    from jury_judge.text.visible_text import visible_line
 
     for failure in report.failures[:_SHOWN]:
         print(visible_line(str(failure), 1000))
@@ -184,7 +184,7 @@ def _tell(report: "Report", *, everything: bool) -> None:
 
 
 def _replays(report: "Report") -> str:
-    from jury_judge.views.counted import counted
+    from jury_judge.text.pluralize import counted
 
     if report.replayed is None:
         return "not replayed (--deep replays every debate)"

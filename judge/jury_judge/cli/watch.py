@@ -14,7 +14,7 @@ from jury_judge.cli.options import resolved_store, selection_options, store_opti
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_judge.live.feed import Feed, Opening
+    from jury_judge.present.live.feed import Feed, Opening
     from jury_store.event_store import EventStore
 
 _PROGRESS_SECONDS = 2.0
@@ -46,7 +46,7 @@ def command(
     from jury_judge.cli.options import selected
     from jury_judge.cli.terminal import note
     from jury_judge.errors import OutputClosed
-    from jury_judge.live.feed import Feed
+    from jury_judge.present.live.feed import Feed
     from jury_store.opening import open_store
 
     selection = selected(debate_ids, run_id, everything=everything, where=where)
@@ -75,7 +75,7 @@ def command(
 
 def _must_exist(store: "EventStore", debate_ids: Iterable[str]) -> None:
     from jury_events.ids import debate_stream
-    from jury_judge.debates import not_found
+    from jury_judge.app.debates import not_found
 
     for one in debate_ids:
         if not store.heads([debate_stream(one)]):
@@ -99,7 +99,7 @@ class _Watching:
     async def say_progress(self, store: "EventStore", run_id: str) -> None:
         """How far the run is, every few seconds where that changed."""
         from jury_judge.cli.terminal import note
-        from jury_judge.views.run_progress import run_progress
+        from jury_judge.cli.views.run_progress import run_progress
 
         while True:
             run = next((one for one in await asyncio.to_thread(store.runs) if one.run_id == run_id), None)
@@ -153,9 +153,9 @@ class _Watching:
             note(f"debate {debate_id} cannot be told: {error}")
 
     async def _tell(self, debate_id: str) -> None:
-        from jury_judge.live.forms import LIVE_EVENTS, LOG_EVENTS
-        from jury_judge.views.live_lines import LiveLines
-        from jury_judge.views.visible_text import visible_line
+        from jury_judge.cli.views.live_lines import LiveLines
+        from jury_judge.present.live.forms import LIVE_EVENTS, LOG_EVENTS
+        from jury_judge.text.visible_text import visible_line
 
         if self._as_json:
             async with self._feed.follow(debate_id, LIVE_EVENTS) as told:

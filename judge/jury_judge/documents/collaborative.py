@@ -9,6 +9,8 @@ from typing import ClassVar, Unpack
 from jury_debate.presets import ADK_SEQUENTIAL, PARALLEL_ROUNDS
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.verdict import Verdict
+from jury_judge.app.callbacks import OnEvent
+from jury_judge.app.jury import Jury
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.compatibility import warn_of
 from jury_judge.documents.held import DEFAULT_CASE_ID, judged_case
@@ -33,11 +35,9 @@ from jury_judge.documents.seating import (
     without_providers,
 )
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
-from jury_judge.jury import Jury
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import USE_COLLABORATIVE, Overrides, read_variables
-from jury_judge.results import CollaborativeEvaluationResult
-from jury_judge.telling import OnEvent
+from jury_judge.present.result_models import CollaborativeEvaluationResult
 
 _FINAL_JUDGE = "final_judge"
 

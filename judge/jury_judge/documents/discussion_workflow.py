@@ -16,6 +16,7 @@ from jury_debate.rules_v1.consensus import check_consensus
 from jury_events.case import Case
 from jury_events.consensus import ConsensusStatus
 from jury_events.ids import Step
+from jury_judge.app.callbacks import OnEvent
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.given_answers import GivenAnswer
 from jury_judge.documents.held import NO_ARTIFACTS, GivenJury, judged_case, one_scenario
@@ -32,8 +33,7 @@ from jury_judge.documents.juror_agents import (
 from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.errors import SettingError, condensed
-from jury_judge.results import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
-from jury_judge.telling import OnEvent
+from jury_judge.present.result_models import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
 
 THRESHOLD = 0.67
 """Two of three (document 002)."""

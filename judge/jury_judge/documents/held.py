@@ -9,16 +9,16 @@ from pydantic import ValidationError
 from jury_actors.juror import ProviderFactory
 from jury_debate.panel_spec import PanelSpec
 from jury_events.case import Case, Image, Scenario
+from jury_judge.app.callbacks import OnEvent
+from jury_judge.app.jury import Jury
+from jury_judge.app.runs import fresh_debate_id
 from jury_judge.cases.transcripts.builder import images_within_limits
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.given_answers import Given, GivenAnswers
 from jury_judge.documents.scenarios import asked_of
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.errors import SettingError, condensed
-from jury_judge.jury import Jury
-from jury_judge.results import CollaborativeJuryResult
-from jury_judge.runs import fresh_debate_id
-from jury_judge.telling import OnEvent
+from jury_judge.present.result_models import CollaborativeJuryResult
 
 DEFAULT_CASE_ID = "evaluation"
 

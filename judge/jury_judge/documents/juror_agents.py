@@ -31,8 +31,8 @@ from jury_judge.documents.seating import documents_fallbacks
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
 from jury_judge.errors import NoEvaluation, SettingError
 from jury_judge.panels.files import load_panel
-from jury_judge.results import CollaborativeJuryResult, JurorEvaluation, JurorStatement
-from jury_judge.views.visible_text import visible_line
+from jury_judge.present.result_models import CollaborativeJuryResult, JurorEvaluation, JurorStatement
+from jury_judge.text.visible_text import visible_line
 
 LANGUAGE: Language = "ja"
 """The documents' jurors are spoken to in Japanese."""

@@ -8,8 +8,8 @@ from typing import Any
 from jury_events.verdict import Verdict
 from jury_judge.documents.given_answers import GivenAnswer
 from jury_judge.errors import SettingError
-from jury_judge.results import DIMENSIONS
-from jury_judge.views.visible_text import visible_line
+from jury_judge.present.result_models import DIMENSIONS
+from jury_judge.text.visible_text import visible_line
 
 Opinions = Mapping[str, Any] | Iterable[Any]
 """Evaluations, or tables of their fields: by juror id, or in a list where each has its `juror_id`."""

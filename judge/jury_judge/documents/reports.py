@@ -16,7 +16,7 @@ from jury_events.errors import EventError
 from jury_events.panel import Language
 from jury_judge.documents.artifact_tools import ArtifactContext, Records, records_of
 from jury_judge.errors import SettingError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 Report = Records | Mapping[str, Any]
 """Decoded JSONL records in a list; or an object that holds such a list under one of `RECORD_NAMES`, or has at least one

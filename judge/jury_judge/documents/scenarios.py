@@ -10,8 +10,8 @@ from jury_events.case import Scenario
 from jury_events.value import Value
 from jury_judge.documents.questions import ExecutionResult, QuestionSpec
 from jury_judge.errors import SettingError, condensed
-from jury_judge.results import CollaborativeJuryResult
-from jury_judge.views.visible_text import visible_line
+from jury_judge.present.result_models import CollaborativeJuryResult
+from jury_judge.text.visible_text import visible_line
 
 Question = case.QuestionSpec | str | Mapping[str, Any]
 Execution = case.ExecutionResult | str | Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import Generic, TypedDict, TypeVar
 
 from jury_actors.prices import Prices
 from jury_actors.providers.simulated.script import Script
-from jury_judge.jury import Jury
+from jury_judge.app.jury import Jury
 
 J = TypeVar("J", bound=Jury)
 

@@ -9,7 +9,7 @@ from jury_judge.errors import PanelFileError
 from jury_judge.panels.document import in_our_words
 from jury_judge.panels.files import check_judge
 from jury_judge.panels.variables import Overrides, apply
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 _NO_OVERRIDES = Overrides()
 

@@ -13,7 +13,7 @@ from jury_events.unknown_fields import first_complaint, hint
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 MAX_BYTES = 1 << 20
 JURIES = ("documents", "current")

@@ -7,7 +7,7 @@ from typing import Any
 from jury_actors.providers.endpoints import Endpoint, Endpoints, ProviderName
 from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, known_providers
 from jury_judge.panels.document import PanelDocument
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 FIELD = "providers"
 

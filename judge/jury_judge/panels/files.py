@@ -18,7 +18,7 @@ from jury_judge.panels import endpoints, redaction_rules
 from jury_judge.panels.document import JURIES, PanelDocument, in_our_words, read_document
 from jury_judge.panels.prompt_files import with_prompts
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 _NO_OVERRIDES = Overrides()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_events.panel import MOST_SEATS
 from jury_judge.panels.document import PanelDocument, read_text
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 FIELD = "prompt_file"
 

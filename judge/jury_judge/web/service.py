@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jury_events.ids import debate_stream
-from jury_judge.live.feed import MOST_READERS, Feed
+from jury_judge.present.live.feed import MOST_READERS, Feed
 from jury_judge.web.submissions import MakeJury, Submissions
 from jury_store.event_store import EventStore
 from jury_store.sqlite_lock import Holder, holder_of

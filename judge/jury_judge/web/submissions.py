@@ -17,11 +17,11 @@ from jury_events.errors import JuryError
 from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
+from jury_judge.app.jury import Jury
+from jury_judge.app.runs import fresh_debate_id, fresh_run_id
 from jury_judge.errors import CaseFileError, NotHeldHere, TooManySubmissions
-from jury_judge.jury import Jury
-from jury_judge.live.feed import Feed, Opening
-from jury_judge.runs import fresh_debate_id, fresh_run_id
-from jury_judge.views.visible_text import visible_line
+from jury_judge.present.live.feed import Feed, Opening
+from jury_judge.text.visible_text import visible_line
 from jury_judge.web.claims import Claim, Kind, claim
 from jury_store.event_store import EventStore
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from jury_judge.cases.containers.arrow_values import converter, plain_type
 from jury_judge.cases.containers.row import Origin, Row
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 MAX_COLUMNS = 10_000
 _BATCH_BYTES = 4 << 20

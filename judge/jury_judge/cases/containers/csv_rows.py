@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from jury_judge.cases.containers.json_rows import BOM
 from jury_judge.cases.containers.row import Origin, Row
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 MAX_ROW = 64 * 1024 * 1024
 """Bytes of one row, and so of one cell."""

@@ -9,7 +9,7 @@ from jury_judge.cases.containers.row import Origin, Row, kind_of
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.cases.containers.zip_members import ZipMembers
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"

@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_judge.cases.containers.row import Row, RowData, Selection, kind_of, rows_of_list
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 EVAL_KEY = "_eval"
 """Where a sample of an Inspect log has the log's `eval` object: task, model, dataset."""

@@ -12,7 +12,7 @@ from jury_judge.cases.containers.row import Origin
 from jury_judge.cases.containers.saved_datasets import METADATA, saved_members
 from jury_judge.cases.containers.splits import Member, check_shards, of_split, split_of
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 
 class Source(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from json import JSONDecodeError
 from typing import Any
 
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)

@@ -10,7 +10,7 @@ from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import json_kind
 from jury_judge.cases.transcripts.reading import read_messages
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 
 _OF_AN_EXECUTION = frozenset({"response", "messages", "error"})
 _PLAIN = (

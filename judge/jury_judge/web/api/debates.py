@@ -13,12 +13,12 @@ from jury_events.conditions import Condition, parse_conditions
 from jury_events.envelope import StoredEvent
 from jury_events.ids import RUN_ID, calls_stream, debate_stream
 from jury_events.verdict import Verdict
-from jury_judge.debates import read_debate
-from jury_judge.excerpts import Excerpt, excerpts
-from jury_judge.grids import grid_of
-from jury_judge.views.events_view import hash_text
-from jury_judge.views.moments import moment
-from jury_judge.views.result import collaborative_result
+from jury_judge.app.debates import read_debate
+from jury_judge.app.excerpts import Excerpt, excerpts
+from jury_judge.app.grids import grid_of
+from jury_judge.present.events_view import hash_text
+from jury_judge.present.result_lines import collaborative_result
+from jury_judge.text.timestamps import moment
 from jury_judge.web.api.forms import (
     MOST_ROWS,
     DebateLine,

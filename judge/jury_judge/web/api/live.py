@@ -13,10 +13,10 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
-from jury_judge.live.channel import Reader
-from jury_judge.live.forms import FRAMES, PROGRESS, SSE, Form
-from jury_judge.live.points import START, Point, parse_point
-from jury_judge.live.schema import schema_text
+from jury_judge.present.live.channel import Reader
+from jury_judge.present.live.forms import FRAMES, PROGRESS, SSE, Form
+from jury_judge.present.live.points import START, Point, parse_point
+from jury_judge.present.live.schema import schema_text
 from jury_judge.web.api.problems import Problem, Refused, complaint, described, problem_of, status_of
 from jury_judge.web.api.serving import DebateName, Serving, no_debate
 from jury_judge.web.service import Service

@@ -25,7 +25,7 @@ from jury_judge.errors import (
     TooManyReaders,
     TooManySubmissions,
 )
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 from jury_replay.errors import DebateMissing
 from jury_store.errors import StoreDamaged, StoreError
 

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from jury_events.ids import DEBATE_ID
-from jury_judge.kinds import Kind
-from jury_judge.views.comparison_object import debates_object, runs_object
+from jury_judge.app.comparison_object import debates_object, runs_object
+from jury_judge.app.comparison_target import Kind
 from jury_judge.web.api.forms import MOST_ROWS, Compared, Health, Rows, RunLine, Writer
 from jury_judge.web.api.problems import Refused, described
 from jury_judge.web.api.serving import AT_MOST, Limit, RunName, Serving, row_table

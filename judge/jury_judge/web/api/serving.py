@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Query
 from starlette.requests import HTTPConnection
 
 from jury_events.ids import DEBATE_ID, RUN_ID, debate_stream
-from jury_judge.views.moments import moment
+from jury_judge.text.timestamps import moment
 from jury_judge.web.api.forms import MOST_ROWS
 from jury_judge.web.api.problems import Refused
 from jury_judge.web.service import Service

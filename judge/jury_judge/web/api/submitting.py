@@ -9,7 +9,7 @@ from jury_events.case import Case
 from jury_judge.cases.columns import with_own_names
 from jury_judge.cases.given import case_of
 from jury_judge.errors import CaseFileError
-from jury_judge.views.visible_text import visible_line
+from jury_judge.text.visible_text import visible_line
 from jury_judge.web.api.forms import EvaluationAsked, Links, RunAsked, Under
 from jury_judge.web.api.problems import Refused, described, problem_of
 from jury_judge.web.api.serving import DebateName, RunName, Serving, no_debate

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse
 
 from jury_events.panel import Language
 from jury_judge.errors import JudgeError
-from jury_judge.views.words import WORDS
+from jury_judge.present.words import WORDS
 from jury_judge.web.pages.languages import COOKIE, chosen_language
 from jury_judge.web.pages.rendering import rendered
 from jury_judge.web.words.catalogues import PAGE_WORDS

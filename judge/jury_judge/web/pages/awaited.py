@@ -11,7 +11,7 @@ from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementM
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
-from jury_judge.views.debate_record import DebateRecord, role_of
+from jury_judge.present.debate_record import DebateRecord, role_of
 from jury_judge.web.pages.spoken import CallLine
 
 State = Literal["asked", "retried", "answered", "queued"]

@@ -9,7 +9,7 @@ from jury_events.case import Case, Scenario
 from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
 from jury_events.parts import PartRef
-from jury_judge.views.case_view import Pictures, pictures_sent
+from jury_judge.present.case_view import Pictures, pictures_sent
 from jury_judge.web.pages.texts import Text, TextShelf
 from jury_judge.web.pages.transcript_blocks import TranscriptBlocks, transcript_blocks
 

@@ -5,11 +5,11 @@ from typing import NamedTuple
 from jury_debate.recorded_panel import Difference, panel_differences
 from jury_events.errors import EventError
 from jury_events.verdict import Verdict
-from jury_judge.comparison import DebateComparison, compare_debates
-from jury_judge.debates import panel_of, read_debate, rows_of_run, same_case
-from jury_judge.kinds import Kind, kind_of
-from jury_judge.run_comparison import Flip, RunComparison, compare_runs
-from jury_judge.views.debate_record import read_record, role_of
+from jury_judge.app.comparison import DebateComparison, compare_debates
+from jury_judge.app.comparison_target import Kind, kind_of
+from jury_judge.app.debates import panel_of, read_debate, rows_of_run, same_case
+from jury_judge.app.run_comparison import Flip, RunComparison, compare_runs
+from jury_judge.present.debate_record import read_record, role_of
 from jury_store.event_store import EventStore
 
 SHOWN = 200

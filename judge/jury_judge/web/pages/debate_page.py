@@ -12,9 +12,9 @@ from jury_events.judgment import Judgment
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
-from jury_judge.views.answered import given, is_simulated
-from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
-from jury_judge.views.position_changes import position_changes
+from jury_judge.present.answered_by import given, is_simulated
+from jury_judge.present.debate_record import DebateRecord, Ending, read_record, role_of
+from jury_judge.present.position_changes import position_changes
 from jury_judge.web.pages.awaited import NOBODY, AwaitedInPhase, awaited
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.debate_reading import PageReading

@@ -7,8 +7,8 @@ from jury_events.debate_events import DebateOpened, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
-from jury_judge.debates import not_found
-from jury_judge.views.debate_record import read_record
+from jury_judge.app.debates import not_found
+from jury_judge.present.debate_record import read_record
 from jury_judge.web.pages.spoken import CallLine
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jury_events.panel import Language
-from jury_judge.views.events_view import EventLine, event_lines, hash_text
+from jury_judge.present.events_view import EventLine, event_lines, hash_text
 from jury_judge.web.pages.debate_reading import PageReading
 
 PAGE = 200

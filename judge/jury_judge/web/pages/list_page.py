@@ -9,9 +9,9 @@ from typing import NamedTuple
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import debate_stream
-from jury_judge.excerpts import Excerpt, excerpts
-from jury_judge.views.answered import given_in
-from jury_judge.views.position_changes import change_counts, position_changes
+from jury_judge.app.excerpts import Excerpt, excerpts
+from jury_judge.present.answered_by import given_in
+from jury_judge.present.position_changes import change_counts, position_changes
 from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
 from jury_judge.web.pages.list_query import ListQuery
 from jury_store.debate_rows import DebateRow

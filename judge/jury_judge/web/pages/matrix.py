@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
-from jury_judge.comparison import Position, positions
-from jury_judge.views.debate_record import DebateRecord, role_of
+from jury_judge.app.comparison import Position, positions
+from jury_judge.present.debate_record import DebateRecord, role_of
 
 
 class Cell(NamedTuple):

@@ -8,9 +8,9 @@ from starlette.responses import Response, StreamingResponse
 from jury_events.conditions import parse_field
 from jury_events.errors import EventError
 from jury_events.ids import is_debate_id, is_run_id
+from jury_judge.app.comparison_target import KINDS
+from jury_judge.app.groups import fields_there, grouped
 from jury_judge.cases.transcripts.builder import picture_type
-from jury_judge.groups import fields_there, grouped
-from jury_judge.kinds import KINDS
 from jury_judge.web.pages.asked import Asked, NoSuchPage, number
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page

@@ -11,11 +11,11 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from jury_events.ids import unescape
-from jury_judge.views.case_facts import case_facts, losses_line
-from jury_judge.views.consensus_line import reached_line
-from jury_judge.views.moments import moment
-from jury_judge.views.terms import term
-from jury_judge.views.visible_text import visible
+from jury_judge.present.case_facts import case_facts, losses_line
+from jury_judge.present.consensus_line import reached_line
+from jury_judge.present.terms import term
+from jury_judge.text.timestamps import moment
+from jury_judge.text.visible_text import visible
 from jury_judge.web.pages.figures import amount, dollars, points, share, size
 
 _PACKAGE = "jury_judge.web"

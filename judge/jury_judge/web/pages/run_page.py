@@ -10,8 +10,8 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import Step, debate_stream
 from jury_events.verdict import Verdict
-from jury_judge.views.answered import given_in
-from jury_judge.views.position_changes import position_changes
+from jury_judge.present.answered_by import given_in
+from jury_judge.present.position_changes import position_changes
 from jury_judge.web.charts import Columns, Path, Segment, columns, growing_line, stacked_bar
 from jury_store.debate_rows import DebateRow, RunRow
 from jury_store.event_store import EventStore

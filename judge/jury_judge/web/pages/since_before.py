@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from jury_events.verdict import Verdict
-from jury_judge.views.text_changes import Piece, text_changes
 from jury_judge.web.pages.spoken import Held, Said
+from jury_judge.web.pages.text_changes import Piece, text_changes
 from jury_judge.web.pages.texts import Text
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from hashlib import sha256
 
 from jury_events.panel import Language
-from jury_judge.views.words import WORDS
+from jury_judge.present.words import WORDS
 from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.exchange_page import ExchangeShelf

@@ -19,8 +19,8 @@ from jury_events.transcript import (
     ToolResult,
     Transcript,
 )
-from jury_judge.views.case_view import Pictures
-from jury_judge.views.json_layout import laid_out
+from jury_judge.present.case_view import Pictures
+from jury_judge.web.pages.json_layout import laid_out
 from jury_judge.web.pages.texts import Text, TextShelf
 
 ITEMS = 200

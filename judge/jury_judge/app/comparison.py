@@ -1,0 +1,164 @@
+"""Two debates side by side: cases, panels, results, and every seat's position in every round. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from jury_debate.recorded_panel import Difference, panel_differences
+from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.evaluation import Evaluation
+from jury_events.verdict import Verdict
+from jury_judge.app.debates import DebateReading
+from jury_judge.present.answered_by import given_in_phase_1, given_in_statement
+from jury_judge.present.debate_record import DebateRecord, Status, read_record
+from jury_judge.present.position_changes import PositionChanges
+
+Kind = Literal["own", "synthetic", "stale", "abstained"]
+
+
+class Position(NamedTuple):
+    """What a seat holds after a round (0: phase 1).
+
+    own: it said so then. synthetic: its answer was blocked, and a neutral one stands in. stale: it gave no answer, and
+    an earlier one stands. abstained: it never held one; verdict and score (points, 0-100) are None. `changed`: it is
+    the seat's own, and another than its latest own one.
+    """
+
+    verdict: Verdict | None
+    score: float | None
+    kind: Kind
+    changed: bool = False
+
+
+class Row(NamedTuple):
+    """One seat in one round on both sides; None where that side has no such round or seat, or did not come so far.
+
+    The final judge has neither a juror id nor a round.
+    """
+
+    juror_id: str | None
+    round: int | None
+    a: Position | None
+    b: Position | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the sides hold different things."""
+        return self.a != self.b
+
+
+class Side(NamedTuple):
+    """One debate as a whole; what has not happened is None. Cost in US dollars, None where it is not known."""
+
+    debate_id: str
+    case_id: str
+    run_id: str | None
+    forked_from: str | None
+    panel: str
+    status: Status
+    verdict: Verdict | None
+    score: int | None
+    total_rounds: int
+    end_reason: str | None
+    method: str
+    decided_by: str | None
+    quorum_met: bool | None
+    calls: int
+    cost: float | None
+
+
+class DebateComparison(NamedTuple):
+    """`same_case` compares the cases' texts (None: one was erased); `panel` what the panels differ in, A before B."""
+
+    a: Side
+    b: Side
+    same_case: bool | None
+    panel: tuple[Difference, ...]
+    rows: tuple[Row, ...]
+
+
+def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
+    """Put two debates side by side, whether they are over or not.
+
+    Raises:
+        JudgeError: the events of one do not begin with its opening.
+    """
+    records = read_record(a.events), read_record(b.events)
+    held_a, held_b = (positions(record) for record in records)
+    rows = tuple(Row(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b}))
+    cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
+    return DebateComparison(
+        a=_side(a, records[0]),
+        b=_side(b, records[1]),
+        same_case=None if None in cases else cases[0] == cases[1],
+        panel=panel_differences(a.panel, b.panel),
+        rows=rows,
+    )
+
+
+_Place = tuple[str | None, int | None]
+
+
+def _places(records: Iterable[DebateRecord], held: Mapping[_Place, Position]) -> list[_Place]:
+    """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
+    jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
+    last = max((number for _, number in held if number is not None), default=-1)
+    places: list[_Place] = [(juror, number) for number in range(last + 1) for juror in jurors]
+    return [place for place in (*places, (None, None)) if place in held]
+
+
+def positions(record: DebateRecord) -> dict[_Place, Position]:
+    """What each seat holds after each round in which it was heard, by juror id and round (0: phase 1).
+
+    The final judge's evaluation comes last; it has neither a juror id nor a round.
+    """
+    found: dict[_Place, Position] = {}
+    latest: dict[str, Position] = {}
+    changes = PositionChanges()
+    heard = [(0, said) for said in record.phase_1]
+    for number, said in (*heard, *((held.started.round, one) for held in record.rounds for one in held.spoken)):
+        match said:
+            case JurorEvaluated():
+                changes.take(given_in_phase_1(said))
+                position = _held(said.evaluation)
+            case StatementMade():
+                own = changes.take(given_in_statement(said)) == "own"
+                position = _held(said.statement.evaluation, changed=own)
+            case JurorAbstained():
+                before = latest.get(said.juror_id)
+                position = (
+                    Position(None, None, "abstained")
+                    if before is None
+                    else before._replace(kind="stale", changed=False)
+                )
+        found[said.juror_id, number] = latest[said.juror_id] = position
+    if record.judgment is not None and record.judgment.judgment.judge is not None:
+        found[None, None] = _held(record.judgment.judgment.judge)
+    return found
+
+
+def _held(evaluation: Evaluation, *, changed: bool = False) -> Position:
+    return Position(evaluation.verdict, evaluation.overall, "synthetic" if evaluation.synthetic else "own", changed)
+
+
+def _side(reading: DebateReading, record: DebateRecord) -> Side:
+    opened, forked = record.opened, record.forked
+    completed = record.ending if isinstance(record.ending, DebateCompleted) else None
+    judgment = record.judgment.judgment if record.judgment else None
+    costs = [exchange.cost for exchange in reading.exchanges]
+    return Side(
+        debate_id=opened.debate_id,
+        case_id=opened.case_id,
+        run_id=opened.run_id,
+        forked_from=f"{forked.origin} @ {forked.version}" if forked else None,
+        panel=opened.panel.name,
+        status=record.status,
+        verdict=completed.final_verdict if completed else None,
+        score=completed.final_score if completed else None,
+        total_rounds=completed.total_rounds if completed else sum(held.check is not None for held in record.rounds),
+        end_reason=completed.end_reason if completed else None,
+        method=opened.panel.final.method,
+        decided_by=judgment.decided_by.value if judgment else None,
+        quorum_met=judgment.quorum_met if judgment else None,
+        calls=len(costs),
+        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )

@@ -1,0 +1,187 @@
+"""Debates read from the store: one whole, a run line by line, or what two of them judge."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.recorded_panel import IMAGES_SINCE, Difference, panel_differences, recorded_panel
+from jury_events.codec import DebateEvent, decode
+from jury_events.debate_events import DebateOpened
+from jury_events.envelope import StoredEvent
+from jury_events.errors import EventError, MalformedBody
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
+from jury_events.local_facts import NOTHING_LOCAL, LocalFacts, local_facts
+from jury_events.parts import encode_digest
+from jury_judge.errors import DebateNotFound
+from jury_judge.present.debate_record import read_record
+from jury_judge.text.visible_text import visible_line
+from jury_replay.selection import Selection
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+
+_PAGE = 1000
+
+
+class DebateReading(NamedTuple):
+    """The streams decoded, and the texts by the 43 characters of their references (erased ones are left out)."""
+
+    events: list[DebateEvent]
+    exchanges: list[ExchangeRecorded]
+    texts: dict[str, bytes]
+    local: LocalFacts = NOTHING_LOCAL
+
+    @property
+    def opened(self) -> DebateOpened:
+        """The opening event.
+
+        Raises:
+            JudgeError: the stream does not begin with it.
+        """
+        return read_record(self.events[:1]).opened
+
+    @property
+    def panel(self) -> ResolvedPanel:
+        """Who sat, and under which rules; erased charges are left out."""
+        return recorded_panel(self.opened, self.texts)
+
+
+def not_found(debate_id: str) -> DebateNotFound:
+    """The error that says so."""
+    return DebateNotFound(
+        f"there is no debate {visible_line(debate_id)!r} in this store; `jury list` shows those that there are"
+    )
+
+
+def events_gone(debate_id: str) -> EventError:
+    """The error for a debate that the lists know and the log does not hold any more."""
+    return EventError(f"the events of debate {debate_id} are gone from the store; see jury verify {debate_id}")
+
+
+def read_debate(store: EventStore, debate_id: str) -> DebateReading:
+    """Everything that the store holds of a debate.
+
+    Raises:
+        DebateNotFound: there is none of that id.
+        EventError: a stored body does not decode.
+    """
+    streams = store.read_streams(streams_of(debate_id))
+    try:
+        events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
+        exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
+    except MalformedBody as error:
+        raise _unreadable(debate_id, str(error)) from error
+    if events and not isinstance(events[0], DebateOpened):
+        raise _unreadable(debate_id, f"event 1 of {debate_stream(debate_id)} does not open the debate")
+    if not events:
+        raise not_found(debate_id)
+    return DebateReading(
+        events=[event for event in events if not isinstance(event, ExchangeRecorded)],
+        exchanges=[event for event in exchanges if isinstance(event, ExchangeRecorded)],
+        texts={encode_digest(digest): part.content for digest, part in store.parts(debate_id).items()},
+        local=local_facts(streams.get(local_stream(debate_id), [])),
+    )
+
+
+def _unreadable(debate_id: str, why: str) -> MalformedBody:
+    return MalformedBody(
+        f"{why}; jury verify {debate_id} looks at all of it, "
+        f"jury db quarantine {debate_id} --by WHO --reason WHY sets it aside"
+    )
+
+
+def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
+    """Who sits in a debate, and under which rules; erased charges are left out.
+
+    Raises:
+        EventError: its opening event is gone, or does not decode.
+    """
+    return _panel(store, debate_id, _opening(store, debate_id))
+
+
+def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[Difference, ...]:
+    """What a panel differs in from that of a debate which is to go on with it.
+
+    Raises:
+        EventError: as of `panel_of`.
+    """
+    events = store.read_stream(debate_stream(debate_id))
+    before = _panel(store, debate_id, _opened(events, debate_id))
+    return panel_differences(before, now, images=events[0].schema >= IMAGES_SINCE)
+
+
+def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
+    refs = [piece.text for piece in opened.pieces if piece.name.startswith("charge/")]
+    parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
+    return recorded_panel(opened, {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts})
+
+
+def same_case(store: EventStore, one: str, other: str) -> bool | None:
+    """Whether two debates judge the same, by the texts of their cases; None where one was erased.
+
+    Raises:
+        EventError: an opening event is gone, or does not decode.
+    """
+    texts = []
+    for debate_id in (one, other):
+        ref = _opening(store, debate_id).case
+        part = store.parts(debate_id, [ref.digest]).get(ref.digest)
+        if part is None:
+            return None
+        texts.append(part.content)
+    return texts[0] == texts[1]
+
+
+def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
+    """The debates of a run in the order in which they opened, read as they are needed."""
+    after = 0
+    while rows := store.debates(run_id=run_id, limit=_PAGE, after=after):
+        yield from rows
+        after = rows[-1].position
+
+
+def _opening(store: EventStore, debate_id: str) -> DebateOpened:
+    return _opened(store.read_stream(debate_stream(debate_id)), debate_id)
+
+
+def _opened(events: Sequence[StoredEvent], debate_id: str) -> DebateOpened:
+    opened = decode(events[0]) if events else None
+    if not isinstance(opened, DebateOpened):
+        raise events_gone(debate_id)
+    return opened
+
+
+def must_exist(store: "EventStore", selection: "Selection") -> None:
+    """A mistyped name must not pass for debates without a finding.
+
+    Raises:
+        DebateNotFound: the store holds no debate of a name that is selected, or none of which the conditions hold.
+    """
+    of_run = selection._replace(where=())
+    if selection.run_id is not None and not next(of_run.chunks(store, 1), ()):
+        raise DebateNotFound(
+            f"there is no debate of a run {selection.run_id!r} in this store; `jury list --runs` shows the runs"
+        )
+    if selection.where and not next(selection.chunks(store, 1), ()):
+        conditions = visible_line(" and ".join(map(str, selection.where)), 300)
+        raise DebateNotFound(
+            f"no debate that is selected has {conditions}; `jury list --group-by FIELD` shows the values that there are"
+        )
+    heads = store.heads([debate_stream(one) for one in selection.debate_ids or ()])
+    for one in selection.debate_ids or ():
+        if debate_stream(one) not in heads:
+            raise not_found(one)
+
+
+def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
+    """As `must_exist`, for whoever looks for damage: a debate that was cut to whatever is left of it is known.
+
+    Raises:
+        DebateNotFound: the store holds nothing of a debate: no event, head, text or seal, and no line of a list.
+    """
+    heads = store.heads([stream for one in debate_ids for stream in streams_of(one)])
+    for one in debate_ids:
+        if heads.keys().isdisjoint(streams_of(one)) and not (
+            store.debate(one) or store.read_streams(streams_of(one)) or store.parts(one) or store.origin(one)
+        ):
+            raise DebateNotFound(f"{not_found(one)}; jury verify --all finds what was deleted whole")

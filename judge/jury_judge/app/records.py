@@ -1,0 +1,288 @@
+"""A store and what is read of it: results, records, live events, replays, rescorings. No model is asked."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from jury_events.conditions import Condition, parse_conditions
+from jury_events.value import DebateId
+from jury_judge.app.debates import DebateReading, must_exist, read_debate
+from jury_judge.app.grids import grid_of
+from jury_judge.errors import JuryClosed, SettingError, condensed
+from jury_judge.present.live.feed import Feed
+from jury_judge.present.live.forms import LIVE_EVENTS, LiveEvent
+from jury_judge.present.live.points import START, parse_point
+from jury_judge.present.result_lines import collaborative_result
+from jury_judge.present.result_models import CollaborativeJuryResult, result_model
+from jury_judge.text.visible_text import visible_line
+from jury_migrations.upgrading import upgrade
+from jury_replay.replay import Replayed, replay_chunk
+from jury_replay.rescoring.rescore import rescore
+from jury_replay.rescoring.rows import Problem, Row
+from jury_replay.rescoring.settings import Mode
+from jury_replay.selection import Selection
+from jury_store.debate_rows import DebateRow
+from jury_store.errors import StoreClosed, StoreMissing
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Where = str | Condition | Iterable[str | Condition]
+"""One condition on cases, or several, all of which must hold."""
+
+_PAGE = 1000
+
+
+class Records:
+    """The debates of a store, for as long as `async with` lasts; others may write to it meanwhile.
+
+    Args:
+        store_url: `sqlite:///PATH` or `postgresql://…`; made where there is none.
+    """
+
+    def __init__(self, store_url: str) -> None:
+        self.store_url = store_url
+        self._store: EventStore | None = None
+        self._feed: Feed | None = None
+
+    @property
+    def store(self) -> EventStore:
+        """The store, open for reading.
+
+        Raises:
+            JuryClosed: outside of `async with`.
+        """
+        if self._store is None:
+            raise _outside(self)
+        return self._store
+
+    @property
+    def feed(self) -> Feed:
+        """What debates of the store tell while they are held, whoever holds them.
+
+        Raises:
+            JuryClosed: outside of `async with`.
+        """
+        if self._feed is None:
+            raise _outside(self)
+        return self._feed
+
+    async def __aenter__(self) -> Self:
+        """Open the store for reading.
+
+        Raises:
+            JuryClosed: it is open already.
+            StoreError: it cannot be opened, or made.
+        """
+        if self._store is not None:
+            raise JuryClosed(f"this {type(self).__name__} is open already: use what is open, or make another one")
+        self._store = await asyncio.to_thread(_opened, self.store_url)
+        self._feed = Feed(self._store)
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Stop what runs, and let go of the store."""
+        await self._let_go()
+
+    async def _let_go(self) -> None:
+        async with AsyncExitStack() as stack:
+            if self._store is not None:
+                stack.callback(self._store.close)
+            if self._feed is not None:
+                self._feed.fail(_left())
+                stack.push_async_callback(self._feed.close)
+        self._store = self._feed = None
+
+    async def events(
+        self, debate_id: str, after: str | None = None, *, follow: bool = True
+    ) -> AsyncGenerator[LiveEvent, None]:
+        """The live events of a debate, whoever holds it: those so far, then each as it happens, to its end.
+
+        Args:
+            debate_id: of the debate; one that is not opened yet is waited for.
+            after: the id of the last event that was seen.
+            follow: wait for more; else give those so far.
+
+        Raises:
+            SettingError: no debate can have that id.
+            BadPoint: `after` is no event's id.
+            TooManyReaders: too many follow debates already.
+        """
+        check_debate_id(debate_id)
+        point = START if after is None else parse_point(after)
+        async with self.feed.follow(debate_id, LIVE_EVENTS, point) as reader:
+            if not follow:
+                for one in await reader.so_far():
+                    yield one
+                return
+            async for one in reader:
+                yield one
+
+    async def read(self, debate_id: str) -> DebateReading:
+        """Everything that the store holds of a debate: its events, its model calls, its texts.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        check_debate_id(debate_id)
+        return await self._read(read_debate, debate_id)
+
+    async def result(self, debate_id: str) -> CollaborativeJuryResult:
+        """What a debate came to, or has come to so far.
+
+        Raises:
+            DebateNotFound: there is none of that id.
+        """
+        check_debate_id(debate_id)
+        return await self._read(_result, debate_id)
+
+    async def debates(
+        self, *, run_id: str | None = None, where: Where = (), unfinished: bool = False
+    ) -> AsyncGenerator[DebateRow, None]:
+        """One row a debate, in the order in which they opened, read as they are needed.
+
+        Args:
+            run_id: only those of this run.
+            where: conditions on the cases (docs/filtering.md), as `"tags~refund"`; all must hold.
+            unfinished: only those that are not completed, failed or cancelled.
+
+        Raises:
+            BadCondition: a condition is none.
+        """
+        conditions = _conditions(where)
+        after = 0
+        while rows := await self._read(
+            _page, run_id=run_id, unfinished=unfinished, where=conditions, limit=_PAGE, after=after
+        ):
+            for row in rows:
+                yield row
+            after = rows[-1].position
+
+    async def replay(self, debate_id: str) -> Replayed:
+        """Whether what is recorded of a debate follows from what its models said; no model is asked.
+
+        Raises:
+            DebateMissing: there is none of that id.
+        """
+        check_debate_id(debate_id)
+        return (await self._read(replay_chunk, [debate_id]))[0]
+
+    async def rescore(
+        self,
+        debate_ids: str | Iterable[str] | None = None,
+        *,
+        settings: Mapping[str, Any],
+        run_id: str | None = None,
+        where: Where = (),
+        mode: Mode = "strict",
+    ) -> list[Row | Problem]:
+        """What recorded debates come to under other settings; no model is asked, nothing is written.
+
+        Args:
+            debate_ids: which debates; None is those of `run_id`, else all.
+            settings: by key (`docs/rescoring.md`) a value, or a list of values to try; several keys make a grid.
+            run_id: a run.
+            where: conditions on the cases (docs/filtering.md), which choose among those of a run, or all.
+            mode: `strict`, or `recount`, which holds every recorded position fixed.
+
+        Raises:
+            SettingError, SettingRefused: a setting is not understood, or the mode cannot answer it.
+            BadCondition: a condition is none.
+            DebateNotFound: there is no debate of that id, of that run, or of which the conditions hold.
+        """
+        if mode not in get_args(Mode):
+            raise SettingError(f"mode: must be {' or '.join(get_args(Mode))}, not {visible_line(repr(mode), 80)}")
+        if not isinstance(settings, Mapping):
+            raise SettingError(f"settings: must be a table KEY: value, not a {type(settings).__name__}")
+        ids = (debate_ids,) if isinstance(debate_ids, str) else None if debate_ids is None else tuple(debate_ids)
+        for one in ids or ():
+            check_debate_id(one)
+        conditions = _conditions(where)
+        if ids is not None and conditions:
+            raise SettingError("where: it chooses among the debates of a run, or all; leave debate_ids out")
+        selection = Selection(ids, run_id, conditions)
+        grid = grid_of(settings)
+
+        def rows(store: EventStore) -> list[Row | Problem]:
+            must_exist(store, selection)
+            found = rescore(store, selection, grid, mode=mode)
+            return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
+
+        return await self._read(rows)
+
+    async def _read(self, reading: Callable[Concatenate[EventStore, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with while_open():
+            return await asyncio.to_thread(reading, self.store, *args, **kwargs)
+
+
+def _conditions(where: Where) -> tuple[Condition, ...]:
+    texts = (where,) if isinstance(where, str | Condition) else where
+    return parse_conditions(map(str, texts))
+
+
+def _page(store: EventStore, /, **asked: Any) -> list[DebateRow]:
+    return store.debates(**asked)
+
+
+def check_debate_id(debate_id: Any) -> None:
+    """Refuse what cannot name a debate.
+
+    Raises:
+        SettingError: it cannot.
+    """
+    try:
+        _DEBATE_ID.validate_python(debate_id)
+    except ValidationError as error:
+        shown = visible_line(repr(debate_id), 80)
+        raise SettingError(f"debate_id: {shown} cannot be one ({condensed(error)})") from error
+
+
+_DEBATE_ID = TypeAdapter(DebateId)
+
+
+@contextmanager
+def while_open() -> Iterator[None]:
+    """A store that is closed meanwhile was left by its owner, who is told so.
+
+    Raises:
+        JuryClosed: it was.
+    """
+    try:
+        yield
+    except StoreClosed as error:
+        raise _left() from error
+
+
+def _left() -> JuryClosed:
+    return JuryClosed("its `async with` was left meanwhile; the same call goes on from where it stands")
+
+
+def _outside(records: Records) -> JuryClosed:
+    name = type(records).__name__
+    return JuryClosed(f"the store is not open, or was left: use {name} in `async with {name}(...) as ...:`")
+
+
+_OPENING = threading.Lock()
+"""One at a time: a store that is being created is locked, and whoever opens it then would be refused."""
+
+
+def _opened(url: str) -> EventStore:
+    with _OPENING:
+        try:
+            return open_store(url, write=False)
+        except StoreMissing:
+            upgrade(url)
+            return open_store(url, write=False)
+
+
+def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:
+    reading = read_debate(store, debate_id)
+    return result_model(collaborative_result(reading.events, reading.texts))

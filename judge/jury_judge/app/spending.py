@@ -1,0 +1,131 @@
+"""What calls came to: counted over the lines of debates, and followed while a run lasts."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from jury_actors.admission.budget import dollars
+from jury_judge.app.debates import rows_of_run
+from jury_judge.text.pluralize import counted
+from jury_store.debate_rows import DebateRow
+from jury_store.event_store import EventStore
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spending:
+    """Calls, tokens and US dollars; `unknown` counts debates with a call whose cost is not known.
+
+    The cost is without those debates. A provider that does not say what a call cost may not have counted its tokens
+    either: with `unknown`, tokens and cost are at least these.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unknown: int = 0
+
+    @classmethod
+    def of(cls, row: DebateRow) -> Self:
+        """That of a debate."""
+        return cls(
+            calls=row.calls,
+            input_tokens=row.input_tokens,
+            output_tokens=row.output_tokens,
+            cost=row.cost or 0.0,
+            unknown=row.cost is None,
+        )
+
+    def plus(self, other: "Spending") -> "Spending":
+        """Both together."""
+        return Spending(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=self.cost + other.cost,
+            unknown=self.unknown + other.unknown,
+        )
+
+    def since(self, start: "Spending") -> "Spending":
+        """What one debate spent after `start`. A cost that was not known then is none that is known now."""
+        return Spending(
+            calls=self.calls - start.calls,
+            input_tokens=self.input_tokens - start.input_tokens,
+            output_tokens=self.output_tokens - start.output_tokens,
+            cost=0.0 if self.unknown else self.cost - start.cost,
+            unknown=self.unknown,
+        )
+
+    @property
+    def at_least(self) -> str:
+        """`at least ` where more may have been spent."""
+        return "at least " if self.unknown else ""
+
+    @property
+    def cost_told(self) -> str:
+        """The cost, for a person."""
+        return f"{self.at_least}{dollars(self.cost)}"
+
+    def __str__(self) -> str:
+        tokens = f"{self.at_least}{self.input_tokens:,} tokens in and {self.output_tokens:,} out"
+        said = f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {tokens}, {self.cost_told}"
+        return said + (f" (the cost of {counted(self.unknown, 'debate')} is not known)" if self.unknown else "")
+
+
+class SpendingWatch:
+    """Follows what a run spends from now on, reading of its debates those that are new or not over.
+
+    Args:
+        store: open for reading.
+        run_id: the run.
+    """
+
+    def __init__(self, store: EventStore, run_id: str) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._started_at = self._after = store.last_position()
+        self._start = {one: Spending.of(row) for one, row in self._unfinished().items()}
+        self._open = dict.fromkeys(self._start, Spending())
+        self._ended = Spending()
+
+    def look(self) -> Spending:
+        """What was spent since the watch began."""
+        unfinished = self._unfinished()
+        for debate_id in [one for one in self._open if one not in unfinished]:
+            row = self._store.debate(debate_id)
+            del self._open[debate_id]
+            if row is not None:
+                self._ended = self._ended.plus(self._now(row))
+        for debate_id in self._open:
+            self._open[debate_id] = self._now(unfinished[debate_id])
+        while page := self._store.debates(run_id=self._run_id, limit=_PAGE, after=self._after):
+            for row in page:
+                if row.ended_at is None:
+                    self._open[row.debate_id] = Spending.of(row)
+                else:
+                    self._ended = self._ended.plus(Spending.of(row))
+            self._after = page[-1].position
+        total = self._ended
+        for one in self._open.values():
+            total = total.plus(one)
+        return total
+
+    def before(self) -> Spending:
+        """What the run had spent when the watch began; reads a line of each of its debates."""
+        total = Spending()
+        for row in rows_of_run(self._store, self._run_id):
+            if row.position <= self._started_at:
+                total = total.plus(self._start.get(row.debate_id) or Spending.of(row))
+        return total
+
+    def _now(self, row: DebateRow) -> Spending:
+        return Spending.of(row).since(self._start.get(row.debate_id, Spending()))
+
+    def _unfinished(self) -> dict[str, DebateRow]:
+        found: dict[str, DebateRow] = {}
+        after = 0
+        while page := self._store.debates(run_id=self._run_id, unfinished=True, limit=_PAGE, after=after):
+            found.update((row.debate_id, row) for row in page)
+            after = page[-1].position
+        return found

@@ -1,0 +1,41 @@
+"""What is known of a case besides what is judged, and what of it no juror was shown, in words."""
+
+import json
+from collections.abc import Iterator
+
+from jury_debate.case_text import shown_size
+from jury_events.case import Loss
+from jury_events.debate_events import DebateOpened
+from jury_judge.present.words import Words
+
+_BETWEEN = {"en": ", ", "ja": "、"}
+
+
+def case_facts(opened: DebateOpened, words: Words) -> Iterator[tuple[str, str]]:
+    """What people and statistics know of the case, each with its heading; only what is there."""
+    if opened.tags:
+        yield words.tags, ", ".join(opened.tags)
+    if opened.cluster is not None:
+        yield words.cluster, opened.cluster
+    if opened.metadata:
+        said = (
+            f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in opened.metadata.items()
+        )
+        yield words.metadata, ", ".join(said)
+    if opened.agent_cost is not None:
+        yield words.agent_cost, f"${opened.agent_cost:.4f}"
+
+
+def losses_line(opened: DebateOpened, words: Words) -> str | None:
+    """What no juror was shown, by kind, with its size where that is known; None where everything was shown."""
+    if not opened.losses:
+        return None
+    said = _BETWEEN[words.language].join(_loss(loss, words) for loss in opened.losses)
+    return f"{words.not_shown}: {said}"
+
+
+def _loss(loss: Loss, words: Words) -> str:
+    if loss.size is None:
+        return words.loss.format(count=loss.count, what=loss.what)
+    return words.loss_sized.format(count=loss.count, what=loss.what, size=shown_size(loss.size))

@@ -1,0 +1,59 @@
+"""Whose a changed position is: the juror's own, or a provider's filter's. Every view and every count asks here.
+
+The recorded `position_changed` compares what a seat holds with what it held before, also where one of the two is the
+neutral evaluation that stands in for an answer which a provider's filter blocked. Then no juror changed its mind.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from jury_events.ids import Step
+from jury_events.verdict import Verdict
+from jury_judge.present.answered_by import Given
+
+Change = Literal["own", "synthetic"]
+"""own: the juror's verdict is another than its latest own one. synthetic: only what stands in for a blocked answer
+differs, from the juror's verdict or the juror's verdict from it."""
+
+
+class ChangeCounts(NamedTuple):
+    """How many statements changed a position, by whose change it is."""
+
+    own: int
+    synthetic: int
+
+
+class PositionChanges:
+    """Takes the evaluations of one debate in order, and says of each statement whose change it is."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, Verdict] = {}
+
+    def take(self, one: Given) -> Change | None:
+        """The next one; None where the position is the one that was held before, and for the final judge."""
+        juror = one.step.juror_id
+        if juror is None:
+            return None
+        recorded: Change | None = "synthetic" if one.position_changed else None
+        if one.synthetic:
+            return recorded
+        before = self._own.get(juror)
+        self._own[juror] = one.verdict
+        return "own" if before is not None and before != one.verdict else recorded
+
+
+def position_changes(evaluations: Iterable[Given]) -> dict[Step, Change]:
+    """The steps of a debate that changed a position.
+
+    Args:
+        evaluations: all of the debate, in order.
+    """
+    changes = PositionChanges()
+    found = ((one.step, changes.take(one)) for one in evaluations)
+    return {step: change for step, change in found if change is not None}
+
+
+def change_counts(changes: Mapping[Step, Change]) -> ChangeCounts:
+    """How many there are of each."""
+    made = list(changes.values())
+    return ChangeCounts(own=made.count("own"), synthetic=made.count("synthetic"))

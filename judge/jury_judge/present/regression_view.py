@@ -1,0 +1,39 @@
+"""What a recorded debate comes to under today's rules, for people."""
+
+from collections.abc import Iterator
+
+from jury_judge.present.difference_view import difference_lines
+from jury_judge.text.visible_text import visible_line
+from jury_replay.difference import Kind
+from jury_replay.regression import Outcome, Regressed, Status
+
+_EVENTS = 3
+_PROMPTS = 2
+"""How many differences are shown: of what happened, and of what models are told."""
+
+
+def regression_lines(found: Regressed) -> Iterator[str]:
+    """Verdict and score, then the first differences: what happens first, prompts apart from it."""
+    if found.status is Status.UNREADABLE:
+        yield visible_line(f"{found.name}: {found.detail}", 1000)
+        return
+    yield f"{found.name}: {_outcomes(found)}"
+    if found.detail is not None:
+        yield f"  {found.detail}"
+    told = [one for one in found.differences if one.kind is Kind.PROMPT]
+    happened = [one for one in found.differences if one.kind is not Kind.PROMPT]
+    for some, shown, what in ((happened, _EVENTS, "other differences"), (told, _PROMPTS, "other prompts")):
+        for difference in some[:shown]:
+            yield from (f"  {line}" for line in difference_lines(difference))
+        if len(some) > shown:
+            yield f"  and {len(some) - shown} {what}"
+
+
+def _outcomes(found: Regressed) -> str:
+    if found.recorded == found.now:
+        return f"still {_shown(found.now)}, but"
+    return f"was {_shown(found.recorded)}, is {_shown(found.now)}"
+
+
+def _shown(outcome: Outcome | None) -> str:
+    return "without a verdict" if outcome is None else f"{outcome.verdict} {outcome.score}"

@@ -1,0 +1,88 @@
+"""A report as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like)."""
+
+from jury_judge.present.reports.judged_case import JudgedCase
+from jury_judge.present.reports.report import Report
+from jury_judge.text.pluralize import counted
+from jury_judge.text.visible_text import visible_line
+
+BEGINS = b"<!-- jury report -->\n"
+"""How every such file begins: no other file is replaced by one."""
+
+_ROWS = 100
+"""Cases of the table at most: pages of CI jobs are bounded."""
+
+_LINE = 200
+_AS_TEXT = str.maketrans(
+    {sign: f"\\{sign}" for sign in "\\`*_{}[]#~$"}
+    # `@` would call people, `:` would make an address a link.
+    | {sign: f"&#{ord(sign)};" for sign in "&<>|@:"}
+)
+
+
+def markdown(report: Report) -> bytes:
+    """The page, UTF-8: shares of the verdicts, conditions, the cases that did not pass, totals."""
+    tally = report.tally
+    lines = [f"## {_text(report.name)}", ""]
+    if tally.simulated:
+        lines += [f"> **Simulated jurors in {counted(tally.simulated, 'debate')}**: no verdict of models.", ""]
+    lines += ["| ended as | debates | share |", "| --- | ---: | ---: |"]
+    lines += [
+        f"| {_text(name)} | {count:,} | {count / tally.finished:.1%} |"
+        for name, count in sorted(tally.ended_as.items())
+    ]
+    lines += ["", *_conditions(report), *_cases(report), *_totals(report)]
+    return BEGINS + "\n".join(lines).encode() + b"\n"
+
+
+def _conditions(report: Report) -> list[str]:
+    if not report.conditions:
+        return []
+    rows = [
+        f"| {_text(str(judged.condition))} | {'**met: fails**' if judged.met else 'not met'} | {_text(judged.says)} |"
+        for judged in report.conditions
+    ]
+    return ["| fail if | | |", "| --- | --- | --- |", *rows, ""]
+
+
+def _cases(report: Report) -> list[str]:
+    found = [(case, why) for case in report.cases if (why := _why(case, report)) is not None]
+    if not found:
+        return ["Every case that was judged passed." if report.cases else "No case was judged.", ""]
+    rows = [
+        f"| {_text(case.case_id)} | {why} | {'–' if case.score is None else case.score} | {case.label or '–'} | "
+        f"{_text(case.debate_id)} |"
+        for case, why in found[:_ROWS]
+    ]
+    more = [f"… and {len(found) - _ROWS:,} more"] if len(found) > _ROWS else []
+    head = [
+        f"### {counted(len(found), 'case')} that did not pass",
+        "",
+        "| case | ended as | score | label | debate |",
+        "| --- | --- | ---: | --- | --- |",
+    ]
+    return [*head, *rows, *(["", *more] if more else []), ""]
+
+
+def _why(case: JudgedCase, report: Report) -> str | None:
+    """Why a case did not pass; None: it did."""
+    if case.problem is not None:
+        return f"could not go on: {_text(case.problem)}"
+    if case.verdict is None:
+        return _text(case.status)
+    if case.quorum_met is False:
+        return f"{case.verdict}, no quorum"
+    bad = case.verdict in report.failing or case.verdict == "needs_review"
+    return case.verdict if bad else None
+
+
+def _totals(report: Report) -> list[str]:
+    of_all = "" if report.total is None else f" of {report.total:,}"
+    lines = [f"- {report.tally.finished:,}{of_all} cases judged", f"- {_text(report.spent)}"]
+    if (agreement := report.tally.agreement) is not None:
+        lines.append(f"- labels: {_text(agreement)}")
+    return lines
+
+
+def _text(text: str) -> str:
+    """A text as it is, on one line, whatever it would mean as Markdown or HTML."""
+    return visible_line(text, _LINE).translate(_AS_TEXT)

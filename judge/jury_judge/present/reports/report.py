@@ -1,0 +1,64 @@
+"""What a report is made of, and where it is put."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jury_judge.errors import ReportFailed, ReportRefused
+from jury_judge.present.reports.fail_conditions import Judged
+from jury_judge.present.reports.judged_case import JudgedCase
+from jury_judge.present.reports.tally import Tally
+from jury_replay.cassettes.shelf import put
+from jury_replay.errors import CassetteError, PlaceTaken
+from jury_replay.place import check_place
+
+
+class Report(NamedTuple):
+    """A list of judged cases with what they come to.
+
+    Args:
+        name: what was judged, as `run nightly`.
+        cases: every case that was judged, and those whose debates could not go on.
+        tally: of those whose debates are over.
+        total: how many cases there are; None where they were not all read.
+        seconds: how long judging took this time.
+        spent: calls, tokens and cost in words.
+        conditions: the conditions that were asked for.
+        failing: the verdicts that count as failures of a case.
+    """
+
+    name: str
+    cases: Sequence[JudgedCase]
+    tally: Tally
+    total: int | None
+    seconds: float
+    spent: str
+    conditions: Sequence[Judged] = ()
+    failing: Collection[str] = ("unsafe_fail",)
+
+
+def check_report_place(path: Path, begins: bytes) -> None:
+    """Whether a report that begins so may be written to `path`; told before anything is judged.
+
+    Raises:
+        ReportRefused: the folder is missing, or something else stands there, which is not replaced.
+    """
+    if not path.parent.is_dir():
+        raise ReportRefused(f"{path}: there is no folder {path.parent}; make it, or name another file")
+    try:
+        check_place(path, begins)
+    except (PlaceTaken, OSError) as error:
+        said = str(error) if isinstance(error, PlaceTaken) else f"{path}: {error.strerror}; name another file"
+        raise ReportRefused(said) from None
+
+
+def write_report(path: Path, content: bytes) -> None:
+    """Write a report so that whoever looks sees the old one or the new one, whole.
+
+    Raises:
+        ReportFailed: it cannot be written; nothing of it is left.
+    """
+    try:
+        put(path, content)
+    except CassetteError as error:
+        raise ReportFailed(str(error)) from None
