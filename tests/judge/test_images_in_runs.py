@@ -17,7 +17,7 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, PartPen, refs_in
 from jury_judge.app.debates import panel_changes
 from jury_judge.app.estimate import estimate
-from jury_judge.app.runs import is_over
+from jury_judge.app.preflight import is_over
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import load_panel
 from jury_store.event_store import Append, Appended

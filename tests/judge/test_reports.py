@@ -14,7 +14,7 @@ from jury_judge.present.reports.fail_conditions import parse_fail_condition
 from jury_judge.present.reports.judged_case import JudgedCase
 from jury_judge.present.reports.junit import junit as to_junit
 from jury_judge.present.reports.markdown import markdown as to_markdown
-from jury_judge.present.reports.report import Report, check_report_place, write_report
+from jury_judge.present.reports.report import Report, check_report_path, write_report
 from jury_judge.present.reports.tally import NAMED, Tally
 
 
@@ -143,16 +143,16 @@ def test_a_report_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
     path = tmp_path / "report.xml"
     write_report(path, to_junit(report(*MIXED)))
     write_report(path, to_junit(report()))
-    check_report_place(path, junit.BEGINS)
+    check_report_path(path, junit.BEGINS)
     (tmp_path / "cases.jsonl").write_text("{}")
 
     assert {} == kinds(path.read_bytes())
     assert {"report.xml", "cases.jsonl"} == {one.name for one in tmp_path.iterdir()}
     with pytest.raises(ReportRefused, match="holds something else"):
-        check_report_place(tmp_path / "cases.jsonl", junit.BEGINS)
+        check_report_path(tmp_path / "cases.jsonl", junit.BEGINS)
     with pytest.raises(ReportRefused, match="holds something else"):
-        check_report_place(path, markdown.BEGINS)
+        check_report_path(path, markdown.BEGINS)
     with pytest.raises(ReportRefused, match="no folder"):
-        check_report_place(tmp_path / "none" / "report.xml", junit.BEGINS)
+        check_report_path(tmp_path / "none" / "report.xml", junit.BEGINS)
     with pytest.raises(ReportFailed, match="cannot be written"):
         write_report(tmp_path / "cases.jsonl" / "report.xml", b"")

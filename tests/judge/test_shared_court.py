@@ -10,7 +10,7 @@ from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorLost, CoordinatorPort, hold
 from jury_actors.messages import Chunk, Delivery, Docket, Finished, Job
 from jury_actors.outbox import Outbox
-from jury_judge.app.runtime_pool import SharedCourt
+from jury_judge.app.runtime_pool import RuntimePool
 from jury_judge.errors import JuryClosed
 from jury_store.seals.seal import Seal
 from support.courts import a_resolved
@@ -87,7 +87,7 @@ class House:
         return self.coordinators[-1]
 
 
-async def held(court: SharedCourt, *debates: str) -> list[str]:
+async def held(court: RuntimePool, *debates: str) -> list[str]:
     """Hold debates in a port of one's own; their ids as they end."""
     async with court.caller() as port:
         jobs = (Job(debate, b"", DOCKET) for debate in debates)
@@ -96,7 +96,7 @@ async def held(court: SharedCourt, *debates: str) -> list[str]:
 
 async def test_each_caller_gets_its_own_debates_from_one_court() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     callers = [asyncio.create_task(held(court, f"a{n}", f"b{n}")) for n in range(3)]
     await until(lambda: house.coordinators and len(house.now.held) == 6)
     house.now.end("b2", "a0", "a1", "b0", "a2", "b1")
@@ -108,7 +108,7 @@ async def test_each_caller_gets_its_own_debates_from_one_court() -> None:
 
 async def test_what_a_caller_leaves_is_released_unless_another_waits_for_it() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     callers = [asyncio.create_task(held(court, "mine", "ours")), asyncio.create_task(held(court, "ours"))]
     await until(lambda: house.coordinators and len(house.now.held) == 3)
     callers[0].cancel()
@@ -122,7 +122,7 @@ async def test_what_a_caller_leaves_is_released_unless_another_waits_for_it() ->
 
 async def test_a_coordinator_that_takes_over_is_sent_by_each_caller_what_it_waits_for() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     callers = [asyncio.create_task(held(court, "a", "b")), asyncio.create_task(held(court, "c"))]
     await until(lambda: house.coordinators and len(house.now.held) == 3)
     house.now.end("a")
@@ -137,7 +137,7 @@ async def test_a_coordinator_that_takes_over_is_sent_by_each_caller_what_it_wait
 
 async def test_a_coordinator_that_took_over_between_two_polls_is_sent_what_is_waited_for() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     caller = asyncio.create_task(held(court, "a", "b"))
     await until(lambda: house.coordinators and len(house.now.held) == 2)
     house.now.end("a")
@@ -153,7 +153,7 @@ async def test_a_coordinator_that_took_over_between_two_polls_is_sent_what_is_wa
 
 async def test_a_court_that_is_gone_for_good_is_told_to_every_caller_and_set_up_anew() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     callers = [asyncio.create_task(held(court, one)) for one in "ab"]
     await until(lambda: house.coordinators and len(house.now.held) == 2)
     house.now.strike(ClusterLost("the cluster was lost"))
@@ -169,7 +169,7 @@ async def test_a_court_that_is_gone_for_good_is_told_to_every_caller_and_set_up_
 
 async def test_a_court_that_cannot_be_set_up_is_tried_again_by_the_next_caller() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     house.refuses = ClusterLost("not now")
     both = await asyncio.gather(held(court, "a"), held(court, "b"), return_exceptions=True)
     house.refuses = None
@@ -184,7 +184,7 @@ async def test_a_court_that_cannot_be_set_up_is_tried_again_by_the_next_caller()
 
 async def test_a_caller_that_is_cancelled_while_the_court_is_set_up_leaves_it_to_the_others() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     callers = [asyncio.create_task(held(court, one)) for one in "ab"]
     await asyncio.sleep(0)
     callers[0].cancel()
@@ -197,7 +197,7 @@ async def test_a_caller_that_is_cancelled_while_the_court_is_set_up_leaves_it_to
 
 async def test_a_court_that_is_closed_is_told_to_whoever_waits_and_is_set_up_no_more() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     caller = asyncio.create_task(held(court, "a"))
     await until(lambda: house.coordinators and house.now.held)
     await court.close(JuryClosed("left"))
@@ -211,7 +211,7 @@ async def test_a_court_that_is_closed_is_told_to_whoever_waits_and_is_set_up_no_
 
 async def test_a_court_that_lost_an_actor_for_good_is_set_up_anew_for_the_next_caller() -> None:
     house = House()
-    court = SharedCourt(house.court)
+    court = RuntimePool(house.court)
     async with court.caller() as port:
         await port.submit([Job("a", b"", DOCKET)])
         house.now.outbox.put(Finished("a", "unfinished", ClusterLost("a juror is gone")))

@@ -244,10 +244,10 @@ async def test_what_the_final_judge_writes_stands_between_what_was_before_and_it
     async with feed.follow("d", LIVE_EVENTS) as reader:
         await reader.so_far()
         writing.write(script.checked())
-        feed.hear("d", '{"verdict"')
-        feed.hear("d", ': "safe')
+        feed.add_chunk("d", '{"verdict"')
+        feed.add_chunk("d", ': "safe')
         first = await reader.next()
-        feed.hear("d", '_pass"}')
+        feed.add_chunk("d", '_pass"}')
         writing.write(script.judged(), script.completed())
         rest = [live async for live in reader]
 
@@ -269,10 +269,10 @@ async def test_what_a_judge_writes_is_dropped_where_nobody_follows_or_it_judged(
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened(), script.evaluated(), script.checked(), script.judged())
-    feed.hear("d", "early")
+    feed.add_chunk("d", "early")
     async with feed.follow("d", LIVE_EVENTS) as reader:
         await reader.so_far()
-        feed.hear("d", "late")
+        feed.add_chunk("d", "late")
         writing.write(script.completed())
 
         assert ["5"] == await ids(reader)

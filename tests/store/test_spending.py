@@ -58,7 +58,7 @@ def test_a_debate_with_a_call_of_unknown_cost_counts_without_its_cost(store: Eve
     found = watch.look()
 
     assert calls(2, 0.25, unknown=1) == found
-    assert "at least $0.2500" == found.cost_told
+    assert "at least $0.2500" == found.cost_text
     assert "2 calls, at least 20 tokens in and 6 out, at least $0.2500 (the cost of 1 debate is not known)" == str(
         found
     )

@@ -141,8 +141,8 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
 
         await steps.let("round-")
         await expect(page.locator(".judging")).to_be_visible()
-        live.feed.hear("d0", "<b>All jurors")
-        live.feed.hear("d0", " agree")
+        live.feed.add_chunk("d0", "<b>All jurors")
+        live.feed.add_chunk("d0", " agree")
         await expect(page.locator("#chunks")).to_have_text("<b>All jurors agree")
         await steps.let("final")
         await expect(page.locator(".outcome .verdict.large")).to_be_visible()

@@ -14,7 +14,7 @@ _LIFE = "shared"
 """Callers live in this process: what they are handed does not get lost, and needs no acknowledgement."""
 
 
-class SharedCourt:
+class RuntimePool:
     """A court, open from its first caller until it is closed. One whose coordinator is gone is set up anew.
 
     Args:

@@ -69,7 +69,7 @@ def _cases(
     verbose: bool,
     as_json: bool,
 ) -> int:
-    from jury_judge.app.runs import loss_report
+    from jury_judge.app.preflight import loss_report
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
@@ -124,8 +124,8 @@ def _read(
 
 
 def _text(case: "Case", resolved: "ResolvedPanel", seat: str | None, *, marked: bool) -> str:
+    from jury_judge.app.preflight import sees_images
     from jury_judge.app.rehearsal import Rehearsal
-    from jury_judge.app.runs import sees_images
     from jury_judge.present.plain_prompt import plain_prompt
 
     rehearsal = Rehearsal(case, resolved)
@@ -191,12 +191,12 @@ class _Report:
 
     def lines(self, files: "CaseFiles") -> Iterator[str]:
         """For people."""
-        from jury_judge.text.pluralize import counted
+        from jury_judge.text.pluralize import pluralize
         from jury_judge.text.visible_text import visible_line
 
         notes = files.notes
         formats = ", ".join(f"{name} {count}" for name, count in notes.formats.most_common())
-        yield f"{counted(self._losses.cases, 'case')} (rows by format: {formats or 'none'})"
+        yield f"{pluralize(self._losses.cases, 'case')} (rows by format: {formats or 'none'})"
         words = list(_words(files))
         if words:
             named = [

@@ -130,7 +130,7 @@ def _write(
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.errors import DebateNotFound
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_replay.cassettes.shelf import put
     from jury_replay.errors import DebateMissing, RecordDamaged
     from jury_replay.place import check_place
@@ -161,5 +161,5 @@ def _write(
         print(json.dumps({"output": str(output), "written": written, "unchanged": same}, ensure_ascii=False))
     elif written or same:
         there = f", {same} there already" if same else ""
-        note(f"{counted(written, documents.noun)} written to {output}{there}")
+        note(f"{pluralize(written, documents.noun)} written to {output}{there}")
     return max(code, documents.code)

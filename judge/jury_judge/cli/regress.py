@@ -71,11 +71,11 @@ def command(
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
 
     names = ("same", "changed", "accepted", "unreadable")
     said = ", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])
-    return f"{counted(counts.total(), 'cassette')}: {said}"
+    return f"{pluralize(counts.total(), 'cassette')}: {said}"
 
 
 def _object(found: "Regressed") -> dict[str, Any]:

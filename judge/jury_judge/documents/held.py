@@ -11,7 +11,7 @@ from jury_debate.panel_spec import PanelSpec
 from jury_events.case import Case, Image, Scenario
 from jury_judge.app.callbacks import OnEvent
 from jury_judge.app.jury import Jury
-from jury_judge.app.runs import fresh_debate_id
+from jury_judge.app.run import fresh_debate_id
 from jury_judge.cases.transcripts.builder import images_within_limits
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.given_answers import Given, GivenAnswers
@@ -53,7 +53,7 @@ class GivenJury(Jury):
         finally:
             self._given.forget(debate_id)
 
-    def _around(self, providers: ProviderFactory) -> ProviderFactory:
+    def _wrap_providers(self, providers: ProviderFactory) -> ProviderFactory:
         return self._given.before(providers)
 
 

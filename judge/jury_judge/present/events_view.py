@@ -30,7 +30,7 @@ from jury_judge.present.event_words import EVENT_WORDS
 from jury_judge.present.position_changes import Change, position_changes
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.timestamps import moment
 
 
@@ -168,7 +168,7 @@ class _Telling:
                 return ""
 
     def _counted(self, number: int, english: str, japanese: str) -> str:
-        return f"{number}{japanese}" if self._language == "ja" else counted(number, english)
+        return f"{number}{japanese}" if self._language == "ja" else pluralize(number, english)
 
     def _view(self, evaluation: Evaluation) -> str:
         neutral = self._words.neutral if evaluation.synthetic else ""

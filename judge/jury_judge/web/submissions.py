@@ -18,7 +18,7 @@ from jury_events.ids import debate_id as id_of
 from jury_events.ids import debate_stream
 from jury_events.nearest import did_you_mean
 from jury_judge.app.jury import Jury
-from jury_judge.app.runs import fresh_debate_id, fresh_run_id
+from jury_judge.app.run import fresh_debate_id, fresh_run_id
 from jury_judge.errors import CaseFileError, NotHeldHere, TooManySubmissions
 from jury_judge.present.live.feed import Feed, Opening
 from jury_judge.text.visible_text import visible_line
@@ -178,7 +178,7 @@ class Submissions:
         """The Jury of a panel, entered once."""
         opening = self._juries.get(panel)
         if opening is None or has_failed(opening):
-            entered = self._open.enter_async_context(self._make[panel](self._feed.hear))
+            entered = self._open.enter_async_context(self._make[panel](self._feed.add_chunk))
             opening = self._juries[panel] = asyncio.create_task(entered)
         return await asyncio.shield(opening)
 

@@ -18,7 +18,7 @@ from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
 from jury_judge.present.answered_by import given_in_phase_1, given_in_statement, is_stand_in, other_model
 from jury_judge.present.position_changes import Change, PositionChanges
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 _CHANGED: dict[Change | None, str] = {
@@ -58,7 +58,7 @@ class LiveLines:
             case JudgmentRendered():
                 yield from _judged(event.judgment)
             case DebateCompleted():
-                yield f"completed after {counted(event.total_rounds, 'round')} ({event.end_reason})"
+                yield f"completed after {pluralize(event.total_rounds, 'round')} ({event.end_reason})"
             case CoordinatorResumed():
                 yield f"  resumed; asked again: {', '.join(event.asked_again) or 'nothing'}"
             case _:

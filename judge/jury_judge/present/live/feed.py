@@ -107,8 +107,8 @@ class Feed:
             self._openings.remove(tell)
             await self._rest()
 
-    def hear(self, debate_id: str, text: str) -> None:
-        """A piece of what a final judge is writing in this process: for display, it is in no log."""
+    def add_chunk(self, debate_id: str, text: str) -> None:
+        """A chunk of what a final judge is writing in this process: shown, never stored."""
         if any(debate == debate_id for debate, _ in self._channels):
             self._heard[debate_id].append(text)
 

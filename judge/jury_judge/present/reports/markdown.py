@@ -2,7 +2,7 @@
 
 from jury_judge.present.reports.judged_case import JudgedCase
 from jury_judge.present.reports.report import Report
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 BEGINS = b"<!-- jury report -->\n"
@@ -24,7 +24,7 @@ def markdown(report: Report) -> bytes:
     tally = report.tally
     lines = [f"## {_text(report.name)}", ""]
     if tally.simulated:
-        lines += [f"> **Simulated jurors in {counted(tally.simulated, 'debate')}**: no verdict of models.", ""]
+        lines += [f"> **Simulated jurors in {pluralize(tally.simulated, 'debate')}**: no verdict of models.", ""]
     lines += ["| ended as | debates | share |", "| --- | ---: | ---: |"]
     lines += [
         f"| {_text(name)} | {count:,} | {count / tally.finished:.1%} |"
@@ -55,7 +55,7 @@ def _cases(report: Report) -> list[str]:
     ]
     more = [f"… and {len(found) - _ROWS:,} more"] if len(found) > _ROWS else []
     head = [
-        f"### {counted(len(found), 'case')} that did not pass",
+        f"### {pluralize(len(found), 'case')} that did not pass",
         "",
         "| case | ended as | score | label | debate |",
         "| --- | --- | ---: | --- | --- |",

@@ -37,7 +37,7 @@ class Report(NamedTuple):
     failing: Collection[str] = ("unsafe_fail",)
 
 
-def check_report_place(path: Path, begins: bytes) -> None:
+def check_report_path(path: Path, begins: bytes) -> None:
     """Whether a report that begins so may be written to `path`; told before anything is judged.
 
     Raises:
