@@ -71,6 +71,38 @@ def test_an_import_against_the_layers_is_caught(house: Path, package: str, line:
     assert "BROKEN" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("app/runs.py", "import jury_judge.web.server"),
+        ("present/terms.py", "import jury_judge.app.debates"),
+        ("cases/options.py", "import jury_judge.panels.document"),
+        ("text/page.py", "import jury_judge.present.terms"),
+        ("documents/seating.py", "import jury_judge.web.server"),
+        ("cases/rows.py", "import jury_judge.cli.exits"),
+    ],
+)
+def test_an_import_against_the_layers_of_the_judge_is_caught(house: Path, module: str, line: str) -> None:
+    path = house / "jury_judge" / module
+    path.write_text(path.read_text() + f"\n{line}\n")
+
+    result = lint(house)
+
+    assert result.returncode != 0
+    assert "The judge's layers point one way BROKEN" in result.stdout
+
+
+def test_an_import_cycle_between_parts_of_one_layer_is_caught(house: Path) -> None:
+    for part, imported in (("live", "reports.report"), ("reports", "live.progress")):
+        module = house / "jury_judge" / "present" / part / "added.py"
+        module.write_text(f"import jury_judge.present.{imported}\n")
+
+    result = lint(house)
+
+    assert result.returncode != 0
+    assert "No import cycle between the parts of a package BROKEN" in result.stdout
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_folder_has_a_readme_of_one_screen_and_is_typed(folder: str) -> None:
     assert (ROOT / folder / FOLDERS[folder] / "py.typed").exists()

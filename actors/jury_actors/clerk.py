@@ -23,7 +23,7 @@ MOST_WAITING = 64 * 1024 * 1024
 """Bytes of finished calls that one process keeps while they cannot be stored; beyond, it makes no new call."""
 
 
-class Recollection(NamedTuple):
+class DebateHistory(NamedTuple):
     """Everything that the log holds of a debate: its streams in order (`local`: what the store did), every text."""
 
     events: list[StoredEvent]
@@ -43,7 +43,7 @@ class ClerkInterface(Protocol):
         """A writer's number that none had before."""
         ...
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """What the log holds of those debates that exist."""
         ...
 
@@ -107,7 +107,7 @@ class Clerk:
         """See `ClerkInterface`."""
         return await asyncio.to_thread(self._store.next_epoch)
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """See `ClerkInterface`."""
         known, _ = await self._read(self._recall, debate_ids)
         return known
@@ -129,7 +129,7 @@ class Clerk:
     async def _read(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, bool]:
         return await self._patience.see_through(lambda: asyncio.to_thread(read, *args, **kwargs), reads=True)
 
-    def _recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    def _recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         known = self._store.heads([debate_stream(debate) for debate in debate_ids])
         found = [debate for debate in debate_ids if debate_stream(debate) in known]
         if not found:
@@ -137,7 +137,7 @@ class Clerk:
         streams = self._store.read_streams([stream for one in found for stream in streams_of(one)])
         parts = self._store.parts_of(found)
         return {
-            debate: Recollection(
+            debate: DebateHistory(
                 events=streams.get(debate_stream(debate), []),
                 exchanges=streams.get(calls_stream(debate), []),
                 parts=list(parts.get(debate, {}).values()),

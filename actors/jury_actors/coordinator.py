@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from jury_actors.clerk import ClerkClient, ClerkInterface, Recollection
+from jury_actors.clerk import ClerkClient, ClerkInterface, DebateHistory
 from jury_actors.debate_process import DebateProcess, replica
 from jury_actors.effects import Effects
 from jury_actors.errors import Broken
@@ -118,7 +118,7 @@ class Coordinator:
             self._starting = asyncio.ensure_future(self.clerk.next_epoch())
         self.epoch = await asyncio.shield(self._starting)
 
-    async def _hold(self, sitting: DebateProcess, job: Job, known: Recollection | None) -> None:
+    async def _hold(self, sitting: DebateProcess, job: Job, known: DebateHistory | None) -> None:
         debate_id = job.debate_id
         try:
             finished = await self._held(sitting, job, known)
@@ -135,7 +135,7 @@ class Coordinator:
         self._sittings.pop(debate_id, None)
         self._outbox.put(finished)
 
-    async def _held(self, sitting: DebateProcess, job: Job, known: Recollection | None) -> Finished:
+    async def _held(self, sitting: DebateProcess, job: Job, known: DebateHistory | None) -> Finished:
         """Hold a debate. Where a predecessor's last append came after the log was read, it is read again."""
         for _ in range(_TAKEOVERS):
             try:

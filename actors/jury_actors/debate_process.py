@@ -7,9 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NoReturn, Protocol
 
-from jury_debate.rules_registry import LATEST
-
-from jury_actors.clerk import ClerkClient, ClerkInterface, Recollection
+from jury_actors.clerk import ClerkClient, ClerkInterface, DebateHistory
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
 from jury_actors.juror_client import JurorClient
@@ -18,6 +16,7 @@ from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
 from jury_debate.rules import SECRET_BYTES
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, decode, encode
 from jury_events.debate_events import CoordinatorResumed, DebateOpened
@@ -74,7 +73,7 @@ class DebateProcess:
         self._inbox.append(step_ids)
         self._filled.set()
 
-    async def hold(self, known: Recollection | None) -> Finished:
+    async def hold(self, known: DebateHistory | None) -> Finished:
         """Open the debate, or go on where the log says it stands, and see it through.
 
         Raises:
@@ -127,7 +126,7 @@ class DebateProcess:
             raise EventConflict(f"debate {job.debate_id} was opened before; read it again")
         self._debate = Debate(opened, secret, self._pen)
 
-    async def _resume(self, known: Recollection) -> bool:
+    async def _resume(self, known: DebateHistory) -> bool:
         """Fold the log; gives whether the debate is over. Steps that may have been in flight are named in an event."""
         self._check_held_here(known)
         self._pen.know(known.parts)
@@ -149,7 +148,7 @@ class DebateProcess:
         await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.pending_steps()])
         return False
 
-    def _check_held_here(self, known: Recollection) -> None:
+    def _check_held_here(self, known: DebateHistory) -> None:
         """Whoever can have a cassette imported must not decide what a run comes to.
 
         Raises:

@@ -10,8 +10,6 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import NamedTuple
 
-from jury_debate.conversation import Call
-
 from jury_actors.admission.admission import Admission
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkClient, ClerkInterface
@@ -21,6 +19,7 @@ from jury_actors.failing import has_failed
 from jury_actors.mailbox import Outbox
 from jury_actors.messages import Chunk, Delivery, StepRequest, StepResult
 from jury_actors.step_execution import StepExecution
+from jury_debate.conversation import Call
 from jury_debate.step_outcome import Outcome
 from jury_events.codec import encode
 from jury_events.errors import JuryError

@@ -3,7 +3,6 @@
 from typing import Generic, NamedTuple, TypeVar
 
 from jury_debate.assignment import Assignment
-
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent

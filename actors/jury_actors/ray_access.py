@@ -3,10 +3,9 @@
 import os
 from pathlib import Path
 
-from jury_events.regular_files import read_failure, read_text
-
 from jury_actors.errors import ClusterOpen, ClusterRefused
 from jury_actors.ray_address import answers
+from jury_events.regular_files import read_failure, read_text
 
 _MOST_BYTES = 1 << 16
 AUTH_VARIABLE = "RAY_AUTH_TOKEN"

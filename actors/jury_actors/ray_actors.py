@@ -17,7 +17,7 @@ import ray
 from jury_actors.admission.budget import Budget, Ceiling
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.service import BEAT, Desk, Rule
-from jury_actors.clerk import Clerk, Recollection
+from jury_actors.clerk import Clerk, DebateHistory
 from jury_actors.coordinator import Coordinator
 from jury_actors.failing import has_failed
 from jury_actors.juror import Juror
@@ -109,7 +109,7 @@ class ClerkActor(_WatchedActor):
         """See `ClerkInterface`."""
         return await (await self._ready()).next_epoch()
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """See `ClerkInterface`."""
         return await (await self._ready()).recall(debate_ids)
 

@@ -11,7 +11,7 @@ from jury_actors.admission.client import DeskLost
 from jury_actors.admission.permit import Granted
 from jury_actors.admission.service import Message
 from jury_actors.backoff import Backoff
-from jury_actors.clerk import Recollection
+from jury_actors.clerk import DebateHistory
 from jury_actors.driver import CoordinatorLost
 from jury_actors.errors import ClusterLost
 from jury_actors.juror_client import JurorLost
@@ -99,9 +99,9 @@ class RayClerkPort:
         epoch: int = await self._call("next_epoch")
         return epoch
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """See `ClerkInterface`."""
-        known: dict[str, Recollection] = await self._call("recall", debate_ids)
+        known: dict[str, DebateHistory] = await self._call("recall", debate_ids)
         return known
 
     async def recorded(self, debate_id: str) -> frozenset[str]:

@@ -4,17 +4,16 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from jury_debate.conversation import Call
-from jury_debate.rules_registry import rules_of
-
 from jury_actors.errors import TextMissing
 from jury_actors.messages import StepRequest
 from jury_debate.artifact_tools import tool_definitions
+from jury_debate.conversation import Call
 from jury_debate.prompts import load_prompts
+from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
-from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall
+from jury_events.exchange import ExchangeRecorded, RecordedToolCall, RequestMessage
 from jury_events.ids import exchange_id
 from jury_events.parts import PartPen, PartRef
 from jury_events.rubric import Rubric
@@ -152,7 +151,7 @@ class StepExecution:
         offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
         return tuple(OfferedTool(tool.name, tool.description, tool.parameters) for tool in offered)
 
-    def _answered(self, call: Call, index: int, tool: RequestedTool) -> ToolCall:
+    def _answered(self, call: Call, index: int, tool: RequestedTool) -> RecordedToolCall:
         """A tool call with what it is given back."""
         name, arguments = _label(tool.name) or "unnamed", _utf8(tool.arguments)
         result, ok = self._rules.answer_tool(
@@ -163,7 +162,7 @@ class StepExecution:
             case=self._case if call.tools else None,
             text=self.text,
         )
-        return ToolCall(
+        return RecordedToolCall(
             call_id=_label(tool.call_id) or f"call-{index + 1}",
             name=name,
             arguments=self._pen.make(arguments),

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
 from jury_replay.difference import Difference, FieldChange, Kind, as_told, split_changes
-from jury_replay.recorded import RecordedDebate
-from jury_replay.retelling import Retelling
+from jury_replay.reopening import DebateHistory
+from jury_replay.replayer import Replayer
 
 _CAUSES = {
     "debate_opened": "the debate would open otherwise",
@@ -20,7 +20,7 @@ _CAUSES = {
 }
 
 
-def differences(recorded: RecordedDebate, retelling: Retelling, *, same_versions: bool = True) -> list[Difference]:
+def differences(recorded: DebateHistory, retelling: Replayer, *, same_versions: bool = True) -> list[Difference]:
     """Everything that is otherwise: events in the order of the record, then prompts, calls and tools.
 
     Args:
@@ -39,7 +39,7 @@ def differences(recorded: RecordedDebate, retelling: Retelling, *, same_versions
 
 
 def _event_differences(
-    before: list[DebateEvent], now: list[DebateEvent], retelling: Retelling, *, same_versions: bool
+    before: list[DebateEvent], now: list[DebateEvent], retelling: Replayer, *, same_versions: bool
 ) -> Iterator[Difference]:
     yield from _course_difference(before, now, retelling)
     told = {event.event_id: event for event in now}
@@ -52,7 +52,7 @@ def _event_differences(
         yield Difference(Kind.EVENT, event.event_id, (change,), "this happens besides")
 
 
-def _course_difference(before: list[DebateEvent], now: list[DebateEvent], retelling: Retelling) -> Iterator[Difference]:
+def _course_difference(before: list[DebateEvent], now: list[DebateEvent], retelling: Replayer) -> Iterator[Difference]:
     """Where the two first take different ways."""
     old, new = [event.event_id for event in before], [event.event_id for event in now]
     if old == new:
@@ -65,7 +65,7 @@ def _course_difference(before: list[DebateEvent], now: list[DebateEvent], retell
     yield Difference(Kind.EVENT, place, (change,), _why_otherwise(at < len(new), retelling), at + 1)
 
 
-def _why_otherwise(goes_on: bool, retelling: Retelling) -> str:
+def _why_otherwise(goes_on: bool, retelling: Replayer) -> str:
     if not goes_on and retelling.missing is not None:
         step, call = retelling.missing
         asked = f"{call.model}, turn {call.turn}, try {call.attempt}"
@@ -74,7 +74,7 @@ def _why_otherwise(goes_on: bool, retelling: Retelling) -> str:
 
 
 def _body_differences(
-    version: int, old: DebateEvent, new: DebateEvent, retelling: Retelling, *, same_versions: bool
+    version: int, old: DebateEvent, new: DebateEvent, retelling: Replayer, *, same_versions: bool
 ) -> Iterator[Difference]:
     before, now = as_told(old, retelling.text), as_told(new, retelling.text)
     if isinstance(old, DebateOpened) and not same_versions:
@@ -88,6 +88,6 @@ def _body_differences(
         yield Difference(Kind.PROMPT, old.event_id, said, cause, version)
 
 
-def _cause(event: DebateEvent, retelling: Retelling) -> str:
+def _cause(event: DebateEvent, retelling: Replayer) -> str:
     version = retelling.debate.state.debate.rules
     return f"{_CAUSES.get(event.type, 'it cannot happen here')}; rules version {version}"

@@ -8,7 +8,6 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from jury_debate.assignment import CallMessage
-
 from jury_events.codec import DebateEvent
 from jury_events.exchange import RequestMessage
 from jury_events.parts import PartRef

@@ -14,7 +14,7 @@ from jury_events.debate_events import DebateFailed, DebateForked, TextsErased
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Digest, PartRef, decode_digest, encode_digest, refs_in
-from jury_replay.errors import DebateMissing, ErasureRefused
+from jury_replay.errors import DebateNotFound, ErasureRefused
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
@@ -61,12 +61,12 @@ def debates_over(store: EventStore, case_id: str) -> list[str]:
     """The debates over a case, of all runs, as they opened.
 
     Raises:
-        DebateMissing: there is none.
+        DebateNotFound: there is none.
     """
     over = [row for row in _rows(store) if row.case_id == case_id]
     found = [row.debate_id for row in sorted(over, key=lambda row: row.position)]
     if not found:
-        raise DebateMissing(f"there is no debate over a case {case_id!r} in this store; `jury list` shows the cases")
+        raise DebateNotFound(f"there is no debate over a case {case_id!r} in this store; `jury list` shows the cases")
     return found
 
 
@@ -101,13 +101,13 @@ def plan_erasure(record: DebateRecord, scope: str) -> Plan:
     statement and block for peers of the events that follow from it. Of its request only texts that nothing else names.
 
     Raises:
-        DebateMissing: the debate was never opened.
+        DebateNotFound: the debate was never opened.
         ErasureRefused: it has no such exchange.
     """
     debate_id = record.debate_id
     events = record.events.get(debate_stream(debate_id), [])
     if not events:
-        raise DebateMissing.named(debate_id)
+        raise DebateNotFound.named(debate_id)
     ends = not any(event.type in _ENDINGS for event in events)
     if scope in {"debate", "case"}:
         return Plan(debate_id, frozenset(record.parts), 0, ends)
@@ -135,7 +135,7 @@ def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
         now: microseconds since 1970-01-01 UTC.
 
     Raises:
-        DebateMissing, ErasureRefused: see `plan_erasure`; or the order cannot be recorded.
+        DebateNotFound, ErasureRefused: see `plan_erasure`; or the order cannot be recorded.
         MayNotErase: the user may not delete texts; nothing is recorded.
         StoreError: the database cannot be written; call it again.
     """

@@ -9,7 +9,7 @@ class ReplayError(JuryError):
     """A record cannot be worked on; the message names the debate or the file, and what to do."""
 
 
-class DebateMissing(ReplayError):
+class DebateNotFound(ReplayError):
     """The store holds no debate of that id."""
 
     @classmethod
@@ -30,7 +30,7 @@ class CassetteDamaged(CassetteError):
     """A cassette does not verify: it was cut, changed, or put together wrongly."""
 
 
-class PlaceTaken(ReplayError):
+class OutputPathTaken(ReplayError):
     """Where a file is to be written stands something that it must not replace."""
 
 

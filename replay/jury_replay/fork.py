@@ -8,11 +8,10 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jury_debate.rules_registry import LATEST
-
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
+from jury_debate.rules_registry import LATEST
 from jury_debate.step_outcome import Outcome
 from jury_events.canonical import canonical_json
 from jury_events.codec import DebateEvent, encode

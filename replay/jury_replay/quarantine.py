@@ -11,7 +11,7 @@ from jury_events.errors import EventError
 from jury_events.ids import local_stream, stream_debate
 from jury_events.local_events import DebateQuarantined, DebateReleased
 from jury_events.local_facts import LocalFacts, local_facts
-from jury_replay.errors import DebateMissing, QuarantineRefused
+from jury_replay.errors import DebateNotFound, QuarantineRefused
 from jury_store.errors import StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 
@@ -51,7 +51,7 @@ def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock
         clock: microseconds since 1970-01-01 UTC.
 
     Raises:
-        DebateMissing: nothing is stored of it.
+        DebateNotFound: nothing is stored of it.
         QuarantineRefused: who or why cannot be recorded.
         StoreError: the store cannot be written.
     """
@@ -81,7 +81,7 @@ def _add(
     for _ in range(_ATTEMPTS):
         (record,) = store.records([debate_id])
         if not record.events and not record.parts:
-            raise DebateMissing.named(debate_id)
+            raise DebateNotFound.named(debate_id)
         try:
             new = event(local_facts(record.local))
         except ValidationError as error:

@@ -11,7 +11,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import PartPen
-from jury_replay.errors import DebateMissing, RecordDamaged
+from jury_replay.errors import DebateNotFound, RecordDamaged
 from jury_replay.recorded_case import recorded_case
 from jury_store.inventory import DebateRecord
 
@@ -20,7 +20,7 @@ _CHARGE = "charge/"
 _JUDGE = "final"
 
 
-class RecordedDebate(NamedTuple):
+class DebateHistory(NamedTuple):
     """Both streams decoded, in order; `texts` by the 43 characters of their references, without those that were erased.
 
     `exchanges` are by id, in the order of the stream.
@@ -55,11 +55,11 @@ class RecordedDebate(NamedTuple):
         return pen
 
 
-def read_recorded(record: DebateRecord) -> RecordedDebate:
+def read_recorded(record: DebateRecord) -> DebateHistory:
     """Decode what is stored of a debate.
 
     Raises:
-        DebateMissing: there is nothing.
+        DebateNotFound: there is nothing.
         RecordDamaged: the streams are not those of this debate: see `opening_of`; or an event has no place in its
             stream.
         EventError: a body does not decode.
@@ -68,7 +68,7 @@ def read_recorded(record: DebateRecord) -> RecordedDebate:
     decoded = [decode(stored) for stored in record.events.get(debate_stream(debate_id), ())]
     calls = [decode(stored) for stored in record.events.get(calls_stream(debate_id), ())]
     if not decoded and not calls:
-        raise DebateMissing.named(debate_id)
+        raise DebateNotFound.named(debate_id)
     opened = opening_of(debate_id, decoded)
     events = tuple(event for event in decoded if not isinstance(event, ExchangeRecorded))
     exchanges = {event.event_id: event for event in calls if isinstance(event, ExchangeRecorded)}
@@ -76,11 +76,11 @@ def read_recorded(record: DebateRecord) -> RecordedDebate:
         raise RecordDamaged(
             f"debate {debate_id} has a call among its events, or an event among its calls, or twice one"
         )
-    return RecordedDebate(
+    return DebateHistory(
         opened,
         events,
         exchanges,
-        record.whole_texts(),
+        record.texts,
     )
 
 
@@ -99,7 +99,7 @@ def opening_of(debate_id: str, events: Sequence[DebateEvent | ExchangeRecorded])
 
 
 def opened_again(
-    recorded: RecordedDebate, rules: Rules, pen: PartPen, *, prompts: int | None = None, panel: Panel | None = None
+    recorded: DebateHistory, rules: Rules, pen: PartPen, *, prompts: int | None = None, panel: Panel | None = None
 ) -> DebateOpened:
     """The opening event as `rules` make it of the recorded case, panel, prompts of one's own and secret.
 

@@ -11,22 +11,21 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jury_debate.rules_registry import RULES, rules_of
-from jury_events.regular_files import read_text
-
 from jury_debate.errors import DebateError
 from jury_debate.prompts import PROMPTS_VERSION
+from jury_debate.rules_registry import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
 from jury_events.errors import EventError, UnknownPart
+from jury_events.regular_files import read_text
+from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.shelf import put
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference
 from jury_replay.errors import BadAcceptance, ReplayError
-from jury_replay.recorded import broken, opened_again, read_recorded
-from jury_replay.retelling import Retelling
+from jury_replay.reopening import broken, opened_again, read_recorded
+from jury_replay.replayer import Replayer
 from jury_store.inventory import DebateRecord
 
 ACCEPTED_SUFFIX = ".accepted.json"
@@ -88,7 +87,7 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     except (EventError, ReplayError) as error:
         return Regressed(path, Status.UNREADABLE, detail=str(error))
     try:
-        found = regress_record(record, rules)._replace(path=path)
+        found = regress_history(record, rules)._replace(path=path)
     except UnknownPart as error:
         return Regressed(path, Status.UNREADABLE, detail=_gone(record, error))
     except (EventError, DebateError, ReplayError) as error:
@@ -107,7 +106,7 @@ def regress(path: Path, rules: int = TODAY) -> Regressed:
     return found
 
 
-def regress_record(record: DebateRecord, rules: int = TODAY) -> Regressed:
+def regress_history(record: DebateRecord, rules: int = TODAY) -> Regressed:
     """Tell one debate again under `rules` and compare with its record alone.
 
     Raises:
@@ -116,7 +115,7 @@ def regress_record(record: DebateRecord, rules: int = TODAY) -> Regressed:
     recorded = read_recorded(record)
     pen = recorded.pen()
     opened = opened_again(recorded, rules_of(rules), pen, prompts=PROMPTS_VERSION)
-    retelling = Retelling(recorded, opened, pen).hold()
+    retelling = Replayer(recorded, opened, pen).hold()
     found = differences(recorded, retelling, same_versions=False)
     return Regressed(
         Path(record.debate_id + SUFFIX),

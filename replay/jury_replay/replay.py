@@ -4,15 +4,14 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from jury_debate.rules_registry import rules_of
-
 from jury_debate.errors import DebateError
+from jury_debate.rules_registry import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference
 from jury_replay.errors import RecordDamaged
-from jury_replay.recorded import RecordedDebate, broken, opened_again, read_recorded
-from jury_replay.retelling import Retelling
+from jury_replay.reopening import DebateHistory, broken, opened_again, read_recorded
+from jury_replay.replayer import Replayer
 from jury_replay.selection import Selection, spread
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
@@ -57,7 +56,7 @@ def replay(store: EventStore, selection: Selection, *, url: str = "", processes:
 
     Raises:
         StoreError: the database cannot be read.
-        DebateMissing: a debate that is named does not exist.
+        DebateNotFound: a debate that is named does not exist.
     """
     for replayed in spread(store, selection.chunks(store), replay_chunk, url=url, processes=processes):
         yield from replayed
@@ -65,14 +64,14 @@ def replay(store: EventStore, selection: Selection, *, url: str = "", processes:
 
 def replay_chunk(store: EventStore, debate_ids: Sequence[str]) -> list[Replayed]:
     """Replay some debates of a store."""
-    return [replay_record(record) for record in store.records(debate_ids)]
+    return [replay_history(record) for record in store.records(debate_ids)]
 
 
-def replay_record(record: DebateRecord) -> Replayed:
+def replay_history(record: DebateRecord) -> Replayed:
     """Replay one debate.
 
     Raises:
-        DebateMissing: nothing is stored of it.
+        DebateNotFound: nothing is stored of it.
     """
     try:
         recorded = read_recorded(record)
@@ -86,7 +85,7 @@ def replay_record(record: DebateRecord) -> Replayed:
         prompts=recorded.opened.prompts,
     )
     try:
-        retelling = tell_again(recorded)
+        retelling = replay_recorded(recorded)
         different = differences(recorded, retelling)
     except UnknownPart as error:
         status = Status.ERASED if error.part in recorded.erased else Status.UNREADABLE
@@ -99,7 +98,7 @@ def replay_record(record: DebateRecord) -> Replayed:
     return found._replace(status=status, differences=tuple(different), finished=recorded.finished)
 
 
-def tell_again(recorded: RecordedDebate) -> Retelling:
+def replay_recorded(recorded: DebateHistory) -> Replayer:
     """The debate held again under the rules and prompts that it names.
 
     Raises:
@@ -108,4 +107,4 @@ def tell_again(recorded: RecordedDebate) -> Retelling:
     """
     pen = recorded.pen()
     opened = opened_again(recorded, rules_of(recorded.opened.rules), pen)
-    return Retelling(recorded, opened, pen).hold()
+    return Replayer(recorded, opened, pen).hold()

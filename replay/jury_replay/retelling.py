@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from jury_debate.assignment import Assignment
 from jury_debate.conversation import Call
-
 from jury_debate.debate import Debate
 from jury_debate.step_outcome import Outcome
 from jury_events.case import Case
@@ -27,7 +26,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, exchange_id
 from jury_events.parts import PartPen
 from jury_replay.difference import Difference, FieldChange, Kind, request_changes
-from jury_replay.recorded import RecordedDebate
+from jury_replay.reopening import DebateHistory
 
 INPUTS = (CoordinatorResumed, DebateCancelled, DebateFailed, DebateForked, TextsErased)
 """Events that follow from nothing in the record: somebody did that."""
@@ -47,7 +46,7 @@ class Missing(NamedTuple):
     call: Call
 
 
-class Retelling:
+class Replayer:
     """One debate told again.
 
     Args:
@@ -66,7 +65,7 @@ class Retelling:
 
     def __init__(
         self,
-        recorded: RecordedDebate,
+        recorded: DebateHistory,
         opened: DebateOpened,
         pen: PartPen,
         *,
@@ -89,7 +88,7 @@ class Retelling:
         for exchange in recorded.exchanges.values():
             self._asked[exchange.step].append(exchange)
 
-    def hold(self) -> "Retelling":
+    def hold(self) -> "Replayer":
         """To the end, or to where an answer is missing.
 
         Raises:
@@ -235,7 +234,7 @@ class Retelling:
             self.differences.append(Difference(Kind.CALL, exchange.event_id, (change,), cause))
 
 
-def _inputs(recorded: RecordedDebate) -> dict[int, list[DebateEvent]]:
+def _inputs(recorded: DebateHistory) -> dict[int, list[DebateEvent]]:
     """Inputs by how many events of the debate's own came before them."""
     found: defaultdict[int, list[DebateEvent]] = defaultdict(list)
     own = 0

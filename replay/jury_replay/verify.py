@@ -17,7 +17,7 @@ from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
 from jury_replay.integrity import Failure, check_debate
 from jury_replay.quarantine import set_aside
-from jury_replay.replay import Replayed, Status, replay_record
+from jury_replay.replay import Replayed, Status, replay_history
 from jury_replay.sealed import check_seals
 from jury_replay.selection import ALL_STORED, Selection, spread
 from jury_store.errors import StoreDamaged
@@ -181,7 +181,7 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) ->
         size += checked.bytes
         failures += checked.failures
         if deep and not checked.failures:
-            replayed = replay_record(record)
+            replayed = replay_history(record)
             statuses[replayed.status] += 1
             failures += _replay_failures(replayed)
         origin = origins.get(record.debate_id)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from jury_events.regular_files import open_regular
 from sqlalchemy import URL, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from jury_events.regular_files import open_regular
 from jury_store.driver_errors import disk_trouble
 from jury_store.errors import (
     MayNotWrite,

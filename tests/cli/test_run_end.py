@@ -5,11 +5,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from jury_judge.app.run_session import RunOutcome
 from jury_judge.app.spending import Spending
 from jury_judge.cli import holding
-from jury_judge.cli.holding import Held
 from jury_judge.cli.run_end import course, headline
-from jury_judge.cli.terminal import RunProgress
+from jury_judge.cli.terminal import ProgressDisplay
 from jury_judge.present.reports.judged_case import judged_case
 from jury_judge.present.reports.tally import Tally
 from support.command_line import CommandLine
@@ -65,7 +65,7 @@ def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
 
 def test_a_run_is_told_what_it_spends_while_it_lasts(jury, labelled, monkeypatch):
     told: list[Spending] = []
-    monkeypatch.setattr(RunProgress, "spent", lambda _self, spending: told.append(spending))
+    monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: told.append(spending))
     monkeypatch.setattr(holding, "_SPENDING_SECONDS", 0.001)
 
     jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
@@ -77,7 +77,7 @@ def test_a_run_is_told_what_it_spends_while_it_lasts(jury, labelled, monkeypatch
 def test_the_cost_stands_in_the_progress(capsys):
     from jury_actors.messages import Finished
 
-    progress = RunProgress("r1", "plain")
+    progress = ProgressDisplay("r1", "plain")
     progress.begin(1, 0)
     progress.spent(Spending(calls=3, cost=1.25, unknown=1))
     progress.ended(Finished("r1~a", "completed"))
@@ -94,14 +94,15 @@ def line(name: str, verdict: str = "safe_pass") -> dict:
 def test_a_stop_at_once_tells_of_what_was_judged_not_of_what_was_printed():
     tally, printed = Tally(), Tally()
     printed.take(judged_case(line("c0")))
-    held = Held(interrupted=True, problems=[], total=60, before=28, now=3, seconds=90.0, spent=Spending())
+    outcome = RunOutcome(interrupted=True, problems=[], total=60, before=28, now=3, seconds=90.0, spent=Spending())
 
-    assert headline("r1", tally, held) == "run r1: 31 of 60 debates judged"
+    assert headline("r1", tally, outcome) == "run r1: 31 of 60 debates judged"
     assert (
-        headline("r1", printed, held) == "run r1: 31 of 60 debates judged; the 1 result printed: 1 safe_pass (100.0%)"
+        headline("r1", printed, outcome)
+        == "run r1: 31 of 60 debates judged; the 1 result printed: 1 safe_pass (100.0%)"
     )
-    assert headline("r1", tally, held._replace(total=None)) == "run r1: 31 debates judged so far"
-    assert course(held)[0] == "28 debates judged before, 3 now in 1 min 30 s (2.0/min)"
+    assert headline("r1", tally, outcome._replace(total=None)) == "run r1: 31 debates judged so far"
+    assert course(outcome)[0] == "28 debates judged before, 3 now in 1 min 30 s (2.0/min)"
 
 
 @pytest.mark.parametrize(
@@ -185,8 +186,8 @@ def test_a_report_replaces_no_other_file(jury, labelled, option):
 
 def test_a_report_that_cannot_be_written_in_the_end_is_no_success(jury, labelled, monkeypatch):
     (jury.folder / "reports").mkdir()
-    monkeypatch.setattr(RunProgress, "begin", lambda *_: (jury.folder / "reports").rmdir())
-    monkeypatch.setattr(RunProgress, "close", lambda *_: (jury.folder / "reports").write_text("no folder any more"))
+    monkeypatch.setattr(ProgressDisplay, "begin", lambda *_: (jury.folder / "reports").rmdir())
+    monkeypatch.setattr(ProgressDisplay, "close", lambda *_: (jury.folder / "reports").write_text("no folder any more"))
 
     outcome = jury.run(labelled, "--panel", "independent", "--jsonl", "--junit", "reports/j.xml")
 

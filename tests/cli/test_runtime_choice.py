@@ -1,8 +1,8 @@
 """Where debates are held when nobody says: in the process, from a number of debates on on Ray; one line tells."""
 
 import pytest
-from jury_judge.app.runs import PreflightReport
 
+from jury_judge.app.preflight import PreflightReport
 from jury_judge.cases.losses import LossReport
 from jury_judge.cli.runtime_choice import RAY_FROM, asked_in_process, in_process_for
 from jury_store.debate_rows import CaseRow

@@ -4,9 +4,9 @@ import json
 from itertools import pairwise
 
 import pytest
-from jury_debate.rules_registry import LATEST
 
 from jury_debate.debate import Debate
+from jury_debate.rules_registry import LATEST
 from jury_debate.rules_v1.conversation import Conversation, Reply, ToolTurn
 from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord

@@ -1,11 +1,11 @@
 """A panel read back from the log is the panel that sat, and can be changed like a written one."""
 
 import pytest
-from jury_debate.rules_registry import LATEST
 
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
+from jury_debate.rules_registry import LATEST
 from support.courtroom import SECRET, FixedPen, a_case
 
 GEMINI = {"model": "google/gemini-2.5-pro"}

@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
+
 from jury_events.regular_files import FileTooLarge, open_regular, read_regular, read_text
 
 

@@ -5,10 +5,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from jury_debate.rules_registry import LATEST
-from jury_judge.app.runs import is_over
 
 from jury_debate.panel_spec import ResolvedPanel
+from jury_debate.rules_registry import LATEST
 from jury_events.codec import decode, encode
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
@@ -16,6 +15,7 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, PartPen, refs_in
 from jury_judge.app.debates import panel_changes
 from jury_judge.app.estimate import estimate
+from jury_judge.app.preflight import is_over
 from jury_judge.errors import RunRefused
 from jury_judge.panels.files import load_panel
 from jury_providers.prices import Price, Prices

@@ -7,7 +7,6 @@ from datetime import date
 from unittest.mock import patch
 
 import pytest
-from jury_judge.app.runs import Line, PreflightReport, Run, execute_run, survey
 
 from jury_actors.admission.budget import Ceiling
 from jury_actors.driver import CoordinatorPort
@@ -18,6 +17,9 @@ from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
 from jury_judge.app.allowance import Allowance
 from jury_judge.app.estimate import estimate
+from jury_judge.app.preflight import PreflightReport, preflight
+from jury_judge.app.run import Run
+from jury_judge.app.run_execution import Line, execute_run
 from jury_judge.cases.losses import LossReport
 from jury_judge.errors import RunRefused
 from jury_providers.prices import Prices
@@ -57,7 +59,7 @@ class Silent:
     def begin(self, total: int | None, stored: int) -> None:
         self.total = total
 
-    def counted(self, total: int) -> None:
+    def total_known(self, total: int) -> None:
         self.total = total
 
     def ended(self, finished: Finished) -> None: ...
@@ -129,7 +131,7 @@ async def held(run: Run, store: MemoryEventStore, *, seconds: float | None) -> t
     progress = Silent()
     lines = execute_run(
         run,
-        survey(run, store, seconds=seconds),
+        preflight(run, store, seconds=seconds),
         store,
         lambda: in_process_runtime(RuntimeConfig(run.resolved.panel, "", run.run_id), lambda: store),
         progress=progress,
@@ -146,7 +148,7 @@ def a_run(*cases: Case) -> Run:
 async def test_cases_that_the_survey_had_no_time_for_are_judged_and_counted_all_the_same() -> None:
     run = a_run(*(a_case(f"c{number}") for number in range(5)))
 
-    assert survey(run, MemoryEventStore(), seconds=0.0).total is None
+    assert preflight(run, MemoryEventStore(), seconds=0.0).total is None
     lines, progress = await held(run, MemoryEventStore(), seconds=0.0)
 
     assert ([f"c{number}" for number in range(5)], 5) == ([line["case_id"] for line in lines], progress.total)
@@ -168,10 +170,10 @@ async def test_a_survey_that_reads_all_knows_how_many_there_are_and_what_is_not_
     execution = lost.execution.changed(transcript=Transcript(items=(picture,)))
     run = a_run(a_case("c0"), a_case("lost").changed(scenarios=(lost.changed(execution=execution),)))
 
-    surveyed = survey(run, MemoryEventStore(), seconds=None)
+    checked = preflight(run, MemoryEventStore(), seconds=None)
 
-    assert (2, 2, True) == (surveyed.total, surveyed.read, surveyed.left)
-    assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == surveyed.losses.line()
+    assert (2, 2, True) == (checked.total, checked.read, checked.left)
+    assert "not shown to any juror, in 1 of 2 cases: 1 image/png (48 KB)" == checked.losses.line()
 
 
 @pytest.mark.parametrize("seconds", [0.0, None])
@@ -193,9 +195,9 @@ async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() ->
     async def court() -> AsyncIterator[CoordinatorPort]:
         yield port
 
-    surveyed = survey(run, MemoryEventStore(), seconds=0.0)
+    checked = preflight(run, MemoryEventStore(), seconds=0.0)
     stopping = asyncio.Event()
-    lines = execute_run(run, surveyed, MemoryEventStore(), court, progress=Silent(), stopping=stopping, problems=[])
+    lines = execute_run(run, checked, MemoryEventStore(), court, progress=Silent(), stopping=stopping, problems=[])
     async for _ in lines:
         pass
 
@@ -229,7 +231,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
 
     lines = execute_run(
         run,
-        survey(run, store, seconds=None),
+        preflight(run, store, seconds=None),
         store,
         court,
         progress=Silent(),
@@ -261,7 +263,7 @@ async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment(
     allowance = Allowance(plan, run.resolved, store, TODAY)
     lines = execute_run(
         run,
-        survey(run, store, seconds=None),
+        preflight(run, store, seconds=None),
         store,
         lambda: in_process_runtime(plan, lambda: store),
         progress=Silent(),
@@ -292,7 +294,7 @@ async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has
     plan = RuntimeConfig(run.resolved.panel, "", "r1")
     lines = execute_run(
         run,
-        survey(run, store, seconds=0.0),
+        preflight(run, store, seconds=0.0),
         store,
         lambda: in_process_runtime(plan, lambda: store),
         progress=Silent(),

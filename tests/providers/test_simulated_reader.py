@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jury_debate.assignment import scenario_numbers
 
 from jury_debate.artifact_tools import call_tool, tool_definitions
 from jury_debate.artifacts import generate_evaluation_summary
+from jury_debate.assignment import scenario_numbers
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
 from jury_debate.prompts import load_prompts

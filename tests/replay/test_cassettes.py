@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.shelf import cassettes_in
 from jury_replay.cassettes.writing import write_cassette
-from jury_replay.errors import CassetteError, DebateMissing, RecordDamaged
+from jury_replay.errors import CassetteError, DebateNotFound, RecordDamaged
 from jury_store.memory import MemoryEventStore
 from support.cassettes import SEAL_SPOILINGS, SPOILINGS, Spoiling, a_cassette, exported, record_debate
 
@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_a_debate_that_was_never_opened_has_no_cassette() -> None:
-    with pytest.raises(DebateMissing, match="there is no debate 'd'"):
+    with pytest.raises(DebateNotFound, match="there is no debate 'd'"):
         write_cassette(MemoryEventStore().records(["d"])[0])
 
 

@@ -8,10 +8,10 @@ import pytest
 from jury_events.codec import decode, encode
 from jury_events.debate_events import DebateFailed, TextsErased
 from jury_events.parts import PartRef, encode_digest
-from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.erasure import Erased, Order, debates_over, erase, plan_erasure
-from jury_replay.errors import DebateMissing, ErasureRefused
+from jury_replay.errors import DebateNotFound, ErasureRefused
 from jury_replay.verify import verify
 from jury_store.errors import MayNotErase
 from jury_store.event_store import Append, EventStore
@@ -188,7 +188,7 @@ def test_a_case_is_found_in_all_runs() -> None:
         store.append([Append(script.stream, (script.opened(case_id=case),), 0, 1)])
 
     assert debates_over(store, "case-1") == ["r1~c", "r3~c"]
-    with pytest.raises(DebateMissing, match="no debate over a case 'case-9'"):
+    with pytest.raises(DebateNotFound, match="no debate over a case 'case-9'"):
         debates_over(store, "case-9")
 
 
@@ -205,7 +205,7 @@ def test_a_case_is_found_in_all_runs() -> None:
 def test_what_cannot_be_erased_changes_nothing(store: MemoryEventStore, name: str, order: Order, says: str) -> None:
     before = store.last_position()
 
-    with pytest.raises((DebateMissing, ErasureRefused), match=says):
+    with pytest.raises((DebateNotFound, ErasureRefused), match=says):
         erase(store, name, order, now=5)
 
     assert (store.last_position(), len(texts_of(store))) == (before, 7)
@@ -223,7 +223,7 @@ def test_an_erased_debate_can_be_passed_on(store: MemoryEventStore, tmp_path, mo
     path.write_bytes(exported(store))
     copy = MemoryEventStore()
 
-    take_in(copy, read_cassette(path))
+    import_cassette(copy, read_cassette(path))
 
     assert exported(copy) == path.read_bytes()
     assert verify(copy).erased == 7

@@ -23,7 +23,7 @@ from jury_providers.simulated.script import Script
 from jury_replay.errors import ForkRefused, OriginAltered
 from jury_replay.fork import Branch, branch_id
 from jury_replay.origin import Origin
-from jury_replay.replay import Status, replay_record
+from jury_replay.replay import Status, replay_history
 from jury_replay.verify import verify
 from jury_store.event_store import Append, EventStore
 from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, hold, origin_in, stored
@@ -103,7 +103,7 @@ async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_cour
         assert sorted(set(asked) - set(reused)) == sorted(meter.served_of(f"b{at}")), where
         assert set(meter.served.values()) <= {1}, where
         assert not asked_again(store, f"b{at}"), where
-        assert replay_record(store.records([f"b{at}"])[0]).status is Status.EQUAL, where
+        assert replay_history(store.records([f"b{at}"])[0]).status is Status.EQUAL, where
     assert verify(store).ok
 
 

@@ -14,7 +14,7 @@ from jury_events.errors import JuryError
 from jury_events.ids import debate_stream, local_stream
 from jury_events.parts import Part
 from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.integrity import check_debate
 from jury_replay.quarantine import quarantine
@@ -70,7 +70,7 @@ def taken(store: EventStore, mutant: Mutant, folder: Path) -> bool:
     path = folder / "mutant.cassette.jsonl"
     path.write_bytes(mutant.cassette())
     try:
-        take_in(store, read_cassette(path))
+        import_cassette(store, read_cassette(path))
     except JuryError:
         return False
     return True

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from jury_events.ids import local_stream
-from jury_events.local_events import Arrived, DebateImported
+from jury_events.local_events import DebateImported, VersionRange
 from jury_events.local_facts import local_facts
 from jury_judge.web.pages.integrity_state import integrity_states
 from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.erasure import debates_over
-from jury_replay.errors import DebateMissing, QuarantineRefused, RecordDamaged
+from jury_replay.errors import DebateNotFound, QuarantineRefused, RecordDamaged
 from jury_replay.import_checks import seal_digest
 from jury_replay.imports import adoption_fault
 from jury_replay.quarantine import quarantine, release
@@ -58,7 +58,7 @@ def imported(store: EventStore, tmp_path: Path) -> Callable[..., EventStore]:
         for content in contents:
             path = tmp_path / "one.cassette.jsonl"
             path.write_bytes(content)
-            take_in(store, read_cassette(path), erase=True, vouched_by=vouched_by, clock=lambda: 7)
+            import_cassette(store, read_cassette(path), erase=True, vouched_by=vouched_by, clock=lambda: 7)
         return store
 
     return imports
@@ -77,8 +77,8 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
 
     assert origin is not None
     assert told == DebateImported(
-        debate=Arrived(after=0, until=5),
-        calls=Arrived(after=0, until=2),
+        debate=VersionRange(after=0, until=5),
+        calls=VersionRange(after=0, until=2),
         seal=seal_digest(origin),
         sealed_by="example.com/jury",
         vouched_by="example.com/jury",
@@ -128,7 +128,11 @@ def test_each_import_that_brings_something_is_told(imported: Imports) -> None:
     store = imported(early, early, late)
     first, second = local_facts(store.records(["d"])[0].local).imports
 
-    assert (first.debate, second.debate, second.seal) == (Arrived(after=0, until=5), Arrived(after=5, until=6), None)
+    assert (first.debate, second.debate, second.seal) == (
+        VersionRange(after=0, until=5),
+        VersionRange(after=5, until=6),
+        None,
+    )
     assert store.debate("d").imported == "unsealed"  # type: ignore[union-attr]
     assert verify(store).ok
 
@@ -146,7 +150,7 @@ def test_a_seal_that_is_gone_or_another_is_found(tmp_path: Path) -> None:
     path.write_bytes(out_of(sealed_store()))
     gone, other = MemoryEventStore(), MemoryEventStore()
     for store in (gone, other):
-        take_in(store, read_cassette(path))
+        import_cassette(store, read_cassette(path))
     del gone._origins["d"]
     other._origins["d"] += b" "
 
@@ -160,7 +164,7 @@ def test_a_stream_that_was_taken_away_after_its_import_is_found(tmp_path: Path) 
     store = MemoryEventStore()
     path = tmp_path / "d.cassette.jsonl"
     path.write_bytes(out_of(sealed_store()))
-    take_in(store, read_cassette(path))
+    import_cassette(store, read_cassette(path))
     for stream in ("debate/d", "calls/d"):
         del store._streams[stream], store._heads[stream]
 
@@ -233,7 +237,7 @@ def test_a_debate_in_quarantine_is_left_out_and_comes_back(store: EventStore) ->
 def test_only_what_is_stored_can_be_set_aside_for_a_reason_of_one_line(store: EventStore) -> None:
     record_debate(store)
 
-    with pytest.raises(DebateMissing, match="there is no debate 'x'"):
+    with pytest.raises(DebateNotFound, match="there is no debate 'x'"):
         quarantine(store, "x", by="ops", reason="why")
     with pytest.raises(QuarantineRefused, match=r"reason: .* one line"):
         quarantine(store, "d", by="ops", reason="two\nlines")
@@ -250,7 +254,7 @@ def test_what_came_under_a_seal_that_is_gone_does_not_leave_at_all(tmp_path: Pat
     store = MemoryEventStore()
     path = tmp_path / "one.cassette.jsonl"
     path.write_bytes(out_of(sealed_store()))
-    take_in(store, read_cassette(path), clock=lambda: 7)
+    import_cassette(store, read_cassette(path), clock=lambda: 7)
     seal(store)
     store._origins.clear()
 

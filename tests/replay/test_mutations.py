@@ -21,12 +21,12 @@ import json, sys
 from pathlib import Path
 import jury_debate
 from jury_replay.cassettes.reading import read_cassette
-from jury_replay.cassettes.shelf import cassettes_in
+from jury_replay.cassettes.library import cassettes_in
 from jury_replay.regression import regress
-from jury_replay.replay import replay_record
+from jury_replay.replay import replay_history
 assert Path(jury_debate.__file__).is_relative_to(sys.argv[1]), jury_debate.__file__
 for path in cassettes_in([Path(path) for path in sys.argv[2:]]):
-    found, replayed = regress(path), replay_record(read_cassette(path).record)
+    found, replayed = regress(path), replay_history(read_cassette(path).record)
     print(json.dumps({
         "name": found.name, "regress": found.status, "replay": replayed.status,
         "verdicts": [found.recorded and found.recorded.verdict, found.now and found.now.verdict],

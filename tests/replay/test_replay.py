@@ -12,8 +12,8 @@ from jury_events.parts import PartRef
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.difference import Kind
-from jury_replay.errors import DebateMissing
-from jury_replay.replay import Replayed, Status, replay, replay_record
+from jury_replay.errors import DebateNotFound
+from jury_replay.replay import Replayed, Status, replay, replay_history
 from jury_replay.selection import Selection
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
@@ -28,12 +28,12 @@ SEQUENTIAL = "sequential-tools"
 
 def _replayed(store: EventStore, record: DebateRecord) -> Replayed:
     assert verify(store).ok, "a forger who computes the hashes anew is not found by them"
-    return replay_record(store.records([record.debate_id])[0])
+    return replay_history(store.records([record.debate_id])[0])
 
 
 @pytest.mark.parametrize("path", CASSETTES, ids=lambda path: path.name.removesuffix(SUFFIX))
 def test_every_recorded_debate_of_the_corpus_comes_out_equal(path: Path) -> None:
-    replayed = replay_record(read_cassette(path).record)
+    replayed = replay_history(read_cassette(path).record)
 
     assert (Status.EQUAL, ()) == (replayed.status, replayed.differences)
 
@@ -130,7 +130,7 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
 
 @pytest.mark.parametrize("step", ["round-7/sim-policy", "initial/nobody", "round-1/nobody"])
 def test_a_call_of_a_step_that_nobody_is_asked_is_found(step: str) -> None:
-    replayed = replay_record(_with_call(recorded_in_corpus(SEQUENTIAL), step))
+    replayed = replay_history(_with_call(recorded_in_corpus(SEQUENTIAL), step))
 
     assert [(Kind.CALL, f"{step}/simulated%2Fjuror/9/1", f"the step {step} is not asked")] == [
         (one.kind, one.place, one.cause) for one in replayed.differences
@@ -140,7 +140,7 @@ def test_a_call_of_a_step_that_nobody_is_asked_is_found(step: str) -> None:
 def test_a_late_answer_to_a_debate_that_was_cancelled_is_none_of_them() -> None:
     record = recorded_in_corpus("cancelled-in-the-middle")
     due, later = (
-        replay_record(_with_call(record, step)).status for step in ("round-1/sim-policy", "round-2/sim-policy")
+        replay_history(_with_call(record, step)).status for step in ("round-1/sim-policy", "round-2/sim-policy")
     )
 
     assert (Status.EQUAL, Status.DIFFERENT) == (due, later)
@@ -166,7 +166,7 @@ def test_a_debate_that_was_not_finished_is_equal_as_far_as_it_came() -> None:
 
 
 def test_an_ended_debate_is_finished_however_it_ended() -> None:
-    ended = [replay_record(recorded_in_corpus(name)).finished for name in (SEQUENTIAL, "cancelled-in-the-middle")]
+    ended = [replay_history(recorded_in_corpus(name)).finished for name in (SEQUENTIAL, "cancelled-in-the-middle")]
 
     assert [True, True] == ended
 
@@ -179,7 +179,7 @@ def test_what_is_asked_otherwise_of_a_debate_that_stopped_is_told_once_a_call() 
     hotter = [one._replace(body=one.body.replace(b'"temperature":null', b'"temperature":0.9')) for one in asked]
     stopped = record._replace(events={debate: record.events[debate][:2], calls: hotter})
 
-    replayed = replay_record(stopped)
+    replayed = replay_history(stopped)
 
     assert sorted(one.event_id for one in asked) == sorted(one.place for one in replayed.differences)
 
@@ -188,7 +188,7 @@ def test_the_record_of_one_debate_under_the_name_of_another_is_unreadable() -> N
     record = recorded_in_corpus("tie-of-two")
 
     store = forged(record, change={"opened": set_to("debate_id", to="another")})
-    replayed = replay_record(store.records([record.debate_id])[0])
+    replayed = replay_history(store.records([record.debate_id])[0])
 
     assert "it opens another debate, another" == verify(store).failures[0].what
     assert replayed.status is Status.UNREADABLE
@@ -202,7 +202,7 @@ def test_a_call_among_the_events_is_unreadable() -> None:
         events={debate: [*record.events[debate], record.events[calls][0]], calls: record.events[calls][1:]}
     )
 
-    replayed = replay_record(moved)
+    replayed = replay_history(moved)
 
     assert replayed.status is Status.UNREADABLE
     assert "has a call among its events" in (replayed.detail or "")
@@ -215,7 +215,7 @@ def test_a_lost_text_is_not_erased_because_another_one_was(named: bool, status: 
     other = next(part.ref.part for part in record.parts.values() if part.ref.part != case["part"])
     lost = record._replace(parts={key: one for key, one in record.parts.items() if one.ref.part != case["part"]})
 
-    replayed = replay_record(_with_erasure(lost, case["part"] if named else other))
+    replayed = replay_history(_with_erasure(lost, case["part"] if named else other))
 
     assert (status, True) == (replayed.status, case["part"] in (replayed.detail or ""))
 
@@ -232,5 +232,5 @@ def _with_erasure(record: DebateRecord, part: str) -> DebateRecord:
 
 
 def test_a_name_that_is_no_debate_is_an_error() -> None:
-    with pytest.raises(DebateMissing, match="there is no debate 'nope'"):
+    with pytest.raises(DebateNotFound, match="there is no debate 'nope'"):
         list(replay(MemoryEventStore(), Selection(("nope",))))

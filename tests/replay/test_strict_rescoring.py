@@ -13,7 +13,7 @@ from jury_events.panel import Bands
 from jury_events.parts import encode_digest
 from jury_replay.difference import as_told
 from jury_replay.errors import SettingRefused
-from jury_replay.recorded import read_recorded
+from jury_replay.reopening import read_recorded
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.results import RowStatus
 from jury_replay.rescoring.rows import Row

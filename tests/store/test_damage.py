@@ -115,7 +115,7 @@ def test_an_altered_text_is_read_by_nobody(filled: str, reader: EventStore, sql:
     with pytest.raises(AlteredPart, match="is not the one that was recorded"):
         reader.parts("d", list(parts))
     (record,) = reader.records(["d"])
-    assert record.whole_texts() == {}
+    assert record.texts == {}
     assert reader.parts("e")
 
 
@@ -131,7 +131,7 @@ def test_a_text_that_is_back_although_its_erasure_is_recorded_is_read_by_nobody(
     (record,) = store.records(["d"])
     assert back in record.parts
     assert digests - {back} == left.keys() == asked.keys()
-    assert {part.content for part in left.values()} == set(record.whole_texts().values())
+    assert {part.content for part in left.values()} == set(record.texts.values())
 
 
 def test_a_store_without_its_counter_says_so_and_takes_nothing_more(filled: str, reader: EventStore, sql: Sql) -> None:

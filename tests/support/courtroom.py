@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from jury_debate.assignment import Assignment
 from jury_debate.conversation import Call, Reply
-from jury_debate.rules_registry import LATEST
-
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import PanelSpec, resolve
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import DebateEvent
 from jury_events.ids import Step

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from jury_actors.clerk import Recollection
+from jury_actors.clerk import DebateHistory
 from jury_actors.messages import StepRequest, StepResult
 from jury_events.case import Case
 from jury_events.codec import decode
@@ -93,9 +93,9 @@ class HeldClerk:
     async def next_epoch(self) -> int:
         return self.store.next_epoch()
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         return {
-            debate: Recollection(
+            debate: DebateHistory(
                 self.store.read_stream(debate_stream(debate)),
                 self.store.read_stream(calls_stream(debate)),
                 list(self.store.parts(debate).values()),

@@ -5,7 +5,6 @@ from enum import StrEnum
 from typing import get_args
 
 import pytest
-from jury_judge.present.labels import WORDS
 
 from jury_events.case import Case
 from jury_events.codec import SCHEMAS
@@ -17,6 +16,7 @@ from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import FinalMethod
 from jury_events.transcript import Origin
 from jury_judge.present.event_words import EVENT_WORDS
+from jury_judge.present.labels import WORDS
 from jury_judge.present.terms import term
 from jury_judge.web.pages.languages import chosen_language
 from jury_judge.web.words.catalogues import PAGE_WORDS

@@ -1,72 +1,85 @@
-"""Which debates a bounded run may begin: with little left, those that are open are finished before others begin."""
+"""Which debates a run with a budget may begin. With little left, open debates are finished before others begin."""
 
 from datetime import date
 from typing import NamedTuple
 
 from jury_actors.admission.budget import Ceiling, Spent, dollars
 from jury_actors.messages import Job
-from jury_actors.runtime import RuntimeConfig
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_judge.app.estimate import Estimate, estimate
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
+from jury_providers.endpoints import Endpoints
+from jury_providers.prices import Prices
 from jury_store.event_store import EventStore
 
 
-class _Open(NamedTuple):
-    """A debate that is held: what was spent on it before, and what is kept for it."""
+class _OpenDebate(NamedTuple):
+    """An open debate: what was spent on it before this session, and what is reserved for it."""
 
     before: Spent
-    kept: Spent
+    reserved: Spent
 
 
 class Allowance:
-    """Keeps for each open debate what it may take, and lets another begin only where enough is left beside that.
+    """Reserves for each open debate what it may take; another begins only if enough is left beside that.
 
-    Kept are the most calls, and the likely cost: repairs, new tries and fallbacks are in neither. A debate that would
-    be the only one begins where the least that it can take is left; else nothing more begins: the run is `short`.
+    Reserved are the most calls and the likely cost; repairs, retries and fallbacks are in neither. If no debate is
+    open, one may begin where the least that it can take is left; else no more debates begin and the run is `short`.
 
     Args:
-        plan: names the bounds, with what earlier sessions spent.
+        ceiling: the budget, with what earlier sessions spent.
         resolved: the panel.
         store: open for reading.
+        prices: of the models.
+        endpoints: where providers are reached.
         on: the day of the prices.
     """
 
-    def __init__(self, plan: RuntimeConfig, resolved: ResolvedPanel, store: EventStore, on: date) -> None:
-        self._ceiling: Ceiling = plan.ceiling
-        self._plan = plan
+    def __init__(
+        self,
+        ceiling: Ceiling,
+        resolved: ResolvedPanel,
+        store: EventStore,
+        *,
+        prices: Prices,
+        endpoints: Endpoints,
+        on: date,
+    ) -> None:
+        self._ceiling = ceiling
         self._resolved = resolved
         self._store = store
+        self._prices = prices
+        self._endpoints = endpoints
         self._on = on
-        self._spent = plan.ceiling.spent
-        self._open: dict[str, _Open] = {}
+        self._spent = ceiling.spent
+        self._open: dict[str, _OpenDebate] = {}
         self._needs: dict[str, Estimate] = {}
         self._likely: dict[str, Spent] = {}
         self._begun = Spent()
         self.short = False
 
     def admits(self, job: Job) -> bool:
-        """Whether the debate may begin now; it counts as open then. Refused while none is open, it never may."""
+        """Whether the debate may begin now; it is open then. One that is refused while none is open may never begin."""
         before = self._taken(job.debate_id)
         needed = self._needed(job)
         cost = needed.cost
-        kept = Spent(max(1, int(needed.calls.most) - before.calls), 0.0 if cost is None else cost.likely)
+        reserved = Spent(max(1, int(needed.calls.most) - before.calls), 0.0 if cost is None else cost.likely)
         least = Spent(max(1, int(needed.calls.least) - before.calls), 0.0 if cost is None else cost.least)
         self._likely[job.debate_id] = Spent(int(needed.calls.likely), 0.0 if cost is None else cost.likely)
-        wanted = kept if self._open else least
+        wanted = reserved if self._open else least
         if not self._covers(wanted):
             self.short = self.short or not self._open
             return False
-        self._open[job.debate_id] = _Open(before, kept)
+        self._open[job.debate_id] = _OpenDebate(before, reserved)
         return True
 
     def ended(self, debate_id: str, *, finished: bool) -> None:
-        """What was kept for it is free again, but for what it took."""
+        """Release the reservation of a debate, and count what it took."""
         one = self._open.get(debate_id)
         if one is None:
             return
-        taken = self._taken(debate_id)  # may fail, and is asked again then
+        taken = self._taken(debate_id)  # may fail; the caller then tries again
         del self._open[debate_id]
         calls, cost = taken.calls - one.before.calls, max(0.0, taken.cost - one.before.cost)
         self._spent = Spent(self._spent.calls + calls, self._spent.cost + cost)
@@ -74,9 +87,9 @@ class Allowance:
             self._begun = Spent(self._begun.calls + taken.calls, self._begun.cost + taken.cost)
 
     def rest(self, left: int | None) -> str:
-        """What is left to do would take, in one line; `left` debates, None where they were not counted."""
+        """One line: what the `left` debates would take (None: not known how many are left)."""
         calls, cost = self._ceiling.max_calls, self._ceiling.max_cost
-        bounds = [*([] if calls is None else [counted(calls, "call")]), *([] if cost is None else [dollars(cost)])]
+        bounds = [*([] if calls is None else [pluralize(calls, "call")]), *([] if cost is None else [dollars(cost)])]
         said = f"the budget of {' and '.join(bounds)} covers no further debate"
         if not self._likely:
             return said
@@ -85,21 +98,21 @@ class Allowance:
             return f"{said}: each that is left takes about {one.calls:.0f} calls{_and(one.cost)} (an estimate)"
         more = max(1, round(one.calls * left) - self._begun.calls)
         money = _and(one.cost * left - self._begun.cost)
-        return f"{said}: {counted(left, 'debate')} left, about {more} more calls{money} (an estimate)"
+        return f"{said}: {pluralize(left, 'debate')} left, about {more} more calls{money} (an estimate)"
 
     def _covers(self, wanted: Spent) -> bool:
-        calls = self._spent.calls + wanted.calls + sum(one.kept.calls for one in self._open.values())
-        cost = self._spent.cost + wanted.cost + sum(one.kept.cost for one in self._open.values())
+        calls = self._spent.calls + wanted.calls + sum(one.reserved.calls for one in self._open.values())
+        cost = self._spent.cost + wanted.cost + sum(one.reserved.cost for one in self._open.values())
         most = self._ceiling
         return (most.max_calls is None or calls <= most.max_calls) and (most.max_cost is None or cost <= most.max_cost)
 
     def _needed(self, job: Job) -> Estimate:
-        """Worked out once for a debate, however often it has to wait."""
+        """Computed once a debate, however often it has to wait."""
         found = self._needs.get(job.debate_id)
         if found is None:
-            case, plan = Case.model_validate_json(job.case), self._plan
+            case = Case.model_validate_json(job.case)
             found = estimate(
-                self._resolved, [case], debates=1, prices=plan.prices, endpoints=plan.endpoints, on=self._on
+                self._resolved, [case], debates=1, prices=self._prices, endpoints=self._endpoints, on=self._on
             )
             self._needs = {job.debate_id: found}
         return found

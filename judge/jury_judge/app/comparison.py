@@ -7,10 +7,10 @@ from jury_debate.recorded_panel import PanelDifference, panel_differences
 from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
-from jury_judge.app.debates import DebateReading
-from jury_judge.present.answered_by import given_in_phase_1, given_in_statement
-from jury_judge.present.debate_record import DebateRecord, Status, read_record
-from jury_judge.present.position_changes import PositionChanges
+from jury_judge.app.debates import DebateHistory
+from jury_judge.present.answered_by import answered_in_phase_1, answered_in_statement
+from jury_judge.present.events_by_phase import EventsByPhase, Status, events_by_phase
+from jury_judge.present.position_changes import PositionTracker
 
 Kind = Literal["own", "synthetic", "stale", "abstained"]
 
@@ -29,7 +29,7 @@ class Position(NamedTuple):
     changed: bool = False
 
 
-class Row(NamedTuple):
+class ComparisonRow(NamedTuple):
     """One seat in one round on both sides; None where that side has no such round or seat, or did not come so far.
 
     The final judge has neither a juror id nor a round.
@@ -73,18 +73,20 @@ class DebateComparison(NamedTuple):
     b: Side
     same_case: bool | None
     panel: tuple[PanelDifference, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
 
 
-def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
+def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
     """Put two debates side by side, whether they are over or not.
 
     Raises:
         JudgeError: the events of one do not begin with its opening.
     """
-    records = read_record(a.events), read_record(b.events)
+    records = events_by_phase(a.events), events_by_phase(b.events)
     held_a, held_b = (positions(record) for record in records)
-    rows = tuple(Row(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b}))
+    rows = tuple(
+        ComparisonRow(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b})
+    )
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
     return DebateComparison(
         a=_side(a, records[0]),
@@ -98,7 +100,7 @@ def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
 _Place = tuple[str | None, int | None]
 
 
-def _places(records: Iterable[DebateRecord], held: Mapping[_Place, Position]) -> list[_Place]:
+def _places(records: Iterable[EventsByPhase], held: Mapping[_Place, Position]) -> list[_Place]:
     """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
     jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
     last = max((number for _, number in held if number is not None), default=-1)
@@ -106,22 +108,22 @@ def _places(records: Iterable[DebateRecord], held: Mapping[_Place, Position]) ->
     return [place for place in (*places, (None, None)) if place in held]
 
 
-def positions(record: DebateRecord) -> dict[_Place, Position]:
+def positions(record: EventsByPhase) -> dict[_Place, Position]:
     """What each seat holds after each round in which it was heard, by juror id and round (0: phase 1).
 
     The final judge's evaluation comes last; it has neither a juror id nor a round.
     """
     found: dict[_Place, Position] = {}
     latest: dict[str, Position] = {}
-    changes = PositionChanges()
+    changes = PositionTracker()
     heard = [(0, said) for said in record.phase_1]
     for number, said in (*heard, *((held.started.round, one) for held in record.rounds for one in held.spoken)):
         match said:
             case JurorEvaluated():
-                changes.take(given_in_phase_1(said))
+                changes.take(answered_in_phase_1(said))
                 position = _held(said.evaluation)
             case StatementMade():
-                own = changes.take(given_in_statement(said)) == "own"
+                own = changes.take(answered_in_statement(said)) == "own"
                 position = _held(said.statement.evaluation, changed=own)
             case JurorAbstained():
                 before = latest.get(said.juror_id)
@@ -140,7 +142,7 @@ def _held(evaluation: Evaluation, *, changed: bool = False) -> Position:
     return Position(evaluation.verdict, evaluation.overall, "synthetic" if evaluation.synthetic else "own", changed)
 
 
-def _side(reading: DebateReading, record: DebateRecord) -> Side:
+def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
     opened, forked = record.opened, record.forked
     completed = record.ending if isinstance(record.ending, DebateCompleted) else None
     judgment = record.judgment.judgment if record.judgment else None

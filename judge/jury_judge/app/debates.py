@@ -14,7 +14,7 @@ from jury_events.ids import calls_stream, debate_stream, local_stream, streams_o
 from jury_events.local_facts import NOTHING_LOCAL, LocalFacts, local_facts
 from jury_events.parts import encode_digest
 from jury_judge.errors import DebateNotFound
-from jury_judge.present.debate_record import read_record
+from jury_judge.present.events_by_phase import events_by_phase
 from jury_judge.text.visible_text import visible_line
 from jury_replay.selection import Selection
 from jury_store.debate_rows import DebateRow
@@ -23,7 +23,7 @@ from jury_store.event_store import EventStore
 _PAGE = 1000
 
 
-class DebateReading(NamedTuple):
+class DebateHistory(NamedTuple):
     """The streams decoded, and the texts by the 43 characters of their references (erased ones are left out)."""
 
     events: list[DebateEvent]
@@ -38,7 +38,7 @@ class DebateReading(NamedTuple):
         Raises:
             JudgeError: the stream does not begin with it.
         """
-        return read_record(self.events[:1]).opened
+        return events_by_phase(self.events[:1]).opened
 
     @property
     def panel(self) -> ResolvedPanel:
@@ -58,7 +58,7 @@ def events_gone(debate_id: str) -> EventError:
     return EventError(f"the events of debate {debate_id} are gone from the store; see jury verify {debate_id}")
 
 
-def read_debate(store: EventStore, debate_id: str) -> DebateReading:
+def read_debate(store: EventStore, debate_id: str) -> DebateHistory:
     """Everything that the store holds of a debate.
 
     Raises:
@@ -75,7 +75,7 @@ def read_debate(store: EventStore, debate_id: str) -> DebateReading:
         raise _unreadable(debate_id, f"event 1 of {debate_stream(debate_id)} does not open the debate")
     if not events:
         raise not_found(debate_id)
-    return DebateReading(
+    return DebateHistory(
         events=[event for event in events if not isinstance(event, ExchangeRecorded)],
         exchanges=[event for event in exchanges if isinstance(event, ExchangeRecorded)],
         texts={encode_digest(digest): part.content for digest, part in store.parts(debate_id).items()},

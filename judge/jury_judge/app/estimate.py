@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import NamedTuple
 
-from jury_debate.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
-from jury_debate.rules_registry import LATEST
-
 from jury_actors.admission.model_class import limits_of
 from jury_debate.artifact_tools import tool_definitions
+from jury_debate.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat

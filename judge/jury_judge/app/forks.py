@@ -9,9 +9,9 @@ from jury_debate.recorded_panel import described, panel_differences
 from jury_debate.rules import SECRET_BYTES
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
-from jury_judge.app.debates import DebateReading, not_found, read_debate
+from jury_judge.app.debates import DebateHistory, not_found, read_debate
 from jury_judge.errors import BranchTaken
-from jury_judge.present.debate_record import read_record
+from jury_judge.present.events_by_phase import events_by_phase
 from jury_replay.fork import Branch, branch_id, branch_off
 from jury_replay.origin import Origin
 from jury_store.errors import StoreError
@@ -110,8 +110,8 @@ def _salts(sources: Effects) -> Callable[[], bytes]:
     return lambda: sources.entropy(SALT_BYTES)
 
 
-def _found(reading: DebateReading, named: str, origin: Origin, version: int, resolved: ResolvedPanel) -> Fork:
-    record = read_record(reading.events)
+def _found(reading: DebateHistory, named: str, origin: Origin, version: int, resolved: ResolvedPanel) -> Fork:
+    record = events_by_phase(reading.events)
     forked = record.forked
     if forked is None or (forked.origin, forked.version) != (origin.debate_id, version):
         what = "no branch" if forked is None else f"a branch of {forked.origin} at event {forked.version}"

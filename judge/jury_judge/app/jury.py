@@ -1,4 +1,4 @@
-"""`Jury`: the front door of Python. Everything that it judges is recorded, can be resumed, replayed and rescored."""
+"""`Jury`: judges cases, and records every debate so that it can be resumed, replayed and rescored."""
 
 import asyncio
 import logging
@@ -12,10 +12,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Self
 
-from jury_judge.app.runs import Run, execute_run, fresh_debate_id, fresh_run_id, is_over, survey
 from pydantic import TypeAdapter, ValidationError
 
-from jury_actors.admission.budget import Ceiling
+from jury_actors.admission.budget import Ceiling, Spent
 from jury_actors.driver import CoordinatorPort, hold
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
@@ -26,30 +25,43 @@ from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.value import Label, NewDebateId, NewRunId
+from jury_judge.app.allowance import Allowance
 from jury_judge.app.budgets import check_priced
-from jury_judge.app.callbacks import OnEvent, OnEventOf, Telling, ToldPort, check_callback, told
+from jury_judge.app.callbacks import Callbacks, ObservedPort, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.app.forks import Fork, store_branch
+from jury_judge.app.preflight import PreflightReport, is_over, preflight
 from jury_judge.app.records import Records, while_open
+from jury_judge.app.run import Run, fresh_debate_id, fresh_run_id
+from jury_judge.app.run_execution import Line, NoListener, ProgressListener, execute_run
 from jury_judge.app.runtime_pool import RuntimePool
-from jury_judge.app.runtimes import court_in_process, court_on_ray
+from jury_judge.app.runtimes import runtime_in_process, runtime_on_ray
+from jury_judge.app.sealing import Sealing
 from jury_judge.app.settings import load_settings
+from jury_judge.app.stores import Say, lock_run, open_writer
 from jury_judge.cases.given import Given, case_of, source_of, with_records
 from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
 from jury_judge.present.result_models import CollaborativeJuryResult
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 from jury_providers.catalogue import retirement_warnings
 from jury_providers.prices import PRICES_ENV, Prices, load_prices
 from jury_providers.registry import check_models, key_destinations
 from jury_providers.simulated.script import NO_FAULTS, Script
+from jury_replay.fork import Branch
 from jury_store.event_store import EventStore
 from jury_store.run_lock import RunLock
 from jury_store.seals.keys import PublicKey
 
+OnChunk = Callable[[str, str], None]
+"""Takes a debate's id and the next chunk of what its final judge writes."""
+
 AnyPanel = str | os.PathLike[str] | PanelSpec | ResolvedPanel | LoadedPanel
-"""A preset, the name of a jury that comes along, a panel file, or a panel as an object."""
+"""A preset, the name of a bundled jury, a panel file, or a panel object."""
+
+NOTHING_SPENT = Spent()
 
 _log = logging.getLogger(__name__)
 
@@ -57,34 +69,38 @@ _log = logging.getLogger(__name__)
 class Jury(Records):
     """A panel that judges cases, and the store where everything is recorded.
 
-    Use it in `async with`, in one event loop. The store is opened for reading at once (and made where there is none),
-    for writing at the first evaluation. Any number of evaluations may run at once. On leaving, those that still run
-    stop where they are, and the same call goes on with them later.
+    Use it in `async with`, in one event loop. The store is opened for reading at once (and created where there is
+    none), for writing at the first evaluation. Any number of evaluations may run at once. On leaving, those that still
+    run stop where they are; the same call resumes them later.
 
     Args:
-        panel: who sits, under which rules; None is the preset `parallel-rounds` with simulated jurors.
+        panel: the jurors and the rules; None is the preset `parallel-rounds` with simulated jurors.
         store: `sqlite:///PATH` or `postgresql://…`; None is `JURY_STORE_URL`, else `sqlite:///jury.db`.
-        in_process: hold debates in this process; else on Ray.
-        ray_address: the cluster to join, as `host:port`; debates are held there.
-        ray_open_cluster: join it even where it requires no token (`docs/ray.md`).
+        in_process: run debates in this process; else on Ray.
+        ray_address: the Ray cluster to join, as `host:port`; debates run there.
+        ray_open_cluster: join it even if it requires no token (`docs/ray.md`).
         replicas: juror processes a seat, on Ray.
         concurrency: debates at once.
         simulate: latencies and faults of simulated jurors.
-        prices: what models cost; None is `JURY_PRICES`, else the list prices.
-        max_calls, max_cost: what this object may spend, in calls and US dollars.
-        artifact_roots: folders in which the records of `…_uri` may lie, besides that of a case file. None: anywhere
-            for cases and rows, which are the caller's own words, and for case files nowhere else.
+        prices: prices of models; None is `JURY_PRICES`, else the list prices.
+        max_calls, max_cost: the budget of this object, in calls and US dollars.
+        artifact_roots: folders from which the records of `…_uri` may be read, besides that of a case file. None: any
+            folder for cases and rows, which the caller wrote; for case files no other folder.
         environ: where settings are read; None is `os.environ`. Keys are always the process's own.
-        lock_wait: seconds to wait for another process that writes the same SQLite store, or holds the same run.
-        preset, language, max_rounds, threshold, method, judge_model: put over the panel, its file and the environment.
-        heard: told what final judges write while they write it: a debate's id, and the next piece.
-        adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as held here if its
-            seal is signed by one of them.
+        lock_wait: seconds to wait for another process that writes to the same SQLite store, or executes the same run.
+        preset, language, max_rounds, threshold, method, judge_model: override the panel, its file and the environment.
+        on_chunk: called while a final judge writes, with the debate's id and the next chunk of text.
+        adopt: public keys (lines, as `jury seal keygen` writes them): an imported debate counts as judged if its seal
+            is signed by one of them.
         store_patience: seconds for which a store that cannot be written is tried again, while answers are kept.
+        name: names this object in the store's lock; None generates a name.
+        spent: counts against `max_calls` and `max_cost` from the start, as of earlier sessions of a run.
+        sealing: seals the log while debates run.
+        say: takes lines for the user: a juror died, the store is away, a model retires; None writes them to the log.
 
     Raises:
         PanelFileError, SettingError: the panel or a setting cannot be used, or a number is out of its range.
-        BadSealKey: `adopt` holds something that is no public key.
+        BadSealKey: `adopt` has an element that is not a public key.
         UnknownProvider: a model of the panel has no provider.
     """
 
@@ -111,9 +127,13 @@ class Jury(Records):
         threshold: float | None = None,
         method: FinalMethod | None = None,
         judge_model: str | None = None,
-        heard: Callable[[str, str], None] | None = None,
+        on_chunk: OnChunk | None = None,
         adopt: Iterable[str] = (),
         store_patience: float = STORE_PATIENCE,
+        name: str | None = None,
+        spent: Spent = NOTHING_SPENT,
+        sealing: Sealing | None = None,
+        say: Say | None = None,
     ) -> None:
         _check_bounds(
             concurrency=(concurrency, 1),
@@ -133,48 +153,46 @@ class Jury(Records):
         known = prices or load_prices(surroundings.get(PRICES_ENV, "").strip() or None)
         if max_cost is not None:
             check_priced(self.panel.models, known, _today())
-        for line in key_destinations(self.panel, self._loaded.endpoints, os.environ):
-            _say_once(line)
-        for warning in retirement_warnings(self.panel.models, _today()):
-            _say_once(warning)
-        plan = RuntimeConfig(
+        keys = key_destinations(self.panel, self._loaded.endpoints, os.environ)
+        warnings = retirement_warnings(self.panel.models, _today())
+        for line in (*keys, *warnings) if say is None else (*keys, *(f"warning: {one}" for one in warnings)):
+            (say or _log_once)(line)
+        self._config = RuntimeConfig(
             self.panel,
             self._settings.store_url,
-            f"jury-{token_hex(4)}",
+            name or f"jury-{token_hex(4)}",
             simulate,
             replicas,
             self._loaded.endpoints,
             prices=known,
-            ceiling=Ceiling(max_calls, max_cost),
+            ceiling=Ceiling(max_calls, max_cost, spent),
             store_patience=store_patience,
         )
+        self._say = say or _log_line
         if ray_address is None and in_process:
-            court = court_in_process(plan, self._around, wait=lock_wait)
+            runtime = runtime_in_process(self._config, self._wrap_providers, wait=lock_wait, say=self._say)
         else:
-            court = court_on_ray(plan, ray_address, open_cluster=ray_open_cluster)
+            runtime = runtime_on_ray(self._config, ray_address, open_cluster=ray_open_cluster, say=self._say)
         self._keyless = ray_address is not None
-        self._set_up = court
-        self._heard = heard
-        self._store_patience = store_patience
+        self._set_up = runtime if sealing is None else sealing.around(runtime)
+        self._on_chunk = on_chunk
         self._lock_wait = lock_wait
         self._adopt = _keys(adopt)
 
     @property
     def panel(self) -> Panel:
-        """Who sits, and under which rules, every default written out."""
+        """The jurors and the rules, with every default filled in."""
         return self._loaded.panel
 
     async def __aenter__(self) -> Self:
-        """See `Records`; it may be left and entered again, in another event loop too."""
+        """See `Records`. A Jury that was left may be entered again, in another event loop too."""
         await super().__aenter__()
-        self._court = RuntimePool(self._set_up)
-        self._places = asyncio.Semaphore(self._concurrency)
+        self._runtimes = RuntimePool(self._set_up)
+        self._slots = asyncio.Semaphore(self._concurrency)
         return self
 
     async def _let_go(self) -> None:
-        await self._court.close(
-            JuryClosed("the Jury was left while this debate was held; the same call goes on from where it stands")
-        )
+        await self._runtimes.close(JuryClosed("the Jury was left while this debate ran; the same call resumes it"))
         await super()._let_go()
 
     async def evaluate(
@@ -190,31 +208,33 @@ class Jury(Records):
 
         Args:
             case: a case, or a row as in a case file.
-            run_id: the run that the debate belongs to, which then holds one debate a case: called again, it goes on
-                where it stopped. None: a debate of its own, a new one each time.
-            debate_id: its id, instead of one that is made; called again, it goes on where it stopped.
-            submission_id: what the caller calls it in live events; None is the debate's id.
-            on_event: told of each live event (`docs/live-events.md`), from the debate's first.
+            run_id: the run that the debate belongs to; a run has one debate a case, which the same call resumes.
+                None: a new debate each time, in no run.
+            debate_id: its id, instead of a generated one; the same call resumes the debate.
+            submission_id: the caller's name of the debate in live events; None is the debate's id.
+            on_event: called with each live event (`docs/live-events.md`), from the debate's first.
 
         Raises:
             CaseFileError: the case cannot be used.
             KeyMissing, Halted: a provider's key is missing or refused, a quota or the budget is used up.
-            RunRefused: the debate was begun with another panel, or over another case; or it was imported, and is not
+            RunRefused: the debate was begun with another panel, or over another case; or it was imported and is not
                 adopted; or it is in quarantine, or cannot be read.
             StoreLocked: another process writes to the store.
-            JuryClosed: the Jury was left meanwhile.
+            JuryClosed: the Jury was left before the debate ended.
         """
         read = case_of(case)
         _check_ids(run_id, debate_id, submission_id)
         named = debate_id or (fresh_debate_id(read) if run_id is None else id_of(run_id, read.case_id))
         feed = self.feed
-        async with self._places:
+        async with self._slots:
             over = await self._read(self._is_over, named, read)
             with while_open():
-                async with told(feed, named, on_event):
+                async with called_back(feed, named, on_event):
                     if not over:
                         job = partial(self._job, named, read, run_id, submission_id, opened=over is not None)
-                        await self._hold(await asyncio.to_thread(job))
+                        problem = await self._drive(await asyncio.to_thread(job), self._take_chunk)
+                        if problem is not None:
+                            raise problem
         return await self.result(named)
 
     async def evaluate_many(
@@ -225,22 +245,22 @@ class Jury(Records):
         concurrency: int | None = None,
         on_event: OnEventOf | None = None,
     ) -> AsyncGenerator[CollaborativeJuryResult, None]:
-        """Judge many cases, a debate each, and give the results in the order of the cases.
+        """Judge many cases, a debate each; yields the results in the order of the cases.
 
-        The same call with the same `run_id` goes on where it stopped, and asks nothing twice.
+        The same call with the same `run_id` resumes the run; no call to a model is made twice.
 
         Args:
             cases: cases, rows as in a case file, or the path of one.
-            run_id: names the run; None makes a name.
+            run_id: names the run; None generates an id.
             concurrency: debates at once; None is the Jury's.
-            on_event: told of each live event, with the debate's id before it.
+            on_event: called with a debate's id and each of its live events.
 
         Raises:
-            CaseFileError: a case cannot be read; what ran was finished first.
+            CaseFileError: a case cannot be read; raised after the running debates have ended.
             RunRefused: the run was begun with another panel, or a case's content changed; or one of its debates was
-                imported, and is not adopted; or one cannot be read.
+                imported and is not adopted; or one cannot be read.
             RunUnfinished: some debates could not go on; raised after the results of all others.
-            StoreLocked: another process writes to the SQLite store, or holds the run (on PostgreSQL).
+            StoreLocked: another process writes to the SQLite store, or executes the run (on PostgreSQL).
             KeyMissing, JuryClosed: as `evaluate`.
         """
         _check_ids(run_id)
@@ -253,42 +273,88 @@ class Jury(Records):
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
         )
-        async with self._held_alone(run_id):
-            surveyed = await self._read(partial(survey, run))
-            if surveyed.left:
+        async with self._locked(run_id):
+            checked = await self._read(partial(preflight, run))
+            if checked.left:
                 self._check_keys()
             problems: list[Finished] = []
-            lines = execute_run(
+            lines = self.execute(
                 run,
-                surveyed,
-                self.store,
-                partial(self._told_court, on_event),
-                progress=_Silent(),
-                stopping=asyncio.Event(),
+                checked,
                 problems=problems,
-                heard=None if on_event is None and self._heard is None else self._hear,
-                store_patience=self._store_patience,
+                on_chunk=None if on_event is None and self._on_chunk is None else self._take_chunk,
+                on_event=on_event,
             )
             with while_open():
                 async with aclosing(lines):
                     async for line in lines:
                         yield await self.result(line["debate_id"])
             if problems:
-                raise _unfinished(run.run_id, surveyed.total, problems)
+                raise _unfinished(run.run_id, checked.total, problems)
+
+    def execute(
+        self,
+        run: Run,
+        checked: PreflightReport,
+        *,
+        problems: list[Finished],
+        progress: ProgressListener | None = None,
+        stopping: asyncio.Event | None = None,
+        on_chunk: Callable[[Chunk], None] | None = None,
+        on_event: OnEventOf | None = None,
+        allowance: Allowance | None = None,
+    ) -> AsyncGenerator[Line, None]:
+        """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`."""
+        return execute_run(
+            run,
+            checked,
+            self.store,
+            partial(self._runtime, on_event),
+            progress=progress or NoListener(),
+            stopping=stopping or asyncio.Event(),
+            problems=problems,
+            on_chunk=on_chunk,
+            store_patience=self._config.store_patience,
+            allowance=allowance,
+        )
+
+    async def store_branch(self, fork: Fork) -> int:
+        """Store the branch of a fork if it is new; returns how many events of it are stored.
+
+        Raises:
+            StoreLocked: another process writes to the store.
+            StoreError: the branch was refused.
+        """
+        return fork.stored if fork.branch is None else await asyncio.to_thread(self._store_branch, fork.branch)
+
+    def _store_branch(self, branch: Branch) -> int:
+        config = self._config
+        writer = open_writer(config.store_url, run=config.run_id, wait=self._lock_wait, say=self._say)
+        try:
+            return store_branch(writer, branch)
+        finally:
+            writer.close()
+
+    async def resume_fork(self, fork: Fork, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
+        """Run the branch of a fork, which must be stored, to its end; returns why it could not go on."""
+        # The branch has its opening event already, so the job needs no case.
+        return await self._drive(
+            Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True)), on_chunk
+        )
 
     @asynccontextmanager
-    async def _held_alone(self, run_id: str | None) -> AsyncIterator[None]:
-        """No other process holds the run meanwhile; one that nobody named nobody else can name."""
+    async def _locked(self, run_id: str | None) -> AsyncIterator[None]:
+        """Exclude other processes from a run; a generated id needs no lock."""
         lock = None
         if run_id is not None:
-            taking = asyncio.create_task(
-                asyncio.to_thread(RunLock.acquire, self.store_url, run_id, wait=self._lock_wait)
+            locking = asyncio.create_task(
+                asyncio.to_thread(lock_run, self.store_url, run_id, wait=self._lock_wait, say=self._say)
             )
             try:
-                lock = await asyncio.shield(taking)
+                lock = await asyncio.shield(locking)
             except asyncio.CancelledError:
-                # The thread goes on, and may yet take what nobody would give back.
-                taking.add_done_callback(_give_back)
+                # The thread cannot be cancelled: a lock that it still takes must be released.
+                locking.add_done_callback(_release)
                 raise
         try:
             yield
@@ -296,8 +362,8 @@ class Jury(Records):
             if lock is not None:
                 await asyncio.to_thread(lock.release)
 
-    def _around(self, providers: ProviderFactory) -> ProviderFactory:
-        """What stands before the providers of a court in this process: nothing."""
+    def _wrap_providers(self, providers: ProviderFactory) -> ProviderFactory:
+        """Wraps the providers of a runtime in this process; a subclass may change them."""
         return providers
 
     def _check_keys(self) -> None:
@@ -308,41 +374,41 @@ class Jury(Records):
         return is_over(debate_id, self._loaded.redaction.case(case), self._loaded.resolved, store, self._adopt)
 
     def _job(self, debate_id: str, case: Case, run_id: str | None, submission_id: str | None, *, opened: bool) -> Job:
-        """What a debate that is open already judges was read when it opened."""
+        """The job of a debate; the records behind URIs are fetched for a new one only."""
         self._check_keys()
         if not opened:
             case = with_records(case, self._settings.artifact_hosts, self._roots)
         case = self._loaded.redaction.case(case)
-        docket = RunContext(run_id, self._loaded.resolved, watched=True)
-        # What is open already was looked at by `is_over`, which refuses what is not ours.
-        return Job(debate_id, case.model_dump_json().encode(), docket, submission_id, adopted=opened)
+        context = RunContext(run_id, self._loaded.resolved, watched=True)
+        # An open debate passed `is_over`, which refuses imported debates that are not adopted.
+        return Job(debate_id, case.model_dump_json().encode(), context, submission_id, adopted=opened)
 
-    async def _hold(self, job: Job) -> None:
-        async with self._court.caller() as port:
-            async for finished in hold(port, iter([job]), concurrency=1, heard=self._hear):
-                if finished.problem is not None:
-                    raise finished.problem
+    async def _drive(self, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
+        """Run one debate; returns why it could not go on."""
+        async with self._runtimes.caller() as port:
+            (problem,) = [one.problem async for one in hold(port, iter([job]), concurrency=1, heard=on_chunk)]
+        return problem
 
-    def _hear(self, chunk: Chunk) -> None:
+    def _take_chunk(self, chunk: Chunk) -> None:
         self.feed.add_chunk(chunk.debate_id, chunk.text)
-        if self._heard is not None:
-            self._heard(chunk.debate_id, chunk.text)
+        if self._on_chunk is not None:
+            self._on_chunk(chunk.debate_id, chunk.text)
 
     @asynccontextmanager
-    async def _told_court(self, on_event: OnEventOf | None) -> AsyncIterator[CoordinatorPort]:
-        async with self._court.caller() as port:
+    async def _runtime(self, on_event: OnEventOf | None) -> AsyncIterator[CoordinatorPort]:
+        async with self._runtimes.caller() as port:
             if on_event is None:
                 yield port
                 return
-            telling = Telling(self.feed, on_event)
+            callbacks = Callbacks(self.feed, on_event)
             try:
-                yield ToldPort(port, telling)
+                yield ObservedPort(port, callbacks)
             finally:
-                await telling.drop()
+                await callbacks.drop()
 
 
 def _loaded(panel: AnyPanel | None, environ: Mapping[str, str], overrides: Overrides) -> LoadedPanel:
-    """A panel that is named is loaded as by the command; one that is an object is not changed by the environment."""
+    """A named panel is loaded as by the command; the environment does not change a panel object."""
     if panel is None or isinstance(panel, str | os.PathLike):
         return load_panel(None if panel is None else os.fspath(panel), environ, overrides)
     loaded = (
@@ -367,7 +433,7 @@ _NAME = TypeAdapter(Label)
 
 
 def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: str | None = None) -> None:
-    """Refuse here what no event could hold.
+    """Refuse ids that no event can have.
 
     Raises:
         SettingError: names the argument.
@@ -386,7 +452,7 @@ def _check_ids(run_id: str | None, debate_id: str | None = None, submission_id: 
 
 
 def _check_bounds(**bounds: tuple[Any, int]) -> None:
-    """Refuse numbers below their least, and what is no number: NaN bounds nothing, and no place lets nobody in.
+    """Refuse numbers below their minimum, NaN, infinity, and values of other types.
 
     Raises:
         SettingError: names the argument.
@@ -396,38 +462,29 @@ def _check_bounds(**bounds: tuple[Any, int]) -> None:
             raise SettingError(f"{name}: must be a number from {least}, not {visible_line(repr(value), 40)}")
 
 
-def _give_back(taken: "asyncio.Task[RunLock | None]") -> None:
-    if not taken.cancelled() and taken.exception() is None and (lock := taken.result()) is not None:
+def _release(locking: "asyncio.Task[RunLock | None]") -> None:
+    if not locking.cancelled() and locking.exception() is None and (lock := locking.result()) is not None:
         lock.release()
 
 
 def _unfinished(run_id: str, total: int | None, problems: list[Finished]) -> RunUnfinished:
     first = visible_line(str(problems[0].problem), 300)
-    of_all = counted(len(problems), "debate") if total is None else f"{len(problems)} of the {counted(total, 'debate')}"
+    of_all = (
+        pluralize(len(problems), "debate") if total is None else f"{len(problems)} of the {pluralize(total, 'debate')}"
+    )
     return RunUnfinished(
         f"{of_all} of run {run_id} could not go on (the first: {first}); "
-        f"mend the cause and call it again with run_id={run_id!r}: it goes on from where it stands",
+        f"mend the cause and call it again with run_id={run_id!r}: it resumes the run",
         {one.debate_id: one.problem for one in problems if one.problem is not None},
     )
 
 
-@cache
-def _say_once(warning: str) -> None:
-    _log.warning("%s", warning)
+def _log_line(line: str) -> None:
+    _log.warning("%s", line)
+
+
+_log_once = cache(_log_line)
 
 
 def _today() -> date:
     return datetime.now(UTC).date()
-
-
-class _Silent:
-    """Nobody is told how a run goes but by its results."""
-
-    def begin(self, total: int | None, stored: int) -> None:
-        """Nothing to say."""
-
-    def counted(self, total: int) -> None:
-        """Nothing to say."""
-
-    def ended(self, finished: Finished) -> None:
-        """Nothing to say."""

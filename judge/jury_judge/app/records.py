@@ -1,7 +1,6 @@
 """A store and what is read of it: results, records, live events, replays, rescorings. No model is asked."""
 
 import asyncio
-import threading
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from types import TracebackType
@@ -11,25 +10,24 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.value import DebateId
-from jury_judge.app.debates import DebateReading, must_exist, read_debate
+from jury_judge.app.debates import DebateHistory, must_exist, read_debate
 from jury_judge.app.grids import grid_of
+from jury_judge.app.stores import open_or_create
 from jury_judge.errors import JuryClosed, SettingError, condensed
+from jury_judge.present.live.encodings import LIVE_EVENTS, LiveEvent
 from jury_judge.present.live.feed import Feed
-from jury_judge.present.live.forms import LIVE_EVENTS, LiveEvent
 from jury_judge.present.live.points import START, parse_point
 from jury_judge.present.result_lines import collaborative_result
 from jury_judge.present.result_models import CollaborativeJuryResult, result_model
 from jury_judge.text.visible_text import visible_line
-from jury_migrations.upgrading import upgrade
 from jury_replay.replay import Replayed, replay_chunk
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.rows import Problem, Row
 from jury_replay.rescoring.settings import Mode
 from jury_replay.selection import Selection
 from jury_store.debate_rows import DebateRow
-from jury_store.errors import StoreClosed, StoreMissing
+from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
-from jury_store.opening import open_store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -82,7 +80,7 @@ class Records:
         """
         if self._store is not None:
             raise JuryClosed(f"this {type(self).__name__} is open already: use what is open, or make another one")
-        self._store = await asyncio.to_thread(_opened, self.store_url)
+        self._store = await asyncio.to_thread(open_or_create, self.store_url)
         self._feed = Feed(self._store)
         return self
 
@@ -126,7 +124,7 @@ class Records:
             async for one in reader:
                 yield one
 
-    async def read(self, debate_id: str) -> DebateReading:
+    async def read(self, debate_id: str) -> DebateHistory:
         """Everything that the store holds of a debate: its events, its model calls, its texts.
 
         Raises:
@@ -170,7 +168,7 @@ class Records:
         """Whether what is recorded of a debate follows from what its models said; no model is asked.
 
         Raises:
-            DebateMissing: there is none of that id.
+            DebateNotFound: there is none of that id.
         """
         check_debate_id(debate_id)
         return (await self._read(replay_chunk, [debate_id]))[0]
@@ -268,19 +266,6 @@ def _left() -> JuryClosed:
 def _outside(records: Records) -> JuryClosed:
     name = type(records).__name__
     return JuryClosed(f"the store is not open, or was left: use {name} in `async with {name}(...) as ...:`")
-
-
-_OPENING = threading.Lock()
-"""One at a time: a store that is being created is locked, and whoever opens it then would be refused."""
-
-
-def _opened(url: str) -> EventStore:
-    with _OPENING:
-        try:
-            return open_store(url, write=False)
-        except StoreMissing:
-            upgrade(url)
-            return open_store(url, write=False)
 
 
 def _result(store: EventStore, debate_id: str) -> CollaborativeJuryResult:

@@ -1,7 +1,6 @@
-"""How a court is set up for callers of the Python API: in this process, or on Ray."""
+"""How the actors of a Jury are set up: in this process, or on Ray."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -9,49 +8,43 @@ from functools import partial
 from jury_actors.driver import CoordinatorPort
 from jury_actors.juror import ProviderFactory
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
-from jury_judge.app.writers import lend_writer
+from jury_judge.app.stores import Say, open_writer
 
-Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
+Runtime = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
 """Sets up the actors."""
 
 
-_log = logging.getLogger(__name__)
-
-
-def _say(text: str) -> None:
-    _log.warning("%s", text)
-
-
-def court_in_process(
-    plan: RuntimeConfig, around: Callable[[ProviderFactory], ProviderFactory], *, wait: float
-) -> Court:
-    """A court in this process and event loop; its store may be written by other courts of the process too.
+def runtime_in_process(
+    config: RuntimeConfig, wrap_providers: Callable[[ProviderFactory], ProviderFactory], *, wait: float, say: Say
+) -> Runtime:
+    """A runtime in this process and event loop; other runtimes of the process may write to the same store.
 
     Args:
-        plan: of the court.
-        around: what is put before the providers.
-        wait: seconds to wait for another process that writes the same SQLite store.
+        config: of the runtime.
+        wrap_providers: wraps what makes the providers of the jurors.
+        wait: seconds to wait for another process that writes to the same SQLite store.
+        say: takes lines for the user: the store is away, another process writes to it.
     """
-    opened = partial(lend_writer, plan.store_url, run=plan.run_id, wait=wait)
-    return lambda: in_process_runtime(plan, opened, around=around, say=_say)
+    opened = partial(open_writer, config.store_url, run=config.run_id, wait=wait, say=say)
+    return lambda: in_process_runtime(config, opened, around=wrap_providers, say=say)
 
 
-def court_on_ray(plan: RuntimeConfig, address: str | None, *, open_cluster: bool = False) -> Court:
-    """A court on a local cluster, or on the one at `address`; Ray is started where it does not run, and ended then.
+def runtime_on_ray(config: RuntimeConfig, address: str | None, *, open_cluster: bool, say: Say) -> Runtime:
+    """A runtime on a local cluster, or on the one at `address`. Ray is started if it does not run, and stopped after.
 
     See `start_ray` for `open_cluster`.
     """
 
     @asynccontextmanager
-    async def court() -> AsyncIterator[CoordinatorPort]:
+    async def runtime() -> AsyncIterator[CoordinatorPort]:
         from jury_actors import ray_runtime  # noqa: PLC0415  (its import costs seconds)
 
-        ours = await asyncio.to_thread(ray_runtime.start_ray, address, open_cluster=open_cluster)
+        started = await asyncio.to_thread(ray_runtime.start_ray, address, open_cluster=open_cluster)
         try:
-            async with ray_runtime.ray_runtime(plan._replace(shared_cluster=address is not None), say=_say) as port:
+            async with ray_runtime.ray_runtime(config._replace(shared_cluster=address is not None), say=say) as port:
                 yield port
         finally:
-            if ours:
+            if started:
                 await asyncio.to_thread(ray_runtime.stop_ray)
 
-    return court
+    return runtime

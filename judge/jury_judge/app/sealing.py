@@ -1,6 +1,6 @@
-"""Sealing the log while a run lasts: the driver signs, and the run's one writer keeps what it signed.
+"""Sealing the log during a run: the driver signs, and the run's one writer stores the seals.
 
-The key stays in this process; neither an actor nor a file of the cluster ever holds it.
+The key stays in this process: no actor and no file of the cluster has it.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ from jury_actors.driver import CoordinatorLost, CoordinatorPort
 from jury_store.seals.sealer import Sealer
 
 _TRIES = 5
-"""How often a seal is handed over again to a coordinator that takes another's place."""
+"""How often a seal is sent again when the coordinator was replaced."""
 
 
 class Sealing:
-    """A seal every `every` seconds, and one at the end; a failure is said once and harms no debate.
+    """Makes a seal every `every` seconds and one at the end; a failure is reported once, and the debates go on.
 
-    `sealed` is how many events the last seal covers that was kept, None before there is one.
+    `sealed` is the number of events that the last stored seal covers, None before there is one.
     """
 
     def __init__(self, sealer: Sealer, every: float, say: Callable[[str], None]) -> None:
@@ -28,13 +28,13 @@ class Sealing:
         self.sealed: int | None = None
 
     def around(
-        self, court: Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
+        self, runtime: Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
     ) -> Callable[[], AbstractAsyncContextManager[CoordinatorPort]]:
-        """The same court, its log sealed for as long as it sits; for the last time before it is let go."""
+        """The same runtime; the log is sealed while it is open, and once before it closes."""
 
         @asynccontextmanager
         async def sealed() -> AsyncIterator[CoordinatorPort]:
-            async with court() as port:
+            async with runtime() as port:
                 task = asyncio.create_task(self._keep_sealing(port))
                 try:
                     yield port
@@ -63,7 +63,7 @@ class Sealing:
                     if not left:
                         raise
             self.sealed = seal.tree_size
-        except Exception as error:  # noqa: BLE001  (whatever it is, the debates go on)
+        except Exception as error:  # noqa: BLE001  (a log that cannot be sealed must not stop the debates)
             if not self._failed:
                 self._failed = True
                 what = str(error) or "the coordinator was lost again and again"

@@ -5,7 +5,7 @@ from typing import Self
 
 from jury_actors.admission.budget import dollars
 from jury_judge.app.debates import rows_of_run
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 
@@ -70,7 +70,7 @@ class Spending:
     def __str__(self) -> str:
         tokens = f"{self.at_least}{self.input_tokens:,} tokens in and {self.output_tokens:,} out"
         said = f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {tokens}, {self.cost_text}"
-        return said + (f" (the cost of {counted(self.unknown, 'debate')} is not known)" if self.unknown else "")
+        return said + (f" (the cost of {pluralize(self.unknown, 'debate')} is not known)" if self.unknown else "")
 
 
 class SpendingWatch:

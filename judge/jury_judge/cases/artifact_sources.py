@@ -12,9 +12,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import Request
 
-from jury_events.regular_files import FileTooLarge, read_failure, read_regular
-
 from jury_events.case import ArtifactRecord, Case
+from jury_events.regular_files import FileTooLarge, read_failure, read_regular
 from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve, resolved
 from jury_judge.cases.checked_download import checked_opener
 from jury_judge.cases.containers.json_rows import read_rows

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from jury_debate.case_text import shown_size
 from jury_events.case import Case, Loss
 from jury_judge.errors import CaseFileError
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 _NAMED = 8
@@ -68,14 +68,14 @@ class LossReport:
             return None
         named = [_counted(what, found.times, found.size if found.whole else None) for what, found in self.kinds.items()]
         more = f" and {len(named) - _NAMED} more kinds" if len(named) > _NAMED else ""
-        of_cases = f"{self.with_losses} of {counted(self.cases, 'case')}"
+        of_cases = f"{self.with_losses} of {pluralize(self.cases, 'case')}"
         return f"not shown to any juror, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
 
     def blind_line(self) -> str | None:
         """Which jurors are not shown pictures that others are; None where there are none."""
         if not (self._images_seen and self._blind and self._pictures):
             return None
-        return f"{counted(self._pictures, 'picture')} not shown to {', '.join(self._blind)}, and shown to the others"
+        return f"{pluralize(self._pictures, 'picture')} not shown to {', '.join(self._blind)}, and shown to the others"
 
     def data(self) -> dict[str, Any]:
         """The same for programs; `size` is null where it is not known of all."""

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from jury_events.regular_files import FileTooLarge, read_failure, read_text
-
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 

@@ -191,12 +191,12 @@ class _Report:
 
     def lines(self, files: "CaseFiles") -> Iterator[str]:
         """For people."""
-        from jury_judge.text.pluralize import counted
+        from jury_judge.text.pluralize import pluralize
         from jury_judge.text.visible_text import visible_line
 
         notes = files.notes
         formats = ", ".join(f"{name} {count}" for name, count in notes.formats.most_common())
-        yield f"{counted(self._losses.cases, 'case')} (rows by format: {formats or 'none'})"
+        yield f"{pluralize(self._losses.cases, 'case')} (rows by format: {formats or 'none'})"
         words = list(_words(files))
         if words:
             named = [

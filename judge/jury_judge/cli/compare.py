@@ -50,7 +50,7 @@ def command(
     """
     from jury_judge.app.comparison_target import kind_of
     from jury_judge.cli.terminal import note
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=False)
@@ -61,7 +61,7 @@ def command(
         store.close()
     if fail_on is None or not flips.count:
         return Exit.DONE
-    note(f"jury: {counted(flips.count, 'case')} ended otherwise in {b} than in {a}: {flips.names}")
+    note(f"jury: {pluralize(flips.count, 'case')} ended otherwise in {b} than in {a}: {flips.names}")
     return Exit.FAILED_ON
 
 

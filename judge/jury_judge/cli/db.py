@@ -105,12 +105,12 @@ def _each(store_url: str | None, names: tuple[str, ...], work: "Callable[[EventS
 @store_option
 def rebuild(store_url: str | None) -> int:
     """Make the lists of debates and runs anew from the log."""
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_store.opening import open_store
 
     store = open_store(resolved_store(store_url), write=True, run="db rebuild")
     try:
-        print(f"made anew from {counted(store.rebuild(), 'event')}")
+        print(f"made anew from {pluralize(store.rebuild(), 'event')}")
     finally:
         store.close()
     return Exit.DONE

@@ -1,8 +1,10 @@
 """`jury demo`: one debate over a bundled case."""
 
+import asyncio
 import json
 import os
 import shlex
+from contextlib import aclosing, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -12,10 +14,10 @@ import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import (
-    court_options,
     panel_options,
     price_list,
     resolved_store,
+    runtime_options,
     seal_options,
     simulated,
     store_option,
@@ -27,7 +29,7 @@ from jury_judge.cli.options import (
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @seal_options
-@court_options
+@runtime_options
 def command(**options: Any) -> int:
     """Hold one debate over a bundled case with security-gate and agent-card records.
 
@@ -58,21 +60,22 @@ def _demo(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.runtime import RuntimeConfig
     from jury_judge.app.debates import read_debate
-    from jury_judge.app.runs import Run
+    from jury_judge.app.preflight import preflighted
+    from jury_judge.app.run import Run
+    from jury_judge.app.run_execution import NoListener
+    from jury_judge.app.run_session import RunSession
     from jury_judge.cases.examples import load_example
-    from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
-    from jury_judge.cli.live import told_live
+    from jury_judge.cli.interrupts import until_interrupted
+    from jury_judge.cli.judging import finishing, judging_loop, make_jury, note_end, note_line, sealing_of
+    from jury_judge.cli.live import events_shown
     from jury_judge.cli.runtime_choice import asked_in_process
     from jury_judge.cli.terminal import WritingLine, note
     from jury_judge.panels.files import load_panel
     from jury_judge.panels.variables import Overrides
     from jury_judge.present.result_lines import collaborative_result
     from jury_judge.text.visible_text import visible_line
-    from jury_store.opening import parse_store_url, redacted_url
 
-    asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
     loaded = load_panel(
         panel_name,
         os.environ,
@@ -84,50 +87,70 @@ def _demo(
     debate_id = run.debate_id(case)
     url = resolved_store(store_url)
     script = simulated(simulate, loaded.panel.models)
-    writing = WritingLine()
-    store, surveyed = open_surveyed(run, url, loaded.endpoints, None if ray_address else os.environ)
-    try:
-        sealing = seal_with(seal_key, seal_last, seal_every, store)
-        warn_of_models(loaded, on_cluster=ray_address is not None)
+    on_ray = not asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
+    resume_hint = "it is kept as far as it went; jury demo holds a new one"
+    with (
+        preflighted(run, url, loaded.endpoints, None if ray_address else os.environ) as (store, checked),
+        closing(WritingLine()) as writing,
+    ):
+        sealing = sealing_of(seal_key, seal_last, seal_every, store)
+        jury = make_jury(
+            loaded,
+            url,
+            name=run_id,
+            in_process=not on_ray,
+            ray_address=ray_address,
+            ray_open_cluster=ray_open_cluster,
+            replicas=replicas,
+            simulate=script,
+            prices=price_list(None),
+            sealing=sealing,
+        )
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(f"debate {debate_id}: {len(loaded.panel.seats)} jurors, {loaded.panel.name}")
-        held = hold_run(
-            run,
-            surveyed,
-            store,
-            RuntimeConfig(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
-            in_process=bool(asked),
-            ray_address=ray_address,
-            ray_open_cluster=ray_open_cluster,
-            progress=_Silent(),
-            take=lambda _line: None,
-            beside=lambda: told_live(store, debate_id, note),
-            goes_on="it is kept as far as it went; jury demo holds a new one",
-            heard=writing.take,
-            sealing=sealing,
-        )
-        if held.problems:
-            note(f"jury: the debate could not go on: {visible_line(str(held.problems[0].problem), 500)}")
+        session = RunSession(run, checked, store, NoListener())
+
+        async def judge(stopping: asyncio.Event) -> None:
+            async with (
+                jury,
+                events_shown(store, debate_id, note),
+                aclosing(session.execute(jury, stopping, writing.take)) as lines,
+            ):
+                async for _ in lines:
+                    pass
+
+        with judging_loop(
+            ray=on_ray, ray_address=ray_address, ray_open_cluster=ray_open_cluster, resume_hint=resume_hint
+        ) as loop:
+            _, interrupted = loop.run(until_interrupted(judge, says=finishing(resume_hint)))
+        note_end(interrupted=interrupted, resume_hint=resume_hint, sealing=sealing)
+        outcome = session.outcome(interrupted=interrupted, lines=0)
+        if outcome.problems:
+            note_line(f"the debate could not go on: {visible_line(str(outcome.problems[0].problem), 500)}")
             return Exit.STOPPED
-        if held.interrupted and not store.heads([f"debate/{debate_id}"]):
+        if interrupted and not store.heads([f"debate/{debate_id}"]):
             return Exit.INTERRUPTED
         record = read_debate(store, debate_id)
         result = collaborative_result(record.events, record.texts)
-    finally:
-        writing.close()
-        store.close()
     if result["status"] == "unfinished":
         return Exit.INTERRUPTED
     if as_json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
         _print(result)
-    there = "" if store_url is None else f" --store {shlex.quote(redacted_url(parse_store_url(url)))}"
-    note(f"the whole debate:   jury show {debate_id}{there}")
-    note(f"check the record:   jury verify {debate_id}{there}")
+    _note_commands(debate_id, None if store_url is None else url)
+    return Exit.INTERRUPTED if interrupted else _code(result)
+
+
+def _note_commands(debate_id: str, url: str | None) -> None:
+    from jury_judge.cli.terminal import note
+    from jury_store.opening import redacted_url, store_url
+
+    option = "" if url is None else f" --store {shlex.quote(redacted_url(parse_store_url(url)))}"
+    note(f"the whole debate:   jury show {debate_id}{option}")
+    note(f"check the record:   jury verify {debate_id}{option}")
     note("judge your own:     jury run CASES.jsonl")
-    return Exit.INTERRUPTED if held.interrupted else _code(result)
 
 
 def _print(result: dict[str, Any]) -> None:
@@ -147,16 +170,3 @@ def _code(result: dict[str, Any]) -> Exit:
     else:
         return Exit.DONE
     return Exit.NO_VERDICT
-
-
-class _Silent:
-    """The debate is told event by event; a bar would say nothing more."""
-
-    def begin(self, total: int | None, stored: int) -> None:
-        """Nothing to say."""
-
-    def counted(self, total: int) -> None:
-        """Nothing to say."""
-
-    def ended(self, finished: object) -> None:
-        """Nothing to say."""

@@ -1,4 +1,4 @@
-"""`jury run --dry-run`: what a run would take, told before anything is spent."""
+"""`jury run --dry-run`: an estimate of a run before anything is spent."""
 
 import json
 import os
@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jury_actors.admission.budget import dollars
-from jury_actors.runtime import RuntimeConfig
 from jury_events.case import Case
 from jury_judge.app.estimate import Estimate, Range, estimate
-from jury_judge.app.runs import PreflightReport, Run, survey
-from jury_judge.text.pluralize import counted
+from jury_judge.app.preflight import PreflightReport, preflight
+from jury_judge.app.run import Run
+from jury_judge.panels.files import LoadedPanel
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
+from jury_providers.prices import Prices
 from jury_providers.recipients import recipients, self_judging_warning
 from jury_providers.registry import check_models, missing_key
 from jury_store.errors import StoreMissing
@@ -20,51 +22,52 @@ from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 
 SAMPLE = 200
-"""Cases whose prompts are rendered at most, spread over the files."""
+"""Most cases whose prompts are rendered, spread over the files."""
 
 _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
 
 
-def tell(run: Run, plan: RuntimeConfig, *, on_cluster: bool, as_json: bool) -> None:
-    """Print what the debates that are not over yet would take. Nothing is written, started or called."""
-    check_models(plan.panel, plan.endpoints)
-    surveyed = _survey(run, plan.store_url)
-    left = surveyed.read - surveyed.ended
-    sample = _sample(run, surveyed, left)
+def dry_run(run: Run, loaded: LoadedPanel, store_url: str, prices: Prices, *, on_cluster: bool, as_json: bool) -> None:
+    """Print what the debates that are not over would take. Nothing is written, started or called."""
+    panel, endpoints = loaded.panel, loaded.endpoints
+    check_models(panel, endpoints)
+    checked = _preflight(run, store_url)
+    left = checked.read - checked.ended
+    sample = _sample(run, checked, left)
     today = datetime.now(UTC).date()
-    found = estimate(run.resolved, sample, debates=left, prices=plan.prices, endpoints=plan.endpoints, on=today)
-    keys = {} if on_cluster else _missing_keys(plan)
-    receiving = recipients(plan.panel, plan.endpoints, None if on_cluster else os.environ)
-    warning = self_judging_warning(plan.panel)
+    found = estimate(run.resolved, sample, debates=left, prices=prices, endpoints=endpoints, on=today)
+    keys = {} if on_cluster else _missing_keys(loaded)
+    receiving = recipients(panel, endpoints, None if on_cluster else os.environ)
+    warning = self_judging_warning(panel)
     if as_json:
-        data = {**_data(run, surveyed, found, keys), "recipients": receiving, "self_judging_warning": warning}
+        data = {**_data(run, checked, found, keys), "recipients": receiving, "self_judging_warning": warning}
         print(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    told = [*receiving, *([] if warning is None else [f"warning: {warning}"])]
-    for line in (*_lines(run, surveyed, found, keys, on_cluster=on_cluster), *map(_sentence, told)):
+    remarks = [*receiving, *([] if warning is None else [f"warning: {warning}"])]
+    for line in (*_lines(run, checked, found, keys, on_cluster=on_cluster), *map(_sentence, remarks)):
         print(visible_line(line, 1000))
 
 
-def _survey(run: Run, store_url: str) -> PreflightReport:
+def _preflight(run: Run, store_url: str) -> PreflightReport:
     try:
         store = open_store(store_url, write=False)
     except StoreMissing:
-        return survey(run, MemoryEventStore(), seconds=None)
+        return preflight(run, MemoryEventStore(), seconds=None)
     try:
-        return survey(run, store, seconds=None)
+        return preflight(run, store, seconds=None)
     finally:
         store.close()
 
 
-def _sample(run: Run, surveyed: PreflightReport, left: int) -> Iterator[Case]:
-    """Every so manieth of the cases that are not judged yet, with the records that its URIs lead to."""
+def _sample(run: Run, checked: PreflightReport, left: int) -> Iterator[Case]:
+    """A sample, evenly spread, of the cases that are not judged yet; their records are fetched, no others."""
     every = max(1, -(-left // SAMPLE))
     seen = 0
     wanted: set[str] = set()
 
     def fetch(case: Case) -> bool:
         nonlocal seen
-        if surveyed.is_over(run.debate_id(case)):
+        if checked.is_over(run.debate_id(case)):
             return False
         seen += 1
         chosen = (seen - 1) % every == 0
@@ -75,18 +78,18 @@ def _sample(run: Run, surveyed: PreflightReport, left: int) -> Iterator[Case]:
     return (case for case in run.cases(fetch) if case.case_id in wanted)
 
 
-def _missing_keys(plan: RuntimeConfig) -> dict[str, tuple[str, ...]]:
-    providers = dict.fromkeys(model.partition("/")[0] for model in plan.panel.models)
-    missing = {name: missing_key(name, plan.endpoints, os.environ) for name in providers}
+def _missing_keys(loaded: LoadedPanel) -> dict[str, tuple[str, ...]]:
+    providers = dict.fromkeys(model.partition("/")[0] for model in loaded.panel.models)
+    missing = {name: missing_key(name, loaded.endpoints, os.environ) for name in providers}
     return {name: variables for name, variables in missing.items() if variables}
 
 
-def _data(run: Run, surveyed: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+def _data(run: Run, checked: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]]) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
-        "cases": surveyed.read,
-        "judged_before": surveyed.ended,
-        "not_shown": surveyed.losses.data(),
+        "cases": checked.read,
+        "judged_before": checked.ended,
+        "not_shown": checked.losses.data(),
         "debates": found.debates,
         "sample": found.sample,
         "calls": _whole(found.calls),
@@ -113,10 +116,10 @@ def _whole(amounts: Range) -> dict[str, int]:
 
 
 def _lines(
-    run: Run, surveyed: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
+    run: Run, checked: PreflightReport, found: Estimate, keys: dict[str, tuple[str, ...]], *, on_cluster: bool
 ) -> Iterator[str]:
-    before = f", {surveyed.ended} of {surveyed.read} judged before" if surveyed.ended else ""
-    yield f"run {run.run_id}: {counted(found.debates, 'debate')} to hold{before}; least - likely - most:"
+    before = f", {checked.ended} of {checked.read} judged before" if checked.ended else ""
+    yield f"run {run.run_id}: {pluralize(found.debates, 'debate')} to hold{before}; least - likely - most:"
     yield f"  calls     {_row(found.calls, _number)}"
     for one in found.models:
         yield f"  {one.model}"
@@ -130,10 +133,10 @@ def _lines(
         yield f"  time      at least {found.minutes:,.1f} min by the limits of the panel file, for what is likely"
     whole = "every case" if found.sample == found.debates else f"{found.sample} cases spread over the files"
     yield f"From the prompts of {whole}. {_KEPT_APART}"
-    if (losses := surveyed.losses.line()) is not None:
+    if (losses := checked.losses.line()) is not None:
         yield f"{losses[0].upper()}{losses[1:]}; jury cases shows where."
     if on_cluster:
-        yield "Keys are on the nodes of the cluster, and were not looked for."
+        yield "Keys are on the nodes of the cluster and were not checked."
     for name, variables in keys.items():
         yield f"The provider {name} has no key: set {' or '.join(variables)}."
 

@@ -97,7 +97,7 @@ def _debates(store: "EventStore", one: str | None, case_id: str | None) -> list[
 def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
     """Say what will go; gives how many texts."""
     from jury_judge.cli.terminal import note
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_replay.erasure import plan_erasure
 
     texts = shared = size = ends = 0
@@ -108,25 +108,25 @@ def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
         shared += plan.shared
         ends += plan.ends
         size += sum(len(record.parts[digest].content) for digest in plan.parts)
-    note(f"{counted(texts, 'text')} ({size} bytes) of {counted(len(ids), 'debate')}")
+    note(f"{pluralize(texts, 'text')} ({size} bytes) of {pluralize(len(ids), 'debate')}")
     if ends:
-        note(f"{counted(ends, 'debate')} not over yet: without texts they cannot go on, and fail")
+        note(f"{pluralize(ends, 'debate')} not over yet: without texts they cannot go on, and fail")
     if shared:
-        note(f"{counted(shared, 'text')} of the request stay, because other events refer to them")
+        note(f"{pluralize(shared, 'text')} of the request stay, because other events refer to them")
     return texts
 
 
 def _copies(store: "EventStore", debate_id: str) -> list[str]:
     """Say which branches keep copies; gives their ids."""
     from jury_judge.cli.terminal import note
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_replay.erasure import holding_copies
 
     copies = holding_copies(store, debate_id)
     if copies:
         named = ", ".join(copies[:_NAMED]) + (", …" if len(copies) > _NAMED else "")
         note(
-            f"{counted(len(copies), 'debate')} that it was branched off, or that branched off it, hold copies of its "
+            f"{pluralize(len(copies), 'debate')} that it was branched off, or that branched off it, hold copies of its "
             f"texts, which stay: erase those too, or all debates over its case with --case ({named})"
         )
     return copies
@@ -134,7 +134,7 @@ def _copies(store: "EventStore", debate_id: str) -> list[str]:
 
 def _erase(store: "SqlEventStore", ids: list[str], order: "Order", copies: list[str], *, as_json: bool) -> int:
     from jury_judge.cli.terminal import note
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_replay.erasure import erase
     from jury_store.errors import ScrubRefused
 
@@ -154,7 +154,7 @@ def _erase(store: "SqlEventStore", ids: list[str], order: "Order", copies: list[
     if as_json:
         fields = {"debates": ids, "texts": texts, "ended": ended, "shared": shared, "scrubbed": scrubbed}
         print(json.dumps({**fields, "copies": copies}, ensure_ascii=False))
-    note(f"{counted(texts, 'text')} erased" if texts else "nothing was left to erase")
+    note(f"{pluralize(texts, 'text')} erased" if texts else "nothing was left to erase")
     note(f"out of reach: exports, backups and copies of the store{_OWN_LOG.get(store.kind, '')}, what providers keep")
     return Exit.DONE
 

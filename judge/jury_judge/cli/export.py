@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_replay.selection import Selection
     from jury_store.event_store import EventStore
-    from jury_store.inventory import DebateRecord
+    from jury_store.inventory import EventsByPhase
 
 
 @click.command("export")
@@ -85,7 +85,7 @@ class _Cassettes:
     def name(self, debate_id: str) -> str:
         return debate_id + self.suffix
 
-    def document(self, record: "DebateRecord") -> bytes:
+    def document(self, record: "EventsByPhase") -> bytes:
         from jury_replay.cassettes.writing import write_cassette
 
         return write_cassette(record, self._provenance.seal_of(record))
@@ -103,7 +103,7 @@ class _Pages:
     def name(self, debate_id: str) -> str:
         return debate_id + self.suffix
 
-    def document(self, record: "DebateRecord") -> bytes:
+    def document(self, record: "EventsByPhase") -> bytes:
         from jury_judge.cli.terminal import note
         from jury_judge.web.pages.debate_reading import reading_of
         from jury_judge.web.pages.integrity_state import integrity_states
@@ -130,10 +130,10 @@ def _write(
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.errors import DebateNotFound
-    from jury_judge.text.pluralize import counted
-    from jury_replay.cassettes.shelf import put
-    from jury_replay.errors import DebateMissing, RecordDamaged
-    from jury_replay.place import check_place
+    from jury_judge.text.pluralize import pluralize
+    from jury_replay.cassettes.library import put
+    from jury_replay.errors import DebateNotFound, RecordDamaged
+    from jury_replay.output_path import check_output_path
 
     written = same = 0
     code = Exit.DONE
@@ -143,10 +143,10 @@ def _write(
             for record in store.records(chunk):
                 path = output / documents.name(record.debate_id) if folder else output
                 # A file of such a name is one, whatever became of it.
-                check_place(path, b"" if path.name.endswith(documents.suffix) else documents.begins)
+                check_output_path(path, b"" if path.name.endswith(documents.suffix) else documents.begins)
                 try:
                     changed = put(path, documents.document(record))
-                except (DebateMissing, DebateNotFound, RecordDamaged, EventError) as error:
+                except (DebateNotFound, DebateNotFound, RecordDamaged, EventError) as error:
                     note(f"jury: {error}")
                     code = max(code, code_of(error))
                     continue
@@ -156,10 +156,10 @@ def _write(
     finally:
         counting.close()
     if not written and not same and code is Exit.DONE:
-        raise DebateMissing("there is nothing to export: `jury list` shows what the store holds")
+        raise DebateNotFound("there is nothing to export: `jury list` shows what the store holds")
     if as_json:
         print(json.dumps({"output": str(output), "written": written, "unchanged": same}, ensure_ascii=False))
     elif written or same:
         there = f", {same} there already" if same else ""
-        note(f"{counted(written, documents.noun)} written to {output}{there}")
+        note(f"{pluralize(written, documents.noun)} written to {output}{there}")
     return max(code, documents.code)

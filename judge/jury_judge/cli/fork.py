@@ -4,28 +4,27 @@ import asyncio
 import json
 import os
 import shlex
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import (
-    court_options,
     debate_ids,
     new_debate_id,
     pairs,
     panel_options,
     price_list,
     resolved_store,
+    runtime_options,
     simulated,
     store_option,
 )
 
 if TYPE_CHECKING:
-    from jury_actors.messages import Finished
-    from jury_actors.runtime import RuntimeConfig
     from jury_judge.app.forks import Fork
-    from jury_judge.cli.holding import Court
+    from jury_judge.app.jury import Jury
     from jury_judge.panels.files import LoadedPanel
     from jury_replay.origin import Origin
     from jury_store.event_store import EventStore
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 @panel_options
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
-@court_options
+@runtime_options
 def command(**options: Any) -> int:
     """Branch a debate at any event, under other settings, and hold it from there.
 
@@ -84,9 +83,8 @@ def _fork(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.runtime import RuntimeConfig
     from jury_judge.app.forks import plan_fork, read_origin
-    from jury_judge.cli.holding import warn_of_models
+    from jury_judge.cli.judging import make_jury
     from jury_judge.cli.runtime_choice import asked_in_process
     from jury_judge.cli.terminal import note
     from jury_judge.panels.variables import Overrides
@@ -103,26 +101,33 @@ def _fork(
         script = simulated(simulate, loaded.panel.models)
         fork = plan_fork(store, origin, at, loaded.resolved, debate_id=as_id)
         check_models(loaded.panel, loaded.endpoints, None if ray_address or fork.over else os.environ)
-        warn_of_models(loaded, on_cluster=ray_address is not None)
+        jury = make_jury(
+            loaded,
+            url,
+            name=fork.debate_id,
+            in_process=asked is not False,
+            ray_address=ray_address,
+            ray_open_cluster=ray_open_cluster,
+            replicas=replicas,
+            simulate=script,
+            prices=price_list(None),
+        )
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(_introduced(fork))
-        plan = RuntimeConfig(
-            loaded.panel, url, fork.debate_id, script, replicas, loaded.endpoints, prices=price_list(None)
-        )
         interrupted = False
         if not fork.over:
-            interrupted, finished = _hold(
+            interrupted, problem = _resume(
                 fork,
-                plan,
+                jury,
                 store,
-                in_process=asked is not False,
+                ray=asked is False,
                 ray_address=ray_address,
                 ray_open_cluster=ray_open_cluster,
             )
-            if finished is not None and finished.problem is not None:
-                return _stopped(finished)
-        code = _tell(fork, store, as_json=as_json)
+            if problem is not None:
+                return _stopped(problem)
+        code = _print(fork, store, as_json=as_json)
     finally:
         store.close()
     there = "" if store_url is None else f" --store {shlex.quote(_shown(url))}"
@@ -143,72 +148,56 @@ def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origi
 
 
 def _introduced(fork: "Fork") -> str:
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
 
     kept = f"branches off {fork.origin} after event {fork.version}"
-    reused = f"{counted(fork.reused, 'recorded call')} reused, none of them made again"
+    reused = f"{pluralize(fork.reused, 'recorded call')} reused, none of them made again"
     state = ", held before" if fork.over else ", gone on with" if fork.stored else ""
     return f"debate {fork.debate_id} {kept}: {reused}{state}"
 
 
-def _hold(
+def _resume(
     fork: "Fork",
-    plan: "RuntimeConfig",
+    jury: "Jury",
     store: "EventStore",
     *,
-    in_process: bool,
+    ray: bool,
     ray_address: str | None,
     ray_open_cluster: bool,
-) -> "tuple[bool, Finished | None]":
-    """Store the branch where it is new, and see it through; gives whether that was interrupted, and how it ended."""
-    from jury_actors.driver import hold
-    from jury_actors.messages import Job, RunContext
-    from jury_judge.app.forks import store_branch
-    from jury_judge.cli.holding import in_court, open_for_writing
-    from jury_judge.cli.live import told_live
+) -> tuple[bool, BaseException | None]:
+    """Store the branch if it is new, and run it; returns whether that was interrupted, and why it could not go on."""
+    from jury_judge.cli.interrupts import until_interrupted
+    from jury_judge.cli.judging import finishing, judging_loop, note_end
+    from jury_judge.cli.live import events_shown
     from jury_judge.cli.terminal import WritingLine, note
 
-    kept = fork.stored
-    if fork.branch is not None:
-        writer = open_for_writing(plan)
-        try:
-            kept = store_branch(writer, fork.branch)
-        finally:
-            writer.close()
-    ended: list[Finished] = []
-    writing = WritingLine()
+    resume_hint = f"the same command goes on with the branch {fork.debate_id}"
+    with closing(WritingLine()) as writing:
 
-    async def work(court: "Court", _stopping: asyncio.Event) -> None:
-        # Nothing is opened any more, so that the job carries no case.
-        job = Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True))
-        async with told_live(store, fork.debate_id, note, kept), court() as port:
-            ended.extend([one async for one in hold(port, iter([job]), concurrency=1, heard=writing.take)])
+        async def resume(_stopping: asyncio.Event) -> BaseException | None:
+            async with jury:
+                stored = await jury.store_branch(fork)
+                async with events_shown(store, fork.debate_id, note, after=stored):
+                    return await jury.resume_fork(fork, writing.take)
 
-    again = f"the same command goes on with the branch {fork.debate_id}"
-    try:
-        interrupted = in_court(
-            plan,
-            work,
-            in_process=in_process,
-            ray_address=ray_address,
-            ray_open_cluster=ray_open_cluster,
-            again=again,
-        )
-    finally:
-        writing.close()
-    return interrupted, ended[0] if ended else None
+        with judging_loop(
+            ray=ray, ray_address=ray_address, ray_open_cluster=ray_open_cluster, resume_hint=resume_hint
+        ) as loop:
+            problem, interrupted = loop.run(until_interrupted(resume, says=finishing(resume_hint)))
+    note_end(interrupted=interrupted, resume_hint=resume_hint)
+    return interrupted, problem
 
 
-def _stopped(finished: "Finished") -> Exit:
+def _stopped(problem: BaseException) -> Exit:
     from jury_judge.cli.terminal import note
     from jury_judge.text.visible_text import visible_line
 
-    note(f"jury: the branch could not go on: {visible_line(str(finished.problem), 500)}")
+    note(f"jury: the branch could not go on: {visible_line(str(problem), 500)}")
     note("jury: mend the cause; the same command goes on with it")
     return Exit.STOPPED
 
 
-def _tell(fork: "Fork", store: "EventStore", *, as_json: bool) -> Exit:
+def _print(fork: "Fork", store: "EventStore", *, as_json: bool) -> Exit:
     from jury_judge.app.debates import read_debate
     from jury_judge.cli.terminal import note
     from jury_judge.present.result_lines import collaborative_result

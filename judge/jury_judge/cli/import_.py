@@ -49,10 +49,11 @@ def command(
     Every cassette is verified first; one that does not verify, or that is another debate under a known id, is refused
     and named, the others go on, and the command exits with 5. A store that is not there is made.
     """
+    from jury_judge.app.stores import open_or_create
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
-    from jury_judge.text.pluralize import counted
-    from jury_replay.cassettes.shelf import cassettes_in
+    from jury_judge.text.pluralize import pluralize
+    from jury_replay.cassettes.library import cassettes_in
 
     files = list(cassettes_in(paths))
     admission = _admission(key_files, note_file, erase=erase)
@@ -65,7 +66,7 @@ def command(
             cassette = _read(path, admission, results)
             if cassette is None:
                 continue
-            store = store or _opened(url)
+            store = store or open_or_create(url, write=True, run="import")
             _take(store, path, cassette, results, admission)
             counting.count()
         if store is not None and results.erased:
@@ -77,11 +78,13 @@ def command(
     if as_json:
         print(json.dumps(results.as_json(), ensure_ascii=False))
     else:
-        said = f"{counted(results.imported, 'debate')} imported ({counted(results.events, 'event')})"
+        said = f"{pluralize(results.imported, 'debate')} imported ({pluralize(results.events, 'event')})"
         said += f", {results.unchanged} there already" if results.unchanged else ""
-        said += f", {counted(results.erased, 'text')} erased" if results.erased else ""
-        said += f", {counted(results.withheld, 'text')} not brought back, erased on record" if results.withheld else ""
-        said += f", {counted(len(results.refused), 'cassette')} refused" if results.refused else ""
+        said += f", {pluralize(results.erased, 'text')} erased" if results.erased else ""
+        said += (
+            f", {pluralize(results.withheld, 'text')} not brought back, erased on record" if results.withheld else ""
+        )
+        said += f", {pluralize(len(results.refused), 'cassette')} refused" if results.refused else ""
         note(said)
     return max((code_of(error) for _, error in results.refused), default=Exit.DONE)
 
@@ -145,26 +148,14 @@ def _read(path: Path, admission: _Admission, results: _Results) -> "Cassette | N
     return cassette
 
 
-def _opened(url: str) -> "EventStore":
-    from jury_migrations.upgrading import upgrade
-    from jury_store.errors import StoreMissing
-    from jury_store.opening import open_store
-
-    try:
-        return open_store(url, write=True, run="import")
-    except StoreMissing:
-        upgrade(url)
-        return open_store(url, write=True, run="import")
-
-
 def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Results, admission: _Admission) -> None:
-    from jury_replay.cassettes.intake import take_in
+    from jury_replay.cassettes.importing import import_cassette
     from jury_replay.cassettes.provenance import voucher
     from jury_replay.errors import ReplayError
 
     try:
         signer = None if cassette.seal is None else voucher(cassette.seal, admission.keys)
-        taken = take_in(store, cassette, erase=admission.erase, vouched_by=signer)
+        taken = import_cassette(store, cassette, erase=admission.erase, vouched_by=signer)
     except ReplayError as error:
         results.refuse(path, error)
         return

@@ -12,39 +12,48 @@ from jury_judge.cli.terminal import note
 T = TypeVar("T")
 
 
-def run_until_interrupted(
+@contextmanager
+def event_loop() -> Iterator[asyncio.Runner]:
+    """An event loop for `until_interrupted`.
+
+    Signals wait until work begins: an exception while asyncio sets the loop up would leave it half made.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        with asyncio.Runner() as runner:
+            yield runner
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+async def until_interrupted(
     work: Callable[[asyncio.Event], Coroutine[Any, Any, T]], *, says: str | None = None
 ) -> tuple[T | None, bool]:
-    """Run `work(stopping)`: a signal lets it finish what runs, a second one stops it at once. It can be resumed.
+    """Run `work(stopping)`; returns its result (None if it was cancelled) and whether a signal came.
 
-    Gives its result (None when it was stopped at once) and whether it was interrupted. The first signal sets `stopping`
-    and prints `says`; the second one cancels the work.
+    The first signal sets `stopping`, so that work can finish, and prints `says`. The second one cancels the work.
     """
     signalled = False
+    stopping = asyncio.Event()
+    task = asyncio.create_task(work(stopping))
 
-    async def until_interrupted() -> tuple[T | None, bool]:
-        stopping = asyncio.Event()
-        task = asyncio.create_task(work(stopping))
+    def interrupt() -> None:
+        nonlocal signalled
+        if signalled:
+            task.cancel()
+            return
+        signalled = True
+        stopping.set()
+        if says is not None:
+            note(says)
 
-        def interrupt() -> None:
-            nonlocal signalled
-            if signalled:
-                task.cancel()
-                return
-            signalled = True
-            stopping.set()
-            if says is not None:
-                note(says)
-
-        with _signals_taken(interrupt):
-            try:
-                return await task, signalled
-            except asyncio.CancelledError:
-                if not signalled:
-                    raise
-                return None, True
-
-    return _run(until_interrupted)
+    with _signals_taken(interrupt):
+        try:
+            return await task, signalled
+        except asyncio.CancelledError:
+            if not signalled:
+                raise
+            return None, True
 
 
 def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -55,7 +64,7 @@ def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """
     signalled = False
 
-    async def until_interrupted() -> T:
+    async def until_signalled() -> T:
         task = asyncio.create_task(work())
 
         def interrupt() -> None:
@@ -67,20 +76,12 @@ def run_interruptibly(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
             return await task
 
     try:
-        return _run(until_interrupted)
+        with event_loop() as loop:
+            return loop.run(until_signalled())
     except asyncio.CancelledError:
         if signalled:
             raise KeyboardInterrupt from None
         raise
-
-
-def _run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Signals wait until `_signals_taken`: an exception while asyncio sets the loop up would leave it half made."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        return asyncio.run(work())
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -1,20 +1,20 @@
-"""A debate told on stderr while it is held."""
+"""The events of a debate on stderr while it runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from jury_judge.cli.views.live_lines import LiveLines
+from jury_judge.present.live.encodings import LOG_EVENTS
 from jury_judge.present.live.feed import Feed
-from jury_judge.present.live.forms import LOG_EVENTS
 from jury_store.event_store import EventStore
 
 
 @asynccontextmanager
-async def told_live(
-    store: EventStore, debate_id: str, tell: Callable[[str], None], after: int = 0
+async def events_shown(
+    store: EventStore, debate_id: str, show: Callable[[str], None], after: int = 0
 ) -> AsyncIterator[None]:
-    """Tell each event as it is recorded, but for the first `after`; on leaving, the rest."""
+    """Call `show` with the lines of each new event, without the first `after` events; on leaving, with the rest."""
     feed = Feed(store)
 
     async def follow() -> None:
@@ -25,7 +25,7 @@ async def told_live(
                 version += 1
                 for line in lines.tell(event):
                     if version > after:
-                        tell(line)
+                        show(line)
 
     task = asyncio.create_task(follow())
     try:

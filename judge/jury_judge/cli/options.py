@@ -139,10 +139,10 @@ def _with_address(context: click.Context, _parameter: click.Parameter, value: bo
     return value
 
 
-def court_options(command: F) -> F:
-    """How debates are held: `--in-process`, `--ray`, `--ray-address`, `--ray-open-cluster`, `--replicas`, `--simulate`.
+def runtime_options(command: F) -> F:
+    """Where debates run: `--in-process`, `--ray`, `--ray-address`, `--ray-open-cluster`, `--replicas`, `--simulate`.
 
-    `place.asked_in_process` reads the first three and `--replicas`.
+    `runtime_choice.asked_in_process` reads the first three and `--replicas`.
     """
     for option in (
         click.option(

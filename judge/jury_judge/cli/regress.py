@@ -30,11 +30,10 @@ def command(
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
     """
     from jury_debate.rules_registry import rules_of
-
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.present.regression_view import regression_lines
     from jury_replay.cassettes.choosing import is_chosen
-    from jury_replay.cassettes.shelf import cassettes_in
+    from jury_replay.cassettes.library import cassettes_in
     from jury_replay.errors import CassetteError
     from jury_replay.offline import no_network
     from jury_replay.regression import TODAY, Status, regress
@@ -72,11 +71,11 @@ def command(
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
 
     names = ("same", "changed", "accepted", "unreadable")
     said = ", ".join(f"{counts[name]:,} {name}" for name in names if counts[name])
-    return f"{counted(counts.total(), 'cassette')}: {said}"
+    return f"{pluralize(counts.total(), 'cassette')}: {said}"
 
 
 def _object(found: "Regressed") -> dict[str, Any]:

@@ -87,10 +87,10 @@ def _table(counts: Counter[str]) -> dict[str, int]:
 
 
 def _tally(counts: Counter[str]) -> str:
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
 
     said = ", ".join(f"{number:,} {name}" for name, number in _table(counts).items() if number)
-    return f"{counted(counts.total(), 'debate')}: {said}" if counts else "no debates"
+    return f"{pluralize(counts.total(), 'debate')}: {said}" if counts else "no debates"
 
 
 def _lines(one: "Replayed") -> Iterator[str]:

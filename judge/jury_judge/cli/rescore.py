@@ -146,7 +146,7 @@ class _Report:
     def finish(self) -> None:
         """There are no more."""
         from jury_judge.cli.terminal import note
-        from jury_judge.text.pluralize import counted
+        from jury_judge.text.pluralize import pluralize
 
         if len(self.problems) > _PROBLEMS_SHOWN:
             note(
@@ -158,7 +158,7 @@ class _Report:
             print(json.dumps(self._object(), ensure_ascii=False, indent=2))
         elif self._form == "jsonl":
             flipped = sum(table.flipped for table in self.tables)
-            note(f"{counted(self.debates, 'debate')}, {counted(len(self.tables), 'setting')}: {flipped:,} flipped")
+            note(f"{pluralize(self.debates, 'debate')}, {pluralize(len(self.tables), 'setting')}: {flipped:,} flipped")
         elif self.debates:
             self._print()
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from jury_judge.present.reports.judged_case import JudgedCase, judged_case
 from jury_judge.present.reports.tally import Tally
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 Form = Literal["plain", "json", "jsonl"]
@@ -62,11 +62,11 @@ class Results:
     def remarks(self) -> list[str]:
         """What a reader must know of who answered, and who did not."""
         said = [
-            f"{absent} gave no usable answer in {counted(debates, 'debate')}; `jury show` says why"
+            f"{absent} gave no usable answer in {pluralize(debates, 'debate')}; `jury show` says why"
             for absent, debates in self._absent.items()
         ]
         said += [
-            f"{what} in {counted(self._kinds[kind], 'debate')}; `jury show` says whose"
+            f"{what} in {pluralize(self._kinds[kind], 'debate')}; `jury show` says whose"
             for kind, what in (
                 ("synthetic", "a provider's filter blocked an answer, and a neutral vote stands in,"),
                 ("stale", "a seat gave no answer in the end, and its earlier vote stands,"),
@@ -74,11 +74,11 @@ class Results:
             if self._kinds[kind]
         ]
         said += [
-            f"{answered} answered in {counted(debates, 'debate')} where {asked} was asked; `jury show` tells more"
+            f"{answered} answered in {pluralize(debates, 'debate')} where {asked} was asked; `jury show` tells more"
             for (asked, answered), debates in sorted(self._others.items())
         ]
         if self.tally.simulated:
-            said.append(f"simulated jurors in {counted(self.tally.simulated, 'debate')}: no verdict of models")
+            said.append(f"simulated jurors in {pluralize(self.tally.simulated, 'debate')}: no verdict of models")
         return said
 
 

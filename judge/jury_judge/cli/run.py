@@ -1,7 +1,10 @@
 """`jury run`: judge the cases of files."""
 
+import asyncio
 import os
 from collections.abc import Iterable
+from contextlib import aclosing, closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,22 +18,26 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.option_groups import grouped
 from jury_judge.cli.options import (
     budget_options,
-    court_options,
     new_run_id,
     panel_options,
     patience_option,
     price_list,
     resolved_store,
+    runtime_options,
     seal_options,
     simulated,
     store_option,
 )
-from jury_judge.errors import OutputClosed, SettingError
+from jury_judge.cli.streams import check_stdout
+from jury_judge.errors import SettingError
 
 if TYPE_CHECKING:
-    from jury_judge.app.runs import CaseSource, Line, PreflightReport
+    from jury_events.panel import Panel
+    from jury_judge.app.preflight import PreflightReport
+    from jury_judge.app.run import CaseSource, Run
     from jury_judge.cases.files import CaseFiles
     from jury_judge.cli.run_end import Wanted
+    from jury_judge.panels.variables import Overrides
 
 
 _GROUPS = {
@@ -66,6 +73,60 @@ _GROUPS = {
     ),
     "Seals": ("seal_key", "seal_last", "seal_every"),
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """The options of `jury run` besides those of case files."""
+
+    run_id: str | None
+    adopt: tuple[Path, ...]
+    strict: bool
+    verbose: bool
+    panel_name: str | None
+    preset: str | None
+    language: Any
+    max_rounds: int | None
+    threshold: float | None
+    method: Any
+    judge_model: str | None
+    store_url: str | None
+    concurrency: int
+    as_json: bool
+    as_jsonl: bool
+    fail_on: tuple[str, ...]
+    fail_if: tuple[str, ...]
+    junit: Path | None
+    markdown: Path | None
+    display: str
+    max_cost: float | None
+    max_calls: int | None
+    prices: str | None
+    store_patience: float
+    seal_key: Path | None
+    seal_last: Path | None
+    seal_every: float
+    dry_run: bool
+    in_process: bool
+    ray: bool
+    ray_address: str | None
+    ray_open_cluster: bool
+    replicas: int
+    simulate: dict[str, str]
+
+    def check(self) -> None:
+        """Refuse options that exclude each other."""
+        if self.as_json and self.as_jsonl:
+            raise click.UsageError("--json and --jsonl exclude each other")
+        if self.dry_run and self.as_jsonl:
+            raise click.UsageError("--dry-run prints no result lines: use --json instead of --jsonl")
+
+    @property
+    def overrides(self) -> "Overrides":
+        """What overrides the panel."""
+        from jury_judge.panels.variables import Overrides
+
+        return Overrides(self.language, self.max_rounds, self.threshold, self.method, self.judge_model, self.preset)
 
 
 @grouped("run", _GROUPS)
@@ -123,7 +184,7 @@ _GROUPS = {
 @patience_option
 @seal_options
 @click.option("--dry-run", is_flag=True, help="Tell what the run would take, and hold nothing.")
-@court_options
+@runtime_options
 def command(**options: Any) -> int:
     """Judge the cases of files and folders (JSON, JSONL, CSV, Parquet, Arrow, Inspect logs; - is standard input).
 
@@ -131,214 +192,168 @@ def command(**options: Any) -> int:
     ShareGPT, Inspect, OpenTelemetry, Langfuse and promptfoo write them; `jury cases FILE` shows what jurors would be
     shown. Everything is recorded; the same --run again prints what is done and goes on with the rest.
     """
-    from jury_judge.cli.holding import held_alone
-
-    files = case_files(options, artifact_hosts())
-    if options["run_id"] is None or options["dry_run"]:
-        return _run(files, **options)
-    with held_alone(resolved_store(options["store_url"]), options["run_id"]):
-        return _run(files, **options)
-
-
-def _run(
-    files: "CaseFiles",
-    *,
-    run_id: str | None,
-    adopt: tuple[Path, ...],
-    strict: bool,
-    verbose: bool,
-    panel_name: str | None,
-    preset: str | None,
-    language: str | None,
-    max_rounds: int | None,
-    threshold: float | None,
-    method: str | None,
-    judge_model: str | None,
-    store_url: str | None,
-    concurrency: int,
-    as_json: bool,
-    as_jsonl: bool,
-    fail_on: tuple[str, ...],
-    fail_if: tuple[str, ...],
-    junit: Path | None,
-    markdown: Path | None,
-    display: str,
-    max_cost: float | None,
-    max_calls: int | None,
-    prices: str | None,
-    store_patience: float,
-    seal_key: Path | None,
-    seal_last: Path | None,
-    seal_every: float,
-    dry_run: bool,
-    in_process: bool,
-    ray: bool,
-    ray_address: str | None,
-    ray_open_cluster: bool,
-    replicas: int,
-    simulate: dict[str, str],
-) -> int:
-    from jury_actors.runtime import RuntimeConfig
+    from jury_judge.app.allowance import Allowance
     from jury_judge.app.budgets import ceiling, check_priced
-    from jury_judge.app.runs import PREFLIGHT_SECONDS, Run, fresh_run_id, sees_images
-    from jury_judge.app.settings import load_settings
-    from jury_judge.cli.dry_run import tell
-    from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
+    from jury_judge.app.preflight import PREFLIGHT_SECONDS, preflighted
+    from jury_judge.app.run import Run, fresh_run_id
+    from jury_judge.app.run_session import RunSession
+    from jury_judge.cli.dry_run import dry_run
+    from jury_judge.cli.interrupts import until_interrupted
+    from jury_judge.cli.judging import finishing, judging_loop, make_jury, note_end, run_locked, sealing_of
     from jury_judge.cli.results import Results
     from jury_judge.cli.run_end import end_run
     from jury_judge.cli.runtime_choice import asked_in_process
     from jury_judge.cli.seal_files import read_keys
-    from jury_judge.cli.streams import stdout_is_read
-    from jury_judge.cli.terminal import RunProgress, note
+    from jury_judge.cli.terminal import ProgressDisplay
     from jury_judge.panels.files import load_panel
-    from jury_judge.panels.variables import Overrides
 
-    _check_forms(as_json=as_json, as_jsonl=as_jsonl, dry_run=dry_run)
-    asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
-    wanted = _wanted(fail_on, fail_if, junit, markdown)
-    loaded = load_panel(
-        panel_name,
-        os.environ,
-        Overrides(language, max_rounds, threshold, method, judge_model, preset),  # type: ignore[arg-type]
+    files = case_files(options, artifact_hosts())
+    asked = _Options(**options)
+    asked.check()
+    chosen = asked_in_process(
+        in_process=asked.in_process, ray=asked.ray, ray_address=asked.ray_address, replicas=asked.replicas
     )
-    script = simulated(simulate, loaded.panel.models)
-    settings = load_settings(os.environ, store_url=store_url)
-    seen = sees_images(loaded.panel)
+    wanted = _wanted(asked)
+    loaded = load_panel(asked.panel_name, os.environ, asked.overrides)
+    script = simulated(asked.simulate, loaded.panel.models)
     run = Run(
-        run_id=run_id or fresh_run_id(),
+        run_id=asked.run_id or fresh_run_id(),
         resolved=loaded.resolved,
-        cases=loaded.redaction.cases(_strictly(files, images_seen=seen) if strict else files),
-        concurrency=concurrency,
-        adopt=read_keys(adopt),
+        cases=loaded.redaction.cases(_strictly(files, loaded.panel) if asked.strict else files),
+        concurrency=asked.concurrency,
+        adopt=read_keys(asked.adopt),
     )
-    plan = RuntimeConfig(
-        loaded.panel,
-        settings.store_url,
-        run.run_id,
-        script,
-        replicas,
-        loaded.endpoints,
-        prices=price_list(prices),
-        store_patience=store_patience,
-    )
-    today = datetime.now(UTC).date()
-    if dry_run:
-        tell(run, plan, on_cluster=ray_address is not None, as_json=as_json)
+    url, prices, today = resolved_store(asked.store_url), price_list(asked.prices), datetime.now(UTC).date()
+    if asked.dry_run:
+        dry_run(run, loaded, url, prices, on_cluster=asked.ray_address is not None, as_json=asked.as_json)
         return Exit.DONE
-    if max_cost is not None:
-        check_priced(loaded.panel.models, plan.prices, today)
-    keys = None if ray_address else os.environ
-    store, surveyed = open_surveyed(
-        run, settings.store_url, loaded.endpoints, keys, seconds=None if strict else PREFLIGHT_SECONDS
-    )
-    progress = RunProgress(run.run_id, display)
-    results = Results("json" if as_json else "jsonl" if as_jsonl else "plain", keep=wanted.reports)
-
-    def take(line: "Line") -> None:
-        results.take(line)
-        # What is judged already costs nothing to print. Calls for results that nobody reads are not made.
-        if surveyed.left and results.taken != surveyed.total and not stdout_is_read():
-            raise OutputClosed(
-                f"whoever read the results closed them; the same command with --run {run.run_id} goes on from here"
-            )
-
-    try:
-        sealing = seal_with(seal_key, seal_last, seal_every, store)
-        warn_of_models(loaded, on_cluster=ray_address is not None)
-        if all(model.startswith("simulated/") for model in loaded.panel.models):
-            note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
-        if run_id is None:
-            note(f"run {run.run_id}")
-        _tell_of_cases(files, surveyed, verbose=verbose)
-        bounds = ceiling(store, run.run_id, plan.prices, today, max_calls=max_calls, max_cost=max_cost)
-        held = hold_run(
-            run,
-            surveyed,
-            store,
-            plan._replace(ceiling=bounds),
-            in_process=_place(surveyed) if asked is None else asked,
-            ray_address=ray_address,
-            ray_open_cluster=ray_open_cluster,
-            progress=progress,
-            take=take,
+    if asked.max_cost is not None:
+        check_priced(loaded.panel.models, prices, today)
+    resume_hint = f"the same command with --run {run.run_id} goes on from here"
+    environ = None if asked.ray_address else os.environ
+    seconds = None if asked.strict else PREFLIGHT_SECONDS
+    with (
+        run_locked(url, asked.run_id),
+        preflighted(run, url, loaded.endpoints, environ, seconds=seconds) as (store, checked),
+        closing(ProgressDisplay(run.run_id, asked.display)) as display,
+    ):
+        sealing = sealing_of(asked.seal_key, asked.seal_last, asked.seal_every, store)
+        in_process = _choose_runtime(checked) if chosen is None else chosen
+        bounds = ceiling(store, run.run_id, prices, today, max_calls=asked.max_calls, max_cost=asked.max_cost)
+        jury = make_jury(
+            loaded,
+            url,
+            name=run.run_id,
+            in_process=in_process,
+            ray_address=asked.ray_address,
+            ray_open_cluster=asked.ray_open_cluster,
+            replicas=asked.replicas,
+            simulate=script,
+            prices=prices,
+            max_calls=asked.max_calls,
+            max_cost=asked.max_cost,
+            spent=bounds.spent,
             sealing=sealing,
-            spent=progress.spent,
+            store_patience=asked.store_patience,
         )
-    finally:
-        progress.close()
-        store.close()
-    return end_run(run.run_id, results, held, wanted)
+        _note_run(run, loaded.panel, generated=asked.run_id is None)
+        _note_cases(files, checked, verbose=asked.verbose)
+        results = Results("json" if asked.as_json else "jsonl" if asked.as_jsonl else "plain", keep=wanted.reports)
+        allowance = Allowance(bounds, run.resolved, store, prices=prices, endpoints=loaded.endpoints, on=today)
+        session = RunSession(run, checked, store, display, allowance if bounds.bounded else None)
+
+        async def judge(stopping: asyncio.Event) -> None:
+            async with (
+                jury,
+                session.spending_shown(display.spent),
+                aclosing(session.execute(jury, stopping)) as lines,
+            ):
+                async for line in lines:
+                    results.take(line)
+                    # Printing what is judged already costs nothing; calls for results that nobody reads do.
+                    if checked.left and results.taken != checked.total:
+                        check_stdout(resume_hint)
+
+        with judging_loop(
+            ray=checked.left and not in_process,
+            ray_address=asked.ray_address,
+            ray_open_cluster=asked.ray_open_cluster,
+            resume_hint=resume_hint,
+        ) as loop:
+            _, interrupted = loop.run(until_interrupted(judge, says=finishing(resume_hint)))
+        note_end(interrupted=interrupted, resume_hint=resume_hint, sealing=sealing)
+        outcome = session.outcome(interrupted=interrupted, lines=results.taken)
+    return end_run(run.run_id, results, outcome, wanted)
 
 
-def _check_forms(*, as_json: bool, as_jsonl: bool, dry_run: bool) -> None:
-    if as_json and as_jsonl:
-        raise click.UsageError("--json and --jsonl exclude each other")
-    if dry_run and as_jsonl:
-        raise click.UsageError("--dry-run tells of the run as a whole: --json gives that as data, --jsonl nothing")
-
-
-def _wanted(
-    fail_on: tuple[str, ...], fail_if: tuple[str, ...], junit_file: Path | None, markdown_file: Path | None
-) -> "Wanted":
+def _wanted(asked: "_Options") -> "Wanted":
     from jury_judge.cli.run_end import Wanted
     from jury_judge.present.reports import junit, markdown
     from jury_judge.present.reports.fail_conditions import FailCondition, parse_fail_condition
     from jury_judge.present.reports.report import check_report_path
 
     try:
-        asked = [parse_fail_condition(text) for text in fail_if]
+        conditions = [parse_fail_condition(text) for text in asked.fail_if]
     except SettingError as error:
         raise SettingError(f"--fail-if {error}") from None
-    if junit_file is not None and junit_file == markdown_file:
+    if asked.junit is not None and asked.junit == asked.markdown:
         raise click.UsageError("--junit and --markdown name the same file")
-    for path, form in ((junit_file, junit), (markdown_file, markdown)):
+    for path, form in ((asked.junit, junit), (asked.markdown, markdown)):
         if path is not None:
             check_report_path(path, form.BEGINS)
-    return Wanted(tuple(dict.fromkeys((*map(FailCondition, fail_on), *asked))), junit_file, markdown_file)
+    return Wanted(tuple(dict.fromkeys((*map(FailCondition, asked.fail_on), *conditions))), asked.junit, asked.markdown)
 
 
-def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
+def _strictly(files: "CaseFiles", panel: "Panel") -> "CaseSource":
+    from jury_judge.app.preflight import sees_images
     from jury_judge.cases.losses import shown_whole
 
+    images_seen = sees_images(panel)
     return lambda fetch: shown_whole(files(fetch), images_seen=images_seen)
 
 
-def _place(surveyed: "PreflightReport") -> bool:
+def _choose_runtime(checked: "PreflightReport") -> bool:
+    from jury_judge.cli.judging import note_line
     from jury_judge.cli.runtime_choice import in_process_for
-    from jury_judge.cli.terminal import note
 
-    in_process, line = in_process_for(surveyed)
-    if surveyed.left:
-        note(f"jury: {line}")
+    in_process, line = in_process_for(checked)
+    if checked.left:
+        note_line(line)
     return in_process
 
 
-def _tell_of_cases(files: "CaseFiles", surveyed: "PreflightReport", *, verbose: bool) -> None:
-    _tell_slips(files)
-    _tell_losses(surveyed, files if verbose else ())
-
-
-def _tell_slips(files: "CaseFiles") -> None:
-    """Columns that nothing was read from, and that are nearly one that would be."""
+def _note_run(run: "Run", panel: "Panel", *, generated: bool) -> None:
     from jury_judge.cli.terminal import note
+
+    if all(model.startswith("simulated/") for model in panel.models):
+        note("The jurors are simulated: rule-based readers. No model is called; their verdicts are no evaluation.")
+    if generated:
+        note(f"run {run.run_id}")
+
+
+def _note_cases(files: "CaseFiles", checked: "PreflightReport", *, verbose: bool) -> None:
+    """Columns that are not read but nearly have the name of one that is, and what jurors are not shown."""
+    from jury_judge.cli.judging import note_line
 
     for column, near in files.notes.slips():
-        note(f"jury: nothing is read from the column {column} (did you mean {near}?); --field names columns")
+        note_line(f"nothing is read from the column {column} (did you mean {near}?); --field names columns")
+    _note_losses(checked, files if verbose else ())
 
 
-def _tell_losses(surveyed: "PreflightReport", cases: Iterable[Case]) -> None:
-    """What jurors are not shown of the cases that were read; `cases` are told of one by one."""
+def _note_losses(checked: "PreflightReport", cases: Iterable[Case]) -> None:
+    """What jurors are not shown of the cases that were read; one by one for `cases`."""
     from jury_judge.cases.losses import told
+    from jury_judge.cli.judging import note_line
     from jury_judge.cli.terminal import note
 
-    if (blind := surveyed.losses.blind_line()) is not None:
-        note(f"jury: {blind}")
-    line = surveyed.losses.line()
+    if (blind := checked.losses.blind_line()) is not None:
+        note_line(blind)
+    line = checked.losses.line()
     if line is None:
         return
-    if surveyed.total is None:
-        line += f" (of the first {surveyed.read} cases; jury cases reads them all)"
-    note(f"jury: {line}")
-    for case, _ in zip(cases, range(surveyed.read), strict=False):
-        if losses := surveyed.losses.of(case):
+    if checked.total is None:
+        line += f" (of the first {checked.read} cases; jury cases reads them all)"
+    note_line(line)
+    for case, _ in zip(cases, range(checked.read), strict=False):
+        if losses := checked.losses.of(case):
             note(f"case {case.case_id}: not shown: {told(losses)}")

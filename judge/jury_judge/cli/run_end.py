@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 from jury_actors.messages import Finished
 from jury_events.verdict import Verdict
+from jury_judge.app.run_session import RunOutcome
 from jury_judge.cli.exits import Exit
-from jury_judge.cli.holding import Held
 from jury_judge.cli.results import Results
 from jury_judge.cli.terminal import note
-from jury_judge.present.reports.fail_conditions import FailCondition, Judged
+from jury_judge.present.reports.fail_conditions import ConditionResult, FailCondition
 from jury_judge.present.reports.judged_case import JudgedCase
 from jury_judge.present.reports.junit import junit
 from jury_judge.present.reports.markdown import markdown
-from jury_judge.present.reports.report import Report, write_report
+from jury_judge.present.reports.report import RunReport, write_report
 from jury_judge.present.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
 from jury_judge.text.durations import duration, rate
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 
 
 class Wanted(NamedTuple):
@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
         return self.junit is not None or self.markdown is not None
 
 
-def end_run(run_id: str, results: Results, held: Held, wanted: Wanted) -> Exit:
+def end_run(run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted) -> Exit:
     """Say what a run came to, write its reports, and give its code.
 
     Raises:
@@ -42,43 +42,43 @@ def end_run(run_id: str, results: Results, held: Held, wanted: Wanted) -> Exit:
     results.finish()
     tally = results.tally
     judged = [condition.judge(tally.counts, tally.finished) for condition in wanted.conditions]
-    for line in (headline(run_id, tally, held), *course(held), *_agreement(tally), *results.remarks()):
+    for line in (headline(run_id, tally, outcome), *course(outcome), *_agreement(tally), *results.remarks()):
         note(line)
     for one in judged:
         note(f"fail if {one.says}")
-    _write_reports(run_id, results, held, wanted, judged)
-    return _code(run_id, tally, held, judged)
+    _write_reports(run_id, results, outcome, wanted, judged)
+    return _code(run_id, tally, outcome, judged)
 
 
-def headline(run_id: str, tally: Tally, held: Held) -> str:
+def headline(run_id: str, tally: Tally, outcome: RunOutcome) -> str:
     """How far the run is, and the verdicts; after a stop at once there are fewer results than judged debates."""
-    if tally.finished == held.total:
+    if tally.finished == outcome.total:
         return f"run {run_id}: {tally.shares or 'no debates'}"
-    done = held.before + held.now
-    if held.total is None:
-        said = f"run {run_id}: {counted(done, 'debate')} judged so far"
+    done = outcome.before + outcome.now
+    if outcome.total is None:
+        said = f"run {run_id}: {pluralize(done, 'debate')} judged so far"
     else:
-        said = f"run {run_id}: {done} of {counted(held.total, 'debate')} judged"
+        said = f"run {run_id}: {done} of {pluralize(outcome.total, 'debate')} judged"
     if not tally.finished:
         return said
     if tally.finished == done:
         return f"{said}: {tally.shares}"
-    return f"{said}; the {counted(tally.finished, 'result')} printed: {tally.shares}"
+    return f"{said}; the {pluralize(tally.finished, 'result')} printed: {tally.shares}"
 
 
-def course(held: Held) -> list[str]:
+def course(outcome: RunOutcome) -> list[str]:
     """How long it took, how fast it went and what it cost, what was done before apart."""
-    before = f"{counted(held.before, 'debate')} judged before, " if held.before else ""
-    fast = rate(held.now, held.seconds)
-    now = f"{held.now or 'none'} now" if held.before else f"{counted(held.now, 'debate')} judged"
-    took = f" in {duration(held.seconds)}" + (f" ({fast})" if fast else "") if held.now else ""
+    before = f"{pluralize(outcome.before, 'debate')} judged before, " if outcome.before else ""
+    fast = rate(outcome.now, outcome.seconds)
+    now = f"{outcome.now or 'none'} now" if outcome.before else f"{pluralize(outcome.now, 'debate')} judged"
+    took = f" in {duration(outcome.seconds)}" + (f" ({fast})" if fast else "") if outcome.now else ""
     lines = [f"{before}{now}{took}"]
-    if held.spent is None:
+    if outcome.spent is None:
         lines.append("calls, tokens and cost: unknown, the store could not be read")
-    elif held.spent_before is not None and held.spent_before.calls:
-        lines.append(f"now: {held.spent}; before: {held.spent_before}")
+    elif outcome.spent_before is not None and outcome.spent_before.calls:
+        lines.append(f"now: {outcome.spent}; before: {outcome.spent_before}")
     else:
-        lines.append(str(held.spent))
+        lines.append(str(outcome.spent))
     return lines
 
 
@@ -86,16 +86,18 @@ def _agreement(tally: Tally) -> list[str]:
     return [] if tally.agreement is None else [f"labels: {tally.agreement}"]
 
 
-def _write_reports(run_id: str, results: Results, held: Held, wanted: Wanted, judged: Sequence[Judged]) -> None:
+def _write_reports(
+    run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted, judged: Sequence[ConditionResult]
+) -> None:
     if not wanted.reports:
         return
-    report = Report(
+    report = RunReport(
         name=f"run {run_id}",
-        cases=[*results.cases, *map(_unfinished, held.problems)],
+        cases=[*results.cases, *map(_unfinished, outcome.problems)],
         tally=results.tally,
-        total=held.total,
-        seconds=held.seconds,
-        spent="; ".join(course(held)),
+        total=outcome.total,
+        seconds=outcome.seconds,
+        spent="; ".join(course(outcome)),
         conditions=judged,
         failing={Verdict.UNSAFE_FAIL.value, *(one.name for one in wanted.conditions if one.is_any)},
     )
@@ -114,22 +116,22 @@ def _unfinished(finished: Finished) -> JudgedCase:
     )
 
 
-def _code(run_id: str, tally: Tally, held: Held, judged: Sequence[Judged]) -> Exit:
+def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[ConditionResult]) -> Exit:
     """The first that applies: interrupted, stopped, failed, without a verdict. The reason goes to stderr."""
-    if held.interrupted:
+    if outcome.interrupted:
         return Exit.INTERRUPTED
-    if held.short is not None:
-        note(f"jury: {held.short}; the same command with --run {run_id} and a higher bound goes on from here")
-    if held.problems:
+    if outcome.short is not None:
+        note(f"jury: {outcome.short}; the same command with --run {run_id} and a higher bound goes on from here")
+    if outcome.problems:
         stopped = Named()
-        for one in held.problems:
+        for one in outcome.problems:
             stopped.take(one.debate_id)
         note(
-            f"jury: {counted(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
+            f"jury: {pluralize(stopped.count, 'debate')} could not go on: {stopped.names}; mend the cause and call the "
             f"same command with --run {run_id}, which asks nothing twice"
         )
         return Exit.STOPPED
-    if held.short is not None:
+    if outcome.short is not None:
         return Exit.STOPPED
     accepted = {one.condition.name for one in judged}
     open_ones = [
@@ -142,7 +144,7 @@ def _code(run_id: str, tally: Tally, held: Held, judged: Sequence[Judged]) -> Ex
     ]
     for named, what in open_ones:
         note(
-            f"jury: {counted(named.count, 'debate')} {what}: {named.names}; `jury show DEBATE` says why. "
+            f"jury: {pluralize(named.count, 'debate')} {what}: {named.names}; `jury show DEBATE` says why. "
             "They are over: to judge such cases again, choose them with --case-id in a run of another name"
         )
     if any(one.met for one in judged):

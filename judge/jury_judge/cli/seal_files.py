@@ -76,7 +76,6 @@ def read_note(path: Path) -> bytes:
         BadNote: the file cannot be read, or holds something else.
     """
     from jury_events.regular_files import FileTooLarge, read_failure, read_regular
-
     from jury_store.errors import BadNote
     from jury_store.seals.note import MAX_BYTES, read_checkpoint
 

@@ -16,7 +16,6 @@ from jury_judge.cli.options import pairs, patience_option, price_list, resolved_
 if TYPE_CHECKING:
     from jury_judge.web.server import Address
     from jury_judge.web.submissions import MakeJury
-    from jury_store.event_store import EventStore
 
 TOKEN = "JURY_SERVE_TOKEN"  # noqa: S105  (a variable's name)
 _SHORTEST_TOKEN = 16
@@ -82,15 +81,16 @@ def command(
     On loopback nobody is asked for a token unless one is given; elsewhere everybody is. What is being held when the
     server ends stops where it is, and goes on when it is sent again.
     """
-    from jury_judge.cli.interrupts import run_until_interrupted
+    from jury_judge.app.stores import open_or_create
+    from jury_judge.cli.interrupts import event_loop, until_interrupted
     from jury_judge.cli.terminal import note
     from jury_judge.errors import SettingError
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_judge.web.app import AccessPolicy, create_app
     from jury_judge.web.pages.routing import page_routes
     from jury_judge.web.server import listen, serving
     from jury_judge.web.service import Service
-    from jury_store.opening import database_path, parse_store_url
+    from jury_store.opening import database_path, open_store, parse_store_url
 
     if read_only and panels:
         raise click.UsageError("--read-only holds nothing; leave --panel out")
@@ -106,7 +106,7 @@ def command(
     )
     listener, address = listen(host, port)
     try:
-        store = _open(url, create=not read_only)
+        store = open_store(url, write=False) if read_only else open_or_create(url)
     except BaseException:
         listener.close()
         raise
@@ -119,11 +119,12 @@ def command(
         async with serving(app, listener, service.end):
             note(f"Jury Judge: {address.url}   (Ctrl-C ends it)")
             await stopping.wait()
-            held = counted(service.submissions.running, "submission") if service.submissions.running else ""
+            held = pluralize(service.submissions.running, "submission") if service.submissions.running else ""
             left = f"; what is under way ({held}) stops where it is, and goes on when it is sent again"
             note("jury: ending" + (left if held else ""))
 
-    run_until_interrupted(serve)
+    with event_loop() as loop:
+        loop.run(until_interrupted(serve))
     return Exit.DONE
 
 
@@ -154,22 +155,8 @@ def _panels(
         known = Path(name).stem if Path(name).is_file() else name
         if known in made:
             raise SettingError(f"--panel {name}: another panel is called {known} too; give the file another name")
-        made[known] = lambda heard, make=make: make(heard=heard)  # type: ignore[misc]
+        made[known] = lambda on_chunk, make=make: make(on_chunk=on_chunk)  # type: ignore[misc]
     return made
-
-
-def _open(url: str, *, create: bool) -> "EventStore":
-    from jury_migrations.upgrading import upgrade
-    from jury_store.errors import StoreMissing
-    from jury_store.opening import open_store
-
-    try:
-        return open_store(url, write=False)
-    except StoreMissing:
-        if not create:
-            raise
-        upgrade(url)
-        return open_store(url, write=False)
 
 
 def _token(given: str | None, address: "Address", note: Callable[[str], None]) -> str | None:

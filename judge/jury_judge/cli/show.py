@@ -9,7 +9,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids, resolved_store, store_option
 
 if TYPE_CHECKING:
-    from jury_judge.app.debates import DebateReading
+    from jury_judge.app.debates import DebateHistory
     from jury_store.event_store import EventStore
 
 
@@ -62,7 +62,7 @@ def command(
     return Exit.DONE
 
 
-def _show_prompts(reading: "DebateReading", step: str | None, *, marked: bool, as_json: bool) -> Exit:
+def _show_prompts(reading: "DebateHistory", step: str | None, *, marked: bool, as_json: bool) -> Exit:
     from jury_judge.cli.terminal import page_console
     from jury_judge.cli.views.prompts import prompts_data, prompts_page
 

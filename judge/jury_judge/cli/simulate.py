@@ -64,7 +64,7 @@ def _simulate(
     faults: dict[str, str],
     script_file: str | None,
 ) -> int:
-    from jury_judge.cli.interrupts import run_until_interrupted
+    from jury_judge.cli.interrupts import event_loop, until_interrupted
     from jury_providers.simulated.script import BadScript
 
     script = _struck_by(faults)
@@ -78,7 +78,8 @@ def _simulate(
     async def work(stopping: asyncio.Event) -> None:
         await _serve(script, seed, host, port, stopping)
 
-    run_until_interrupted(work, says="jury: stopping")
+    with event_loop() as loop:
+        loop.run(until_interrupted(work, says="jury: stopping"))
     return Exit.DONE
 
 
@@ -104,11 +105,11 @@ async def _serve(script: "Script", seed: int, host: str, port: int, stopping: as
 
 
 def _line(served: "ServerCounters") -> str:
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
 
     faults = ", ".join(f"{name} {count}" for name, count in sorted(served.by_fault.items())) or "none"
     return (
-        f"simulated: {counted(served.requests, 'request')}, at most {served.in_flight_peak} at once, "
+        f"simulated: {pluralize(served.requests, 'request')}, at most {served.in_flight_peak} at once, "
         f"{served.refused} refused; faults: {faults}"
     )
 

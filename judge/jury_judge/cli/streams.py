@@ -1,20 +1,22 @@
-"""stdout and stderr of a command: whoever reads them may stop, and the command still ends with its own result."""
+"""stdout and stderr of a command, which goes on and ends with its own exit code when a pipe's reader goes away."""
 
 import io
 import sys
 from typing import TYPE_CHECKING
+
+from jury_judge.errors import OutputClosed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
 class _Stream(io.FileIO):
-    """Writes to a file descriptor that it does not own; what nobody reads any more is dropped."""
+    """Writes to a file descriptor that it does not own; data is dropped once the pipe's reader is gone."""
 
     reader_gone = False
 
     def write(self, data: "Buffer") -> int:
-        """All of it counts as written, read or not."""
+        """All data counts as written, read or not."""
         try:
             return super().write(data)
         except BrokenPipeError:
@@ -23,10 +25,10 @@ class _Stream(io.FileIO):
 
 
 def outlive_readers() -> None:
-    """Let writing to stdout and stderr go on where a pipe's reader went away (`jury regress … | head`).
+    """Let a command go on writing to stdout and stderr after a pipe's reader went away (`jury regress … | head`).
 
-    A command prints what it finds as it goes: were it ended by the closed pipe, its exit code would say nothing of what
-    it had not looked at yet. Streams that are no file (a test's) stay as they are.
+    A command that the closed pipe ended would exit without having looked at the rest. Streams that are not files (in
+    tests) stay as they are.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -38,10 +40,15 @@ def outlive_readers() -> None:
             setattr(sys, name, _outliving(stream, raw.fileno()))
 
 
-def stdout_is_read() -> bool:
-    """Whether anybody still reads stdout, as far as writing to it has shown."""
+def check_stdout(resume_hint: str) -> None:
+    """Stop a command whose results nobody reads any more, as far as writing to stdout has shown.
+
+    Raises:
+        OutputClosed: the reader of stdout is gone.
+    """
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
-    return not (isinstance(raw, _Stream) and raw.reader_gone)
+    if isinstance(raw, _Stream) and raw.reader_gone:
+        raise OutputClosed(f"the reader of the results closed them; {resume_hint}")
 
 
 def _outliving(stream: io.TextIOWrapper, descriptor: int) -> io.TextIOWrapper:

@@ -13,7 +13,7 @@ from jury_actors.errors import Halted
 from jury_actors.messages import Chunk, Finished
 from jury_judge.app.spending import Spending
 from jury_judge.text.durations import duration, rate
-from jury_judge.text.pluralize import counted
+from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 _MEANINGFUL = 0.5
@@ -101,7 +101,7 @@ class WritingLine:
             self._live = None
 
 
-class RunProgress:
+class ProgressDisplay:
     """Progress of a run with its rate and the time left; a bar on a terminal, now and then a line elsewhere.
 
     Args:
@@ -144,7 +144,7 @@ class RunProgress:
             of_all = "" if total is None else f" of {total}"
             note(f"run {self._run_id}: {stored}{of_all} {'debate' if stored == 1 else 'debates'} judged before")
 
-    def counted(self, total: int) -> None:
+    def total_known(self, total: int) -> None:
         """See `runs.Progress`."""
         self._total = total
         if self._bar is not None:
@@ -177,11 +177,11 @@ class RunProgress:
             left = f", {fast}" if fast else ""
             left += f", {self._cost}" if self._cost else ""
             if self._total is None:
-                note(f"run {self._run_id}: {counted(self._done, 'debate')}{left}")
+                note(f"run {self._run_id}: {pluralize(self._done, 'debate')}{left}")
                 return
             if speed and self._done < self._total:
                 left += f", about {duration((self._total - self._done) / speed)} left"
-            note(f"run {self._run_id}: {self._done} of {counted(self._total, 'debate')}{left}")
+            note(f"run {self._run_id}: {self._done} of {pluralize(self._total, 'debate')}{left}")
 
     def _tell(self, debate_id: str, problem: BaseException) -> None:
         """Each problem once: a full disk stops every debate at the same time; always, what a person must mend."""

@@ -155,43 +155,49 @@ def _schema_failures(url: str) -> "Iterator[Failure]":
 
 
 def _tell(report: "Report", *, everything: bool) -> None:
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
     from jury_judge.text.visible_text import visible_line
 
     for failure in report.failures[:_SHOWN]:
         print(visible_line(str(failure), 1000))
     if len(report.failures) > _SHOWN:
         print(f"and {len(report.failures) - _SHOWN} more (--json shows all)")
-    erased = f", {counted(report.erased, 'text')} erased on record" if report.erased else ""
+    erased = f", {pluralize(report.erased, 'text')} erased on record" if report.erased else ""
     looked = ", ".join(
-        (counted(report.debates, "debate"), counted(report.events, "event"), counted(report.parts, "text") + erased)
+        (
+            pluralize(report.debates, "debate"),
+            pluralize(report.events, "event"),
+            pluralize(report.parts, "text") + erased,
+        )
     )
-    found = "nothing was altered" if report.ok else counted(len(report.failures), "failure")
+    found = "nothing was altered" if report.ok else pluralize(len(report.failures), "failure")
     print(f"{found}: {looked}")
     done = ["chains", "texts", "lists", *(("positions", "schema") if everything else ())]
     done += ["seals"] if report.seals or report.sealed else []
     beyond = "" if everything else "positions, schema and seals not (--all); "
     print(f"checked: {', '.join(done)}; {beyond}{_replays(report)}")
     if report.quarantined:
-        print(f"{counted(report.quarantined, 'debate')} in quarantine: hashed, and not read")
+        print(f"{pluralize(report.quarantined, 'debate')} in quarantine: hashed, and not read")
     if report.seals or report.sealed:
-        beyond = f", {counted(report.unsealed, 'event')} not sealed yet" if report.unsealed else ""
-        print(f"{counted(report.seals, 'seal')} over {counted(report.sealed, 'event')}{beyond}")
+        beyond = f", {pluralize(report.unsealed, 'event')} not sealed yet" if report.unsealed else ""
+        print(f"{pluralize(report.seals, 'seal')} over {pluralize(report.sealed, 'event')}{beyond}")
     if report.witnessed:
-        print(f"cosigned by enough witnesses over {counted(report.witnessed, 'event')}")
+        print(f"cosigned by enough witnesses over {pluralize(report.witnessed, 'event')}")
     if report.stamped:
-        print(f"time-stamped over {counted(report.stamped, 'event')}, {report.stamped_at}")
+        print(f"time-stamped over {pluralize(report.stamped, 'event')}, {report.stamped_at}")
 
 
 def _replays(report: "Report") -> str:
-    from jury_judge.text.pluralize import counted
+    from jury_judge.text.pluralize import pluralize
 
     if report.replayed is None:
         return "not replayed (--deep replays every debate)"
     erased = (
-        f", {counted(report.not_replayed or 0, 'debate')} without their erased texts not" if report.not_replayed else ""
+        f", {pluralize(report.not_replayed or 0, 'debate')} without their erased texts not"
+        if report.not_replayed
+        else ""
     )
-    return f"{counted(report.replayed, 'debate')} replayed, and equal{erased}"
+    return f"{pluralize(report.replayed, 'debate')} replayed, and equal{erased}"
 
 
 def _remark(report: "Report", *, checked_against_checkpoint: bool) -> str:

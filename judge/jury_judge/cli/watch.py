@@ -154,7 +154,7 @@ class _Watching:
 
     async def _tell(self, debate_id: str) -> None:
         from jury_judge.cli.views.live_lines import LiveLines
-        from jury_judge.present.live.forms import LIVE_EVENTS, LOG_EVENTS
+        from jury_judge.present.live.encodings import LIVE_EVENTS, LOG_EVENTS
         from jury_judge.text.visible_text import visible_line
 
         if self._as_json:
@@ -170,9 +170,7 @@ class _Watching:
                     self._print(head + visible_line(line, 1000))
 
     def _print(self, line: str) -> None:
-        from jury_judge.cli.streams import stdout_is_read
-        from jury_judge.errors import OutputClosed
+        from jury_judge.cli.streams import check_stdout
 
         print(line, flush=True)
-        if not stdout_is_read():
-            raise OutputClosed("nobody reads what is told")
+        check_stdout("jury watch can be started again at any time")

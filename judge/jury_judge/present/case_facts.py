@@ -3,11 +3,10 @@
 import json
 from collections.abc import Iterator
 
-from jury_judge.present.labels import Labels
-
 from jury_debate.case_text import shown_size
 from jury_events.case import Loss
 from jury_events.debate_events import DebateOpened
+from jury_judge.present.labels import Labels
 
 _BETWEEN = {"en": ", ", "ja": "、"}
 

@@ -1,9 +1,8 @@
 """Whether a consensus check was reached, and where it was not, which rule says so."""
 
-from jury_judge.present.labels import Labels
-
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.panel import DiscussionRules
+from jury_judge.present.labels import Labels
 
 
 def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: Labels) -> str:

@@ -22,8 +22,16 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
-from jury_judge.present.answered_by import Given, given, given_in, is_simulated, model_mismatches
-from jury_judge.present.debate_record import DebateRecord, Ending, RoundRecord, Texts, read_record, status_of, text_in
+from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, given, is_simulated, model_mismatches
+from jury_judge.present.events_by_phase import (
+    Ending,
+    EventsByPhase,
+    RoundEvents,
+    Texts,
+    events_by_phase,
+    status_of,
+    text_in,
+)
 from jury_judge.present.position_changes import Change, change_counts, position_changes
 
 _LINE_EVENTS = frozenset(
@@ -49,9 +57,9 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
         JudgeError: the events do not begin with the opening event.
     """
     events = list(events)
-    evaluations = given(events)
+    evaluations = answers(events)
     changes = position_changes(evaluations)
-    record = read_record(events)
+    record = events_by_phase(events)
     opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
     return {
@@ -86,7 +94,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
 
 
 def result_line(
-    opened: DebateOpened, evaluations: Sequence[Given], rendered: JudgmentRendered | None, ending: Ending | None
+    opened: DebateOpened, evaluations: Sequence[AnsweredBy], rendered: JudgmentRendered | None, ending: Ending | None
 ) -> dict[str, Any]:
     """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
 
@@ -155,7 +163,7 @@ def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
                     pass
     if opened is None:
         raise JudgeError("the events do not begin with the opening event")
-    return result_line(opened, given_in(stream), rendered, ending)
+    return result_line(opened, answered_in_stream(stream), rendered, ending)
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
@@ -212,7 +220,7 @@ def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:
     }
 
 
-def _round(opened: DebateOpened, held: RoundRecord, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
+def _round(opened: DebateOpened, held: RoundEvents, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
     return {
         "round_number": held.started.round,
         "statements": [
@@ -240,7 +248,7 @@ def _statement(opened: DebateOpened, said: StatementMade, change: Change | None,
     }
 
 
-def _abstentions(record: DebateRecord) -> list[dict[str, Any]]:
+def _abstentions(record: EventsByPhase) -> list[dict[str, Any]]:
     return [
         {
             "juror_id": absent.juror_id,
@@ -253,7 +261,7 @@ def _abstentions(record: DebateRecord) -> list[dict[str, Any]]:
     ]
 
 
-def _completed_rounds(record: DebateRecord) -> int:
+def _completed_rounds(record: EventsByPhase) -> int:
     return sum(held.check is not None for held in record.rounds)
 
 

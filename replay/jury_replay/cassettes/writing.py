@@ -15,7 +15,7 @@ from jury_replay.cassettes.lines import (
     part_line,
     written,
 )
-from jury_replay.errors import CassetteError, DebateMissing, RecordDamaged
+from jury_replay.errors import CassetteError, DebateNotFound, RecordDamaged
 from jury_replay.integrity import check_debate
 from jury_store.inventory import DebateRecord
 
@@ -28,13 +28,13 @@ def write_cassette(record: DebateRecord, seal: SealLine | None = None) -> bytes:
         seal: of the log in which the debate was recorded.
 
     Raises:
-        DebateMissing: the debate was never opened.
+        DebateNotFound: the debate was never opened.
         RecordDamaged: it does not verify.
         CassetteError: it is larger than a cassette may be.
     """
     debate_id = record.debate_id
     if not record.events.get(debate_stream(debate_id)):
-        raise DebateMissing(f"there is no debate {debate_id!r} in this store, or it was never opened")
+        raise DebateNotFound(f"there is no debate {debate_id!r} in this store, or it was never opened")
     failures = check_debate(record).failures
     if failures:
         raise RecordDamaged(f"debate {debate_id} does not verify, so it is not exported: {failures[0]}")

@@ -8,8 +8,8 @@ from jury_events.codec import SCHEMAS, DebateEvent, decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
-from jury_replay.errors import DebateMissing, RecordDamaged
-from jury_replay.recorded import opening_of
+from jury_replay.errors import DebateNotFound, RecordDamaged
+from jury_replay.reopening import opening_of
 from jury_replay.rescoring.results import Ended, ended
 
 _ROUND: str = "round_started"
@@ -33,12 +33,12 @@ def read_positions(debate_id: str, stored: Sequence[StoredEvent]) -> Positions:
     """The positions in a stream `debate/`.
 
     Raises:
-        DebateMissing: there are none.
+        DebateNotFound: there are none.
         RecordDamaged: the events do not make a debate.
         EventError: a body does not decode.
     """
     if not stored:
-        raise DebateMissing.named(debate_id)
+        raise DebateNotFound.named(debate_id)
     opened = opening_of(debate_id, [decode(stored[0])])
     seats = opened.panel.juror_ids
     rounds: list[list[SeatEvaluation]] = [[]]

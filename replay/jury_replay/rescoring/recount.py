@@ -5,9 +5,8 @@ It assumes that the discussion would have gone the same way under the new settin
 
 from collections.abc import Sequence
 
-from jury_debate.rules_registry import rules_of
-
 from jury_debate.errors import DebateError
+from jury_debate.rules_registry import rules_of
 from jury_debate.state import SeatEvaluation
 from jury_events.errors import EventError
 from jury_events.evaluation import Evaluation
@@ -16,7 +15,7 @@ from jury_events.ids import FINAL, debate_stream
 from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_replay.errors import JudgeMissing, ReplayError
-from jury_replay.recorded import broken
+from jury_replay.reopening import broken
 from jury_replay.rescoring.assumptions import assumed
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.positions import Positions, read_positions

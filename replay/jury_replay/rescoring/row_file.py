@@ -10,7 +10,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jury_replay.place import check_place
+from jury_replay.output_path import check_output_path
 from jury_replay.rescoring.rows import Row
 
 GROUP = 20_000
@@ -56,7 +56,7 @@ class RowFile:
     """Takes rows; at the end of the context they are at `path`, instead of older ones; after an error they are not.
 
     Raises:
-        PlaceTaken: on entering: something that is no Parquet file stands at `path`.
+        OutputPathTaken: on entering: something that is no Parquet file stands at `path`.
         OSError: the file cannot be written.
     """
 
@@ -66,7 +66,7 @@ class RowFile:
         self._rows: list[Row] = []
 
     def __enter__(self) -> Self:
-        check_place(self._path, _BEGINS)
+        check_output_path(self._path, _BEGINS)
         self._writer = pq.ParquetWriter(self._part, SCHEMA)
         return self
 

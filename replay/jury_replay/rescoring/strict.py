@@ -6,20 +6,19 @@ the first step for which there is none is named, and nothing is said of what wou
 
 from collections.abc import Sequence
 
-from jury_debate.rules_registry import rules_of
-
 from jury_debate.errors import DebateError
+from jury_debate.rules_registry import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_events.ids import FINAL
 from jury_events.panel import Panel
 from jury_events.parts import PartPen
 from jury_replay.errors import JudgeMissing, ReplayError
-from jury_replay.recorded import RecordedDebate, broken, opened_again, read_recorded
+from jury_replay.reopening import DebateHistory, broken, opened_again, read_recorded
+from jury_replay.replayer import Memo, Replayer
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.results import Result, RowStatus, ended
 from jury_replay.rescoring.rows import Problem, Row, RowMaker
 from jury_replay.rescoring.settings import Grid
-from jury_replay.retelling import Memo, Retelling
 from jury_store.event_store import EventStore
 
 
@@ -41,7 +40,7 @@ class Strict:
                 found.append(Problem(record.debate_id, broken(record.debate_id, error)))
         return found
 
-    def rows(self, recorded: RecordedDebate) -> list[Row]:
+    def rows(self, recorded: DebateHistory) -> list[Row]:
         """One row a setting; what several settings ask alike is answered once.
 
         Raises:
@@ -78,7 +77,7 @@ class Strict:
         return rows
 
 
-def held_under(recorded: RecordedDebate, panel: Panel, pen: PartPen, memo: Memo | None = None) -> Retelling:
+def held_under(recorded: DebateHistory, panel: Panel, pen: PartPen, memo: Memo | None = None) -> Replayer:
     """The debate held again under `panel`, as far as its recorded answers go.
 
     Args:
@@ -92,15 +91,15 @@ def held_under(recorded: RecordedDebate, panel: Panel, pen: PartPen, memo: Memo 
         DebateError: the rules or prompts are not known here, or a recorded input cannot have happened.
     """
     opened = opened_again(recorded, rules_of(recorded.opened.rules), pen, panel=panel)
-    return Retelling(recorded, opened, pen, only_if_asked=True, memo=memo).hold()
+    return Replayer(recorded, opened, pen, only_if_asked=True, memo=memo).hold()
 
 
-def _held(retelling: Retelling) -> Result:
+def _held(retelling: Replayer) -> Result:
     state = retelling.debate.state
     assert state.judgment is not None
     return Result(state.panel, state.judgment, state.round, state.end_reason)
 
 
-def _was_asked(recorded: RecordedDebate, retelling: Retelling) -> bool:
+def _was_asked(recorded: DebateHistory, retelling: Replayer) -> bool:
     assert retelling.missing is not None
     return any(exchange.step == retelling.missing.step.id for exchange in recorded.exchanges.values())

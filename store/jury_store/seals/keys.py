@@ -14,8 +14,8 @@ from typing import ClassVar, Final, Self
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from jury_events.regular_files import FileTooLarge, cause_of, read_regular
 
+from jury_events.regular_files import FileTooLarge, cause_of, read_regular
 from jury_store.errors import BadSealKey, SealKeyFileError
 from jury_store.seals.ed25519 import point_fault
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jury_events.regular_files import cause_of, open_regular
-
 from jury_store.errors import BadNote, SealKeyFileError
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import MAX_BYTES, Checkpoint, read_checkpoint, signature_fault

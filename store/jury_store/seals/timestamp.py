@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cryptography import x509
-from jury_events.regular_files import cause_of, read_regular
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder, VerifierBuilder, decode_timestamp_response
 from rfc3161_client.errors import VerificationError
 
+from jury_events.regular_files import cause_of, read_regular
 from jury_store.errors import BadTimestamp, SealKeyFileError
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"

@@ -4,13 +4,13 @@ Abstentions and model calls are told here, for which the documents' live events 
 """
 
 from jury_events.codec import DebateEvent
-from jury_judge.present.debate_record import Texts
+from jury_judge.present.events_by_phase import Texts
 from jury_judge.present.live.sse_events import Live
 
 CALL = "exchange_recorded"
 
 
-class Progress:
+class ProgressEvents:
     """Turns each event of one debate into one that names its type, and each model call too."""
 
     def tell(self, event: DebateEvent, _texts: Texts) -> list[Live]:

@@ -14,7 +14,7 @@ from starlette.routing import Match
 
 from jury_actors.errors import ActorError, HeldElsewhere
 from jury_events.errors import EventError, JuryError
-from jury_events.unknown_fields import first_complaint, hint
+from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import (
     BranchTaken,
     DebateNotFound,
@@ -27,12 +27,12 @@ from jury_judge.errors import (
 )
 from jury_judge.text.visible_text import visible_line
 from jury_providers.errors import ProviderError
-from jury_replay.errors import DebateMissing
+from jury_replay.errors import DebateNotFound
 from jury_store.errors import StoreDamaged, StoreError
 
 _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (DebateNotFound, 404),
-    (DebateMissing, 404),
+    (DebateNotFound, 404),
     (NotComparable, 422),
     (NotHeldHere, 422),
     (RunRefused, 409),
@@ -151,7 +151,7 @@ def _form_of(request: Request) -> Any:
 
 def validation_message(errors: Any, form: Any = None) -> str:
     """The first validation_message; what was sent is not said back, but for the field of `form` that it nearly is."""
-    first = first_complaint(errors)
+    first = first_error(errors)
     place = ".".join(str(part) for part in first["loc"])
     near = hint({**first, "loc": first["loc"][1:]}, form)
     return visible_line(f"{place}: {first['msg'].removeprefix('Value error, ')}{near}", _MESSAGE)

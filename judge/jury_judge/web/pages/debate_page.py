@@ -12,11 +12,11 @@ from jury_events.judgment import Judgment
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
-from jury_judge.present.answered_by import given, is_simulated
-from jury_judge.present.debate_record import DebateRecord, Ending, read_record, role_of
+from jury_judge.present.answered_by import answers, is_simulated
+from jury_judge.present.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_judge.present.position_changes import position_changes
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
-from jury_judge.web.pages.debate_reading import PageReading
+from jury_judge.web.pages.debate_reading import DebateHistory
 from jury_judge.web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.matrix import Matrix, matrix
@@ -116,7 +116,7 @@ class DebatePage(NamedTuple):
     """
 
     opened: DebateOpened
-    record: DebateRecord
+    record: EventsByPhase
     place: EventPosition
     simulated: str | None
     local: LocalFacts
@@ -145,7 +145,7 @@ class DebatePage(NamedTuple):
 
 
 def debate_page(
-    reading: PageReading, integrity: IntegrityState, at: int | None = None, limit: int | None = PREVIEW
+    reading: DebateHistory, integrity: IntegrityState, at: int | None = None, limit: int | None = PREVIEW
 ) -> DebatePage:
     """The page after event `at` of a debate, None (or a later number than there is): after its last.
 
@@ -163,14 +163,14 @@ def debate_page(
     here = min(at or len(stored), len(stored))
     newest = here == len(stored)
     events = reading.events(here)
-    record = read_record(events)
-    whole = record if newest else read_record(reading.events())
+    record = events_by_phase(events)
+    whole = record if newest else events_by_phase(reading.events())
     calls = reading.calls(None if newest else stored[here - 1].position)
     # What is erased is gone at every point of the debate.
     previews = TextPreviews(reading.texts, whole.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
-    evaluations = given(events)
+    evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
     speakers = StatementViews(opened.panel, previews, versions, by_id, position_changes(evaluations))
     simulated = None
@@ -233,7 +233,7 @@ def _since(said: Sequence[StatementView]) -> dict[int, EvaluationChanges]:
     return found
 
 
-def _judging(record: DebateRecord) -> bool:
+def _judging(record: EventsByPhase) -> bool:
     return (
         record.judgment is None
         and record.ending is None
@@ -242,7 +242,7 @@ def _judging(record: DebateRecord) -> bool:
     )
 
 
-def _judged(record: DebateRecord, speakers: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
+def _judged(record: EventsByPhase, speakers: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
     rendered = record.judgment
     if rendered is None:
         return None

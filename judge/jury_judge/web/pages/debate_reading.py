@@ -8,16 +8,16 @@ from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_judge.app.debates import not_found
-from jury_judge.present.debate_record import read_record
+from jury_judge.present.events_by_phase import events_by_phase
 from jury_judge.web.pages.statement_views import RecordedCall
 from jury_store.event_store import EventStore
-from jury_store.inventory import DebateRecord
+from jury_store.inventory import EventsByPhase
 
 
-class PageReading(NamedTuple):
+class DebateHistory(NamedTuple):
     """Everything that is stored of a debate, and the texts by the 43 characters of their references."""
 
-    record: DebateRecord
+    record: EventsByPhase
     texts: dict[str, bytes]
 
     @property
@@ -62,7 +62,7 @@ class PageReading(NamedTuple):
             EventError: a stored body does not decode.
             JudgeError: the stream does not begin with it.
         """
-        return read_record(self.events(1)).opened
+        return events_by_phase(self.events(1)).opened
 
     def calls(self, up_to: int | None = None) -> list[RecordedCall]:
         """The model calls recorded up to a position of the log.
@@ -80,7 +80,7 @@ class PageReading(NamedTuple):
         return found
 
 
-def page_reading(store: EventStore, debate_id: str) -> PageReading:
+def page_reading(store: EventStore, debate_id: str) -> DebateHistory:
     """Read a debate.
 
     Raises:
@@ -90,7 +90,7 @@ def page_reading(store: EventStore, debate_id: str) -> PageReading:
     return reading_of(record)
 
 
-def reading_of(record: DebateRecord) -> PageReading:
+def reading_of(record: EventsByPhase) -> DebateHistory:
     """A debate that was read already.
 
     Raises:
@@ -98,4 +98,4 @@ def reading_of(record: DebateRecord) -> PageReading:
     """
     if not record.events.get(debate_stream(record.debate_id)):
         raise not_found(record.debate_id)
-    return PageReading(record, record.whole_texts())
+    return DebateHistory(record, record.texts)

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from jury_events.panel import Language
-from jury_judge.present.events_view import EventLine, event_lines, hash_text
-from jury_judge.web.pages.debate_reading import PageReading
+from jury_judge.present.events_view import EventRow, event_lines, hash_text
+from jury_judge.web.pages.debate_reading import DebateHistory
 
 PAGE = 200
 """Events on one page."""
@@ -13,7 +13,7 @@ PAGE = 200
 class EventRow(NamedTuple):
     """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate, `c-3` among its calls."""
 
-    line: EventLine
+    line: EventRow
     hash: str
     anchor: str
 
@@ -28,7 +28,7 @@ class EventsPage(NamedTuple):
     after: int | None
 
 
-def events_page(reading: PageReading, case_id: str, language: Language, after: int = 0) -> EventsPage:
+def events_page(reading: DebateHistory, case_id: str, language: Language, after: int = 0) -> EventsPage:
     """The events beyond position `after`, told in `language`.
 
     Raises:

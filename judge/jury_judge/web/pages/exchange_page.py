@@ -7,9 +7,9 @@ from jury_events.debate_events import DebateForked, DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
-from jury_judge.present.debate_record import role_of
+from jury_judge.present.events_by_phase import role_of
 from jury_judge.present.plain_prompt import plain_prompt
-from jury_judge.web.pages.debate_reading import PageReading
+from jury_judge.web.pages.debate_reading import DebateHistory
 from jury_judge.web.pages.page_request import PageNotFound
 from jury_judge.web.pages.statement_views import RecordedCall
 from jury_judge.web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
@@ -144,7 +144,7 @@ class ExchangeViews:
         return None if plain == text else self._previews.passage(plain, ref)
 
 
-def exchange_of(reading: PageReading, number: int) -> RecordedCall:
+def exchange_of(reading: DebateHistory, number: int) -> RecordedCall:
     """The call of that number.
 
     Raises:
@@ -159,7 +159,7 @@ def exchange_of(reading: PageReading, number: int) -> RecordedCall:
     return found
 
 
-def secrets_of(reading: PageReading) -> frozenset[str]:
+def secrets_of(reading: DebateHistory) -> frozenset[str]:
     """The parts that no page serves: what ballots derive from.
 
     Raises:

@@ -10,13 +10,13 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import debate_stream
 from jury_judge.app.excerpts import Excerpt, excerpts
-from jury_judge.present.answered_by import given_in
+from jury_judge.present.answered_by import answered_in_stream
 from jury_judge.present.position_changes import change_counts, position_changes
 from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
 from jury_judge.web.pages.list_query import ListQuery
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_store.inventory import DebateRecord
+from jury_store.inventory import EventsByPhase
 from jury_store.list_order import PageCursor
 from jury_store.projection import row_of
 
@@ -90,7 +90,7 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
     return ListPage(tuple(rows), after, checked=query.check)
 
 
-def _as_recorded(row: DebateRow, records: Sequence[DebateRecord]) -> DebateRow:
+def _as_recorded(row: DebateRow, records: Sequence[EventsByPhase]) -> DebateRow:
     """The line of a debate that was checked, as its events make it: beside "intact" stands what was checked."""
     events = [
         event
@@ -113,7 +113,7 @@ def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
             return None
         held = Counter(vote["position"] for vote in votes if vote["position"] is not None)
         kinds = Counter(vote["kind"] for vote in votes)
-        changes = change_counts(position_changes(given_in(stream)))
+        changes = change_counts(position_changes(answered_in_stream(stream)))
         return Agreement(max(held.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"])
     except (EventError, ValueError, KeyError, TypeError):
         return None

@@ -13,7 +13,7 @@ from jury_judge.app.groups import fields_there, grouped
 from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page
-from jury_judge.web.pages.debate_reading import PageReading, page_reading
+from jury_judge.web.pages.debate_reading import DebateHistory, page_reading
 from jury_judge.web.pages.events_page import events_page
 from jury_judge.web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_judge.web.pages.integrity_state import integrity_states
@@ -164,7 +164,7 @@ class Pages:
             headers={"Content-Disposition": f'attachment; filename="{reading.debate_id}.html"'},
         )
 
-    def _reading(self, request: PageRequest) -> PageReading:
+    def _reading(self, request: PageRequest) -> DebateHistory:
         debate_id = request.path["debate_id"]
         if not is_debate_id(debate_id):
             raise PageNotFound("this is no debate's id; the list shows those that there are")

@@ -11,7 +11,7 @@ from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementM
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
-from jury_judge.present.debate_record import DebateRecord, role_of
+from jury_judge.present.events_by_phase import EventsByPhase, role_of
 from jury_judge.web.pages.statement_views import RecordedCall
 
 State = Literal["asked", "retried", "answered", "queued"]
@@ -42,7 +42,7 @@ class PendingSteps(NamedTuple):
 NOTHING_PENDING = PendingSteps(None, ())
 
 
-def awaited(record: DebateRecord, calls: Sequence[RecordedCall]) -> PendingSteps:
+def awaited(record: EventsByPhase, calls: Sequence[RecordedCall]) -> PendingSteps:
     """Who has not been heard in the phase or round that goes on.
 
     Args:
@@ -64,7 +64,7 @@ def awaited(record: DebateRecord, calls: Sequence[RecordedCall]) -> PendingSteps
 
 
 def _seats(
-    record: DebateRecord,
+    record: EventsByPhase,
     number: int,
     order: Sequence[str],
     heard: Sequence[JurorEvaluated | StatementMade | JurorAbstained],

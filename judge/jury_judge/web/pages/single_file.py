@@ -8,7 +8,7 @@ from hashlib import sha256
 from jury_events.panel import Language
 from jury_judge.present.labels import WORDS
 from jury_judge.web.pages.debate_page import debate_page
-from jury_judge.web.pages.debate_reading import PageReading
+from jury_judge.web.pages.debate_reading import DebateHistory
 from jury_judge.web.pages.exchange_page import ExchangeViews
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.rendering import rendered, rendered_stream
@@ -18,7 +18,7 @@ from jury_judge.web.words.catalogues import PAGE_WORDS
 _STYLE = "style.css"
 
 
-def single_file(reading: PageReading, integrity: IntegrityState, lang: Language) -> Iterator[str]:
+def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Language) -> Iterator[str]:
     """The file, in pieces. Headings are in `lang`; a long text that several prompts hold is written once.
 
     Raises:

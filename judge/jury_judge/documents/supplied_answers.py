@@ -19,7 +19,7 @@ GIVEN = "given"
 """Who answered, as exchanges and evaluations name it (`model_version`)."""
 
 
-class GivenAnswer(NamedTuple):
+class SuppliedAnswer(NamedTuple):
     """An evaluation as its juror holds it; `points` by dimension, whatever is missing in proportion to `overall`."""
 
     verdict: str
@@ -29,11 +29,11 @@ class GivenAnswer(NamedTuple):
     points: Mapping[str, float]
 
 
-Given = Mapping[str, GivenAnswer | None]
+Given = Mapping[str, SuppliedAnswer | None]
 """By step (`initial/gpt-4o`). None: nobody is asked, and the seat abstains."""
 
 
-class GivenAnswers:
+class SuppliedAnswers:
     """What stands before the providers of a court in this process."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class GivenAnswers:
 class _Before(Provider):
     """A provider that is asked only what is not given."""
 
-    def __init__(self, given: GivenAnswers, provider: Provider) -> None:
+    def __init__(self, given: SuppliedAnswers, provider: Provider) -> None:
         self._given = given
         self._provider = provider
         self.simulated = provider.simulated
@@ -88,7 +88,7 @@ class _Before(Provider):
         await self._provider.close()
 
 
-def _answer(answer: GivenAnswer, request: ModelRequest) -> dict[str, Any]:
+def _answer(answer: SuppliedAnswer, request: ModelRequest) -> dict[str, Any]:
     """In the form that the prompt asks for, on the ballot that it names."""
     prompt = read_prompt(request)
     body: dict[str, Any] = {

@@ -1,0 +1,53 @@
+"""A run: many cases before one panel, under one id."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from secrets import token_hex
+
+from jury_debate.panel_spec import ResolvedPanel
+from jury_events.case import Case
+from jury_events.ids import debate_id as id_of
+from jury_store.seals.keys import PublicKey
+
+CaseSource = Callable[[Callable[[Case], bool]], Iterable[Case]]
+"""Returns the cases from the first on; called for each case whether to fetch the records behind its URIs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The input of a run.
+
+    Attributes:
+        run_id: its name in the store.
+        resolved: the panel.
+        cases: see `CaseSource`; may be called several times.
+        concurrency: debates at once.
+        submission_id: the caller's name of a case in live events.
+        adopt: an imported debate counts as judged if its seal is signed by one of these keys.
+    """
+
+    run_id: str
+    resolved: ResolvedPanel
+    cases: CaseSource
+    concurrency: int
+    submission_id: Callable[[Case], str | None] = lambda _case: None
+    adopt: Collection[PublicKey] = ()
+
+    def debate_id(self, case: Case) -> str:
+        """The id of the case's debate."""
+        return id_of(self.run_id, case.case_id)
+
+
+def fresh_run_id() -> str:
+    """A new run id."""
+    return _fresh("run")
+
+
+def fresh_debate_id(case: Case) -> str:
+    """A new id for a debate that belongs to no run."""
+    return id_of(_fresh("debate"), case.case_id)
+
+
+def _fresh(kind: str) -> str:
+    return f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{token_hex(3)}"

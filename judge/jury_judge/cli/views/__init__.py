@@ -1,0 +1,1 @@
+"""Recorded debates as lines of a terminal."""

@@ -1,1 +1,0 @@
-"""A debate as people and programs read it: the terminal, the result model, text made safe to print."""
