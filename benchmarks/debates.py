@@ -19,10 +19,10 @@ from pathlib import Path
 
 import psutil
 
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import hold
-from jury_actors.messages import Docket, Job
+from jury_actors.driver import hold
+from jury_actors.messages import Job, RunContext
 from jury_actors.providers.simulated.script import Script
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.envelope import NewEvent
@@ -61,7 +61,7 @@ def _item(place: int, text: str) -> Item:
     return Message(kind="assistant", origin="model", text=text)
 
 
-def jobs(count: int, docket: Docket) -> Iterator[Job]:
+def jobs(count: int, docket: RunContext) -> Iterator[Job]:
     """One a case."""
     for number in range(count):
         yield Job(f"{docket.run_id}~case-{number}", a_case(number).model_dump_json().encode(), docket)
@@ -81,17 +81,17 @@ def processes() -> dict[int, tuple[str, float]]:
     return found
 
 
-async def measure(plan: CourtPlan, docket: Docket, count: int, concurrency: int, *, on_ray: bool) -> None:
+async def measure(plan: RuntimeConfig, docket: RunContext, count: int, concurrency: int, *, on_ray: bool) -> None:
     """Hold the debates, print what they cost."""
     if on_ray:
-        from jury_actors.ray_court import ray_court, start_ray, stop_ray
+        from jury_actors.ray_runtime import ray_runtime, start_ray, stop_ray
 
         start_ray()
-        court = ray_court(plan)
+        court = ray_runtime(plan)
     else:
-        court = in_process_court(plan, lambda: open_store(plan.store_url, write=True, run=plan.run_id))
+        court = in_process_runtime(plan, lambda: open_store(plan.store_url, write=True, run=plan.run_id))
     async with court as port:
-        warm = Docket("warm", docket.resolved)
+        warm = RunContext("warm", docket.resolved)
         async for _ in hold(port, jobs(50, warm), concurrency=concurrency):
             pass
         before, started = processes(), time.perf_counter()
@@ -123,7 +123,7 @@ def critical_path(script: Script, debate: str) -> float:
     return sum(phases) + script.seconds(f"{debate}/final/simulated%2Fjudge/1/1")
 
 
-def report(plan: CourtPlan, docket: Docket, count: int, wall: float) -> None:
+def report(plan: RuntimeConfig, docket: RunContext, count: int, wall: float) -> None:
     """Events and bytes a debate, and the rate of appending the same events alone."""
     store = open_store(plan.store_url, write=False)
     names = [f"{docket.run_id}~case-{number}" for number in range(count)]
@@ -180,8 +180,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         url = options.store or f"sqlite:///{folder}/debates.db"
         upgrade(url)
-        plan = CourtPlan(resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1))
-        docket = Docket(f"b{time.time_ns()}", resolved)
+        plan = RuntimeConfig(resolved.panel, url, "benchmark", Script(latency=options.latency, seed=1))
+        docket = RunContext(f"b{time.time_ns()}", resolved)
         asyncio.run(measure(plan, docket, options.debates, options.concurrency, on_ray=options.ray))
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from debates import jobs
 
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import hold
-from jury_actors.messages import Docket
+from jury_actors.driver import hold
+from jury_actors.messages import RunContext
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_events.codec import decode
 from jury_events.ids import debate_stream
@@ -157,9 +157,9 @@ SECTIONS: dict[str, dict[str, Side]] = {
 async def record(url: str, count: int) -> None:
     """Hold `count` debates."""
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
-    plan = CourtPlan(resolved.panel, url, "benchmark")
-    async with in_process_court(plan, lambda: open_store(url, write=True, run="benchmark")) as port:
-        async for finished in hold(port, jobs(count, Docket("benchmark", resolved)), concurrency=64):
+    plan = RuntimeConfig(resolved.panel, url, "benchmark")
+    async with in_process_runtime(plan, lambda: open_store(url, write=True, run="benchmark")) as port:
+        async for finished in hold(port, jobs(count, RunContext("benchmark", resolved)), concurrency=64):
             assert finished.problem is None, finished.problem
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
-from jury_actors.patience import Patience
+from jury_actors.store_retry import StoreRetry
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
 from jury_events.parts import Part
@@ -32,7 +32,7 @@ class Recollection(NamedTuple):
     local: Sequence[StoredEvent] = ()
 
 
-class ClerkPort(Protocol):
+class ClerkInterface(Protocol):
     """What a clerk does for others, wherever it lives."""
 
     async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
@@ -68,13 +68,13 @@ class Clerk:
         patience: how long a store that fails is tried again; None: not at all.
     """
 
-    def __init__(self, store: EventStore, patience: Patience | None = None) -> None:
+    def __init__(self, store: EventStore, patience: StoreRetry | None = None) -> None:
         self._store = store
         self._committer = GroupCommitter(store)
-        self._patience = patience or Patience(0.0)
+        self._patience = patience or StoreRetry(0.0)
 
     async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """See `ClerkPort`; raises `StoreFailed` when the database failed for longer than it is waited for.
+        """See `ClerkInterface`; raises `StoreFailed` when the database failed for longer than it is waited for.
 
         Then nothing of the batch is stored, unless the connection was lost during the commit. A batch that is sent
         again may be stored already: what is there word for word is taken for ours, and is no repeat.
@@ -104,26 +104,26 @@ class Clerk:
         )
 
     async def next_epoch(self) -> int:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         return await asyncio.to_thread(self._store.next_epoch)
 
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         known, _ = await self._read(self._recall, debate_ids)
         return known
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         stream = calls_stream(debate_id)
         events, _ = await self._read(self._store.read_stream, stream)
         return frozenset(event.event_id for event in events)
 
     async def keep_seal(self, seal: Seal) -> bool:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         return await asyncio.to_thread(self._store.keep_seal, seal)
 
     async def keep_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         await asyncio.to_thread(self._store.keep_run_size, run_id, cases)
 
     async def _read(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, bool]:
@@ -152,7 +152,7 @@ class Clerk:
         self._store.close()
 
 
-class ClerkLink:
+class ClerkClient:
     """Appends of many tasks in few messages: what waits travels together while an earlier batch is being stored.
 
     Args:
@@ -161,7 +161,7 @@ class ClerkLink:
         most: bytes that may wait before there is no `room` for more.
     """
 
-    def __init__(self, port: ClerkPort, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
+    def __init__(self, port: ClerkInterface, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
         self._port = port
         self._waiting: list[tuple[Append, asyncio.Future[Appended]]] = []
         self._bytes = 0

@@ -4,14 +4,14 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
+from jury_actors.clerk import ClerkClient, ClerkInterface, Recollection
+from jury_actors.debate_process import DebateProcess, replica
+from jury_actors.effects import Effects
 from jury_actors.errors import Broken
 from jury_actors.failing import has_failed
-from jury_actors.juror_link import JurorLink, JurorPort
-from jury_actors.messages import Chunk, Delivery, Finished, Job, Told
-from jury_actors.outbox import Outbox
-from jury_actors.sitting import Sitting, replica
-from jury_actors.sources import Sources
+from jury_actors.juror_client import JurorClient, JurorInterface
+from jury_actors.mailbox import Outbox
+from jury_actors.messages import Chunk, Delivery, Finished, Job, StepResult
 from jury_events.errors import JuryError
 from jury_store.errors import Mismatch, WrongVersion
 from jury_store.seals.seal import Seal
@@ -34,31 +34,31 @@ class Coordinator:
 
     def __init__(
         self,
-        clerk: ClerkPort,
-        jurors: Mapping[str | None, Sequence[JurorPort]],
+        clerk: ClerkInterface,
+        jurors: Mapping[str | None, Sequence[JurorInterface]],
         *,
-        sources: Sources = Sources(),
+        sources: Effects = Effects(),
         linger: float = 0.0,
     ) -> None:
         self.clerk = clerk
-        self.writer = ClerkLink(clerk)
+        self.writer = ClerkClient(clerk)
         self.sources = sources
         self.epoch = 0
         self._starting: asyncio.Future[int] | None = None
         self._outbox: Outbox[Finished | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
-        self._sittings: dict[str, tuple[Sitting, asyncio.Task[None]]] = {}
+        self._sittings: dict[str, tuple[DebateProcess, asyncio.Task[None]]] = {}
         self._closed = False
         self._jurors = {
-            seat: [JurorLink(port, self._deliver, self._lost, self._outbox.put, linger=linger) for port in ports]
+            seat: [JurorClient(port, self._deliver, self._lost, self._outbox.put, linger=linger) for port in ports]
             for seat, ports in jurors.items()
         }
 
     @property
-    def links(self) -> Iterable[JurorLink]:
+    def links(self) -> Iterable[JurorClient]:
         """Every juror."""
         return (link for links in self._jurors.values() for link in links)
 
-    def link(self, debate_id: str, juror_id: str | None) -> JurorLink:
+    def link(self, debate_id: str, juror_id: str | None) -> JurorClient:
         """The juror that does a seat's steps in a debate: always the same, so that texts travel to it once."""
         links = self._jurors[juror_id]
         return links[replica(debate_id, len(links))]
@@ -71,7 +71,7 @@ class Coordinator:
         for job in new:
             if self._closed or job.debate_id in self._sittings:
                 continue
-            sitting = Sitting(self, job)
+            sitting = DebateProcess(self, job)
             task = asyncio.create_task(self._hold(sitting, job, known.get(job.debate_id)))
             self._sittings[job.debate_id] = (sitting, task)
 
@@ -118,7 +118,7 @@ class Coordinator:
             self._starting = asyncio.ensure_future(self.clerk.next_epoch())
         self.epoch = await asyncio.shield(self._starting)
 
-    async def _hold(self, sitting: Sitting, job: Job, known: Recollection | None) -> None:
+    async def _hold(self, sitting: DebateProcess, job: Job, known: Recollection | None) -> None:
         debate_id = job.debate_id
         try:
             finished = await self._held(sitting, job, known)
@@ -135,18 +135,18 @@ class Coordinator:
         self._sittings.pop(debate_id, None)
         self._outbox.put(finished)
 
-    async def _held(self, sitting: Sitting, job: Job, known: Recollection | None) -> Finished:
+    async def _held(self, sitting: DebateProcess, job: Job, known: Recollection | None) -> Finished:
         """Hold a debate. Where a predecessor's last append came after the log was read, it is read again."""
         for _ in range(_TAKEOVERS):
             try:
                 return await sitting.hold(known)
             except (WrongVersion, Mismatch):
                 known = (await self.clerk.recall([job.debate_id])).get(job.debate_id)
-                sitting = Sitting(self, job)
+                sitting = DebateProcess(self, job)
                 self._sittings[job.debate_id] = (sitting, self._sittings[job.debate_id][1])
         return await sitting.hold(known)
 
-    def _deliver(self, told: Told) -> None:
+    def _deliver(self, told: StepResult) -> None:
         held = self._sittings.get(told.debate_id)
         if held is not None:
             held[0].tell(told)

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission
 from jury_actors.backoff import Backoff
-from jury_actors.clerk import ClerkLink, ClerkPort
-from jury_actors.duty import Duty
+from jury_actors.clerk import ClerkClient, ClerkInterface
+from jury_actors.effects import Effects
 from jury_actors.errors import Broken, Halted, Released
 from jury_actors.failing import has_failed
-from jury_actors.messages import Ask, Chunk, Delivery, Told
-from jury_actors.outbox import Outbox
+from jury_actors.mailbox import Outbox
+from jury_actors.messages import Chunk, Delivery, StepRequest, StepResult
 from jury_actors.prices import Prices, cost_of
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
-from jury_actors.sources import Sources
+from jury_actors.step_execution import StepExecution
 from jury_debate.rules_v1.conversation import Call
 from jury_debate.rules_v1.outcome import Outcome
 from jury_events.codec import encode
@@ -65,11 +65,11 @@ class Juror:
     def __init__(
         self,
         providers: ProviderFactory,
-        clerk: ClerkPort,
+        clerk: ClerkInterface,
         *,
         admission: Admission | None = None,
         prices: Prices = Prices(),
-        sources: Sources = Sources(),
+        sources: Effects = Effects(),
         backoff: Backoff = Backoff(),
         linger: float = 0.0,
     ) -> None:
@@ -81,16 +81,16 @@ class Juror:
         self._unheard: Counter[str] = Counter()
         self._heard: set[str] = set()
         self._absent: dict[str, Halted] = {}
-        self._clerk = ClerkLink(clerk)
+        self._clerk = ClerkClient(clerk)
         self._log = clerk
         self._sources = sources
         self._backoff = backoff
-        self._outbox: Outbox[Told | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
+        self._outbox: Outbox[StepResult | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
         self._texts: dict[str, dict[str, bytes]] = {}
         self._working: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._told: dict[str, dict[str, Told]] = {}
+        self._told: dict[str, dict[str, StepResult]] = {}
 
-    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
         """Take steps to do; forget the debates in `release`.
 
         A step that is done already is told again, one that is being done is joined: asking twice costs no call.
@@ -115,7 +115,7 @@ class Juror:
         if self._working.get(key) is task:
             del self._working[key]
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
+    async def poll(self, life: str, ack: int) -> Delivery[StepResult | Chunk]:
         """What steps came to, and what is being written of watched ones; see `Outbox.poll`."""
         return await self._outbox.poll(life, ack)
 
@@ -131,9 +131,9 @@ class Juror:
             if isinstance(made, Provider):
                 await made.close()
 
-    async def _work(self, ask: Ask) -> None:
+    async def _work(self, ask: StepRequest) -> None:
         assignment = ask.assignment
-        told = Told(assignment.debate_id, assignment.step.id, None)
+        told = StepResult(assignment.debate_id, assignment.step.id, None)
         try:
             told = told._replace(outcome=await self._do(ask))
             if told.debate_id in self._texts:  # else nobody waits for it any more
@@ -148,9 +148,9 @@ class Juror:
         self._working.pop((told.debate_id, told.step_id), None)
         self._outbox.put(told)
 
-    async def _do(self, ask: Ask) -> Outcome:
+    async def _do(self, ask: StepRequest) -> Outcome:
         pen = PartPen(lambda: self._sources.entropy(SALT_BYTES))
-        duty = Duty(ask, self._texts[ask.assignment.debate_id], pen)
+        duty = StepExecution(ask, self._texts[ask.assignment.debate_id], pen)
         retry_after: float | None = None
         while (call := duty.conversation.call) is not None:
             self._check_absent(ask, call)
@@ -183,7 +183,7 @@ class Juror:
         assert duty.conversation.outcome is not None
         return duty.conversation.outcome
 
-    def _teller(self, ask: Ask, call: Call) -> Heard | None:
+    def _teller(self, ask: StepRequest, call: Call) -> Heard | None:
         """Who is told the answer while it is written; None where nobody watches."""
         if not ask.watched:
             return None
@@ -191,7 +191,7 @@ class Juror:
         exchange = exchange_id(step.id, call.model, call.turn, call.attempt)
         return lambda text: self._outbox.put(Chunk(ask.assignment.debate_id, step.id, exchange, text))
 
-    async def _check_unrecorded(self, ask: Ask, call: Call) -> None:
+    async def _check_unrecorded(self, ask: StepRequest, call: Call) -> None:
         """Check that the call was not recorded since the step was read: a partitioned juror goes on recording.
 
         Raises:
@@ -201,7 +201,7 @@ class Juror:
         if ask.again and exchange in await self._log.recorded(ask.assignment.debate_id):
             raise Mismatch(f"debate {ask.assignment.debate_id}: {exchange!r} was recorded meanwhile; read it again")
 
-    async def _ask_model(self, call: Call, duty: Duty, ask: Ask) -> "_Answered":
+    async def _ask_model(self, call: Call, duty: StepExecution, ask: StepRequest) -> "_Answered":
         """Make the call when it may be made. The time until then counts neither as its own nor towards a deadline."""
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
@@ -271,7 +271,7 @@ class Juror:
             self._unheard[name] = _PATIENCE - 1
         self._absent.clear()
 
-    def _check_absent(self, ask: Ask, call: Call) -> None:
+    def _check_absent(self, ask: StepRequest, call: Call) -> None:
         """Where no other model is left to ask, the step waits until somebody looked after the provider."""
         absent = self._absent.get(call.model.partition("/")[0])
         if absent is not None and call.model == ask.assignment.models[-1]:

@@ -11,7 +11,7 @@ from jury_events.parts import PartRef
 T = TypeVar("T")
 
 
-class Ask(NamedTuple):
+class StepRequest(NamedTuple):
     """A step for a juror to do.
 
     Args:
@@ -37,7 +37,7 @@ class Ask(NamedTuple):
         return sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
 
 
-class Told(NamedTuple):
+class StepResult(NamedTuple):
     """What a step came to. `problem` says that the juror itself failed, and the step has no outcome."""
 
     debate_id: str
@@ -58,7 +58,7 @@ class Chunk(NamedTuple):
     text: str
 
 
-class Docket(NamedTuple):
+class RunContext(NamedTuple):
     """What the debates of a run have in common. `watched`: the final judge is watched while it writes.
 
     `run_id` is None for debates that belong to no run.
@@ -78,7 +78,7 @@ class Job(NamedTuple):
 
     debate_id: str
     case: bytes
-    docket: Docket
+    docket: RunContext
     submission_id: str | None = None
     adopted: bool = False
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from secrets import token_hex
 
+from jury_actors.mailbox import Outbox
 from jury_actors.messages import Delivery
-from jury_actors.outbox import Outbox
 
 Say = Callable[[str], None]
 """Takes one line for the person."""

@@ -15,18 +15,18 @@ from typing import Any
 import ray
 
 from jury_actors.admission.budget import Budget, Ceiling
-from jury_actors.admission.desk import BEAT, Desk, Rule
 from jury_actors.admission.limiter import Limiter
+from jury_actors.admission.service import BEAT, Desk, Rule
 from jury_actors.clerk import Clerk, Recollection
 from jury_actors.coordinator import Coordinator
-from jury_actors.court import CourtPlan, admission
 from jury_actors.failing import has_failed
 from jury_actors.juror import Juror
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_actors.notices import Notices
-from jury_actors.patience import Patience
 from jury_actors.providers.registry import provider_factory
-from jury_actors.ray_ports import RayClerkPort, RayDeskPort, RayJurorPort, pack
+from jury_actors.ray_proxy import RayClerkPort, RayDeskPort, RayJurorPort, pack
+from jury_actors.runtime import RuntimeConfig, admission
+from jury_actors.store_retry import StoreRetry
 from jury_store.errors import StoreError
 from jury_store.event_store import Appended, EventStore
 from jury_store.seals.seal import Seal
@@ -76,7 +76,7 @@ class ClerkActor(_WatchedActor):
         _settle()
         self._store_url = store_url
         self._run_id = run_id
-        self._patience = Patience(store_patience, self._notices.say)
+        self._patience = StoreRetry(store_patience, self._notices.say)
         self._clerk: asyncio.Task[Clerk] | None = None
 
     async def _ready(self) -> Clerk:
@@ -102,27 +102,27 @@ class ClerkActor(_WatchedActor):
         await self._ready()
 
     async def record(self, packed: bytes) -> list[Appended | StoreError]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         return await (await self._ready()).record(pickle.loads(packed))
 
     async def next_epoch(self) -> int:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         return await (await self._ready()).next_epoch()
 
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         return await (await self._ready()).recall(debate_ids)
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         return await (await self._ready()).recorded(debate_id)
 
     async def keep_seal(self, seal: Seal) -> bool:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         return await (await self._ready()).keep_seal(seal)
 
     async def keep_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         await (await self._ready()).keep_run_size(run_id, cases)
 
     async def close(self) -> None:
@@ -160,11 +160,11 @@ class _DeskActor(_WatchedActor, ABC):
         ray.kill(ray.get_runtime_context().current_actor)
 
     async def submit(self, client: str, packed: bytes) -> None:
-        """See `DeskPort`."""
+        """See `AdmissionInterface`."""
         await self._ready().submit(client, pickle.loads(packed))
 
     async def poll(self, client: str, life: str, ack: int) -> bytes:
-        """See `DeskPort`."""
+        """See `AdmissionInterface`."""
         return pack(await self._ready().poll(client, life, ack))
 
 
@@ -189,7 +189,7 @@ class BudgetActor(_DeskActor):
 class JurorActor(_WatchedActor):
     """The process of one juror."""
 
-    def __init__(self, namespace: str, plan: CourtPlan) -> None:
+    def __init__(self, namespace: str, plan: RuntimeConfig) -> None:
         super().__init__()
         _settle()
         self._namespace = namespace
@@ -217,12 +217,12 @@ class JurorActor(_WatchedActor):
         return ray.get_actor(BUDGET, self._namespace)
 
     async def submit(self, packed: bytes) -> None:
-        """See `JurorPort`."""
+        """See `JurorInterface`."""
         asks, release = pickle.loads(packed)
         await self._ready().submit(asks, release)
 
     async def poll(self, life: str, ack: int) -> bytes:
-        """See `JurorPort`."""
+        """See `JurorInterface`."""
         return pack(await self._ready().poll(life, ack))
 
 

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from typing import Self, TypeVar
 
+from jury_actors.driver import CoordinatorPort
 from jury_actors.errors import ClusterLost
-from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_store.seals.seal import Seal
 

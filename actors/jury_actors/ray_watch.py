@@ -14,7 +14,7 @@ from ray.exceptions import ActorUnavailableError
 from jury_actors.backoff import Backoff
 from jury_actors.errors import ActorLost, ClusterLost
 from jury_actors.notices import ANYBODY, Recurrence, Say
-from jury_actors.ray_ports import remotely
+from jury_actors.ray_proxy import remotely
 
 MOST_DEATHS = 10
 """Deaths of one actor within `DEATHS_WITHIN` seconds that end the run."""

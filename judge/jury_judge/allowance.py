@@ -4,8 +4,8 @@ from datetime import date
 from typing import NamedTuple
 
 from jury_actors.admission.budget import Ceiling, Spent, dollars
-from jury_actors.court import CourtPlan
 from jury_actors.messages import Job
+from jury_actors.runtime import RuntimeConfig
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.case import Case
 from jury_judge.estimate import Estimate, estimate
@@ -33,7 +33,7 @@ class Allowance:
         on: the day of the prices.
     """
 
-    def __init__(self, plan: CourtPlan, resolved: ResolvedPanel, store: EventStore, on: date) -> None:
+    def __init__(self, plan: RuntimeConfig, resolved: ResolvedPanel, store: EventStore, on: date) -> None:
         self._ceiling: Ceiling = plan.ceiling
         self._plan = plan
         self._resolved = resolved

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import CoordinatorPort
+from jury_actors.driver import CoordinatorPort
 from jury_actors.juror import ProviderFactory
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_judge.writers import lend_writer
 
 Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
@@ -22,7 +22,9 @@ def _say(text: str) -> None:
     _log.warning("%s", text)
 
 
-def court_in_process(plan: CourtPlan, around: Callable[[ProviderFactory], ProviderFactory], *, wait: float) -> Court:
+def court_in_process(
+    plan: RuntimeConfig, around: Callable[[ProviderFactory], ProviderFactory], *, wait: float
+) -> Court:
     """A court in this process and event loop; its store may be written by other courts of the process too.
 
     Args:
@@ -31,10 +33,10 @@ def court_in_process(plan: CourtPlan, around: Callable[[ProviderFactory], Provid
         wait: seconds to wait for another process that writes the same SQLite store.
     """
     opened = partial(lend_writer, plan.store_url, run=plan.run_id, wait=wait)
-    return lambda: in_process_court(plan, opened, around=around, say=_say)
+    return lambda: in_process_runtime(plan, opened, around=around, say=_say)
 
 
-def court_on_ray(plan: CourtPlan, address: str | None, *, open_cluster: bool = False) -> Court:
+def court_on_ray(plan: RuntimeConfig, address: str | None, *, open_cluster: bool = False) -> Court:
     """A court on a local cluster, or on the one at `address`; Ray is started where it does not run, and ended then.
 
     See `start_ray` for `open_cluster`.
@@ -42,14 +44,14 @@ def court_on_ray(plan: CourtPlan, address: str | None, *, open_cluster: bool = F
 
     @asynccontextmanager
     async def court() -> AsyncIterator[CoordinatorPort]:
-        from jury_actors import ray_court  # noqa: PLC0415  (its import costs seconds)
+        from jury_actors import ray_runtime  # noqa: PLC0415  (its import costs seconds)
 
-        ours = await asyncio.to_thread(ray_court.start_ray, address, open_cluster=open_cluster)
+        ours = await asyncio.to_thread(ray_runtime.start_ray, address, open_cluster=open_cluster)
         try:
-            async with ray_court.ray_court(plan._replace(shared_cluster=address is not None), say=_say) as port:
+            async with ray_runtime.ray_runtime(plan._replace(shared_cluster=address is not None), say=_say) as port:
                 yield port
         finally:
             if ours:
-                await asyncio.to_thread(ray_court.stop_ray)
+                await asyncio.to_thread(ray_runtime.stop_ray)
 
     return court

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from jury_actors.sources import Sources
+from jury_actors.effects import Effects
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences
 from jury_debate.rules_v1.opening import SECRET_BYTES
@@ -62,7 +62,7 @@ def plan_fork(
     resolved: ResolvedPanel,
     *,
     debate_id: str | None = None,
-    sources: Sources = Sources(),
+    sources: Effects = Effects(),
 ) -> Fork:
     """The branch of `origin` at an event under a panel; the same again is the same branch.
 
@@ -106,7 +106,7 @@ def store_branch(store: EventStore, branch: Branch) -> int:
     return len(branch.opening) + len(branch.kept)
 
 
-def _salts(sources: Sources) -> Callable[[], bytes]:
+def _salts(sources: Effects) -> Callable[[], bytes]:
     return lambda: sources.entropy(SALT_BYTES)
 
 

@@ -15,15 +15,15 @@ from typing import Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from jury_actors.admission.budget import Ceiling
-from jury_actors.court import CourtPlan
-from jury_actors.holding import CoordinatorPort, hold
+from jury_actors.driver import CoordinatorPort, hold
 from jury_actors.juror import ProviderFactory
-from jury_actors.messages import Chunk, Docket, Finished, Job
-from jury_actors.patience import STORE_PATIENCE
+from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.prices import PRICES, Prices, load_prices
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.registry import check_models, keys_sent
 from jury_actors.providers.simulated.script import AS_USUAL, Script
+from jury_actors.runtime import RuntimeConfig
+from jury_actors.store_retry import STORE_PATIENCE
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
@@ -137,7 +137,7 @@ class Jury(Records):
             _say_once(line)
         for warning in warnings_of(self.panel.models, _today()):
             _say_once(warning)
-        plan = CourtPlan(
+        plan = RuntimeConfig(
             self.panel,
             self._settings.store_url,
             f"jury-{token_hex(4)}",
@@ -313,7 +313,7 @@ class Jury(Records):
         if not opened:
             case = with_records(case, self._settings.artifact_hosts, self._roots)
         case = self._loaded.redaction.case(case)
-        docket = Docket(run_id, self._loaded.resolved, watched=True)
+        docket = RunContext(run_id, self._loaded.resolved, watched=True)
         # What is open already was looked at by `is_over`, which refuses what is not ours.
         return Job(debate_id, case.model_dump_json().encode(), docket, submission_id, adopted=opened)
 

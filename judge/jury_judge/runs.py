@@ -11,10 +11,10 @@ from functools import partial
 from secrets import token_hex
 from typing import Any, Protocol
 
+from jury_actors.driver import CoordinatorLost, CoordinatorPort, hold
 from jury_actors.errors import ClusterLost, Halted
-from jury_actors.holding import CoordinatorLost, CoordinatorPort, hold
-from jury_actors.messages import Chunk, Docket, Finished, Job
-from jury_actors.patience import Patience
+from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.store_retry import StoreRetry
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
@@ -293,9 +293,9 @@ async def carry_out(
         RunRefused: a case that the survey had not read is not the one that was judged before; likewise.
     """
     docketed = Docketed()
-    patience = Patience(store_patience)  # silent: whoever writes to the store says that it is away
+    patience = StoreRetry(store_patience)  # silent: whoever writes to the store says that it is away
     progress.begin(surveyed.total, surveyed.ended)
-    docket = Docket(run.run_id, run.resolved, watched=heard is not None)
+    docket = RunContext(run.run_id, run.resolved, watched=heard is not None)
     jobs = iter(
         _Jobs(
             run=run,
@@ -342,7 +342,7 @@ class _Bounds:
 
     allowance: Allowance | None
     stopping: asyncio.Event
-    patience: Patience
+    patience: StoreRetry
 
     async def admits(self, job: Job) -> bool:
         """Whether a debate may begin now; one that had to wait until the run was stopped may not."""
@@ -370,7 +370,7 @@ async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None
         return
 
 
-async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed, patience: Patience) -> None:
+async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed, patience: StoreRetry) -> None:
     """The same once all cases were read, where that took longer than the survey."""
     if docketed.cases is not None:
         await patience.see_through(partial(_note_size, port, run, docketed.cases))
@@ -396,7 +396,7 @@ class _Jobs:
     """The debates that are left to hold, and on the way the order of all lines."""
 
     run: Run
-    docket: Docket
+    docket: RunContext
     surveyed: Survey
     docketed: Docketed
     stopping: asyncio.Event
@@ -464,7 +464,7 @@ class _Jobs:
         return not self.stopping.is_set() and self.run.debate_id(case) not in self.surveyed.stored
 
 
-async def _lines(docketed: Docketed, store: EventStore, patience: Patience) -> AsyncIterator[Line]:
+async def _lines(docketed: Docketed, store: EventStore, patience: StoreRetry) -> AsyncIterator[Line]:
     """The lines of the debates at the head of the order that are over."""
     while docketed.order and docketed.order[0] in docketed.over:
         ready: list[str] = []

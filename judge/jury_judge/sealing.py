@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from jury_actors.holding import CoordinatorLost, CoordinatorPort
+from jury_actors.driver import CoordinatorLost, CoordinatorPort
 from jury_store.seals.sealer import Sealer
 
 _TRIES = 5

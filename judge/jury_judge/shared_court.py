@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
+from jury_actors.driver import CoordinatorLost, CoordinatorPort
 from jury_actors.errors import ClusterLost
 from jury_actors.failing import has_failed
-from jury_actors.holding import CoordinatorLost, CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_store.seals.seal import Seal
 

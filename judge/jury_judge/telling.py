@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from jury_actors.holding import CoordinatorPort
+from jury_actors.driver import CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_judge.errors import JuryClosed, SettingError
 from jury_judge.live.feed import Feed

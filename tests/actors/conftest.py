@@ -55,7 +55,7 @@ def store() -> KeptStore:
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[None]:
     """One local cluster for all tests; its workers can import what tests bring along."""
-    from jury_actors.ray_court import start_ray, stop_ray
+    from jury_actors.ray_runtime import start_ray, stop_ray
 
     tests = str(Path(__file__).parents[1])
     before = os.environ.get("PYTHONPATH")

@@ -9,17 +9,17 @@ import pytest
 
 from jury_actors.admission.admission import Admission
 from jury_actors.admission.budget import Budget, Ceiling
-from jury_actors.admission.desk import Desk
-from jury_actors.admission.desk_link import DeskLink
+from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
+from jury_actors.admission.service import Desk
 from jury_actors.backoff import Backoff
+from jury_actors.effects import Effects
 from jury_actors.errors import Broken, Halted
 from jury_actors.juror import Juror
 from jury_actors.prices import Price, Prices
 from jury_actors.providers.endpoints import Endpoint, Limits
 from jury_actors.providers.provider import ModelReply
-from jury_actors.sources import Sources
 from jury_debate.rules_v1.outcome import Answered
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
@@ -43,8 +43,10 @@ class Hall:
         self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
         endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
         self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})
-        budget = DeskLink(Desk(Budget(ceiling), "b"), "c") if ceiling.bounded else None
-        admission = Admission("r", self.classes, PRICES, limiter=DeskLink(Desk(self.limiter, "l"), "c"), budget=budget)
+        budget = AdmissionClient(Desk(Budget(ceiling), "b"), "c") if ceiling.bounded else None
+        admission = Admission(
+            "r", self.classes, PRICES, limiter=AdmissionClient(Desk(self.limiter, "l"), "c"), budget=budget
+        )
         ticks = count(1)
         self.juror = Juror(
             lambda _name: self.provider,
@@ -52,7 +54,7 @@ class Hall:
             admission=admission,
             prices=PRICES,
             backoff=Backoff(base=0.0, cap=0.0),
-            sources=Sources(clock=lambda: next(ticks) + 1_795_000_000_000_000),
+            sources=Effects(clock=lambda: next(ticks) + 1_795_000_000_000_000),
         )
 
     def ask(self, *jurors: str, **settings: object):
@@ -187,7 +189,7 @@ async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however
     now, late, arrivals = 0.0, asyncio.Event(), []
     desk = Desk(Limiter(), "l", clock=lambda: now)
     endpoints = {"openai": Endpoint(limits={"*": Limits(requests_per_minute=3)})}
-    admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=DeskLink(desk, "c"))
+    admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=AdmissionClient(desk, "c"))
     async with canned_server(CHAT.canned("x")) as server:
         adapter = CHAT.adapter(server)
 

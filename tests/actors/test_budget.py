@@ -3,7 +3,7 @@
 import pytest
 
 from jury_actors.admission.budget import Budget, Ceiling, Spent, dollars
-from jury_actors.admission.claim import Want
+from jury_actors.admission.permit import Acquire
 from jury_events.outcome import CallOutcome
 from support.claims import Counter, a_claim
 
@@ -98,7 +98,7 @@ def test_those_in_flight_never_reserve_more_than_there_is():
 def test_those_that_ask_in_one_message_never_reserve_more_than_there_is():
     it = a_budget(cost=1.0)
     for number in range(1, 101):
-        it.rule.want("c", Want(number, a_claim(cost=0.3)), it.now)
+        it.rule.want("c", Acquire(number, a_claim(cost=0.3)), it.now)
     it.decide()
 
     assert [1, 2, 3] == it.began

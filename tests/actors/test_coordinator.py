@@ -13,8 +13,8 @@ from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.errors import Broken, OtherPanel
 from jury_actors.juror import Juror
-from jury_actors.juror_link import JurorLost
-from jury_actors.messages import Ask, Delivery, Finished, Told
+from jury_actors.juror_client import JurorLost
+from jury_actors.messages import Delivery, Finished, StepRequest, StepResult
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.errors import IllegalEvent
 from jury_events.codec import encode
@@ -421,12 +421,12 @@ class MortalJuror:
         self.answers = asyncio.Event()
         self.answers.set()
 
-    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
         self.submitted += 1
         self.received.update(text for ask in asks for text in ask.texts.values())
         await self.juror.submit(asks, release)
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told]:
+    async def poll(self, life: str, ack: int) -> Delivery[StepResult]:
         await self.answers.wait()
         death = self._death
         poll, died = asyncio.ensure_future(self.juror.poll(life, ack)), asyncio.ensure_future(death.wait())

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from jury_actors.backoff import Backoff
+from jury_actors.effects import Effects
 from jury_actors.errors import Broken, Halted, Released
 from jury_actors.juror import Juror
-from jury_actors.messages import Ask, Told
+from jury_actors.messages import StepRequest, StepResult
 from jury_actors.providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
-from jury_actors.sources import Sources
 from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.exchange import Usage
@@ -51,24 +51,24 @@ class Bench:
             return self.table[name]
 
         ticks = count(1)
-        self.juror = Juror(make, self.clerk, backoff=backoff, sources=Sources(clock=lambda: next(ticks)))
+        self.juror = Juror(make, self.clerk, backoff=backoff, sources=Effects(clock=lambda: next(ticks)))
 
-    async def ask(self, *asks: Ask) -> list[Told]:
-        """Ask, and wait for everything that is told."""
+    async def ask(self, *asks: StepRequest) -> list[StepResult]:
+        """StepRequest, and wait for everything that is told."""
         await self.juror.submit(asks, [])
         async with asyncio.timeout(5):
             return await told_by(self.juror, len(asks))
 
-    async def begin(self, *asks: Ask, calls: int = 1) -> None:
-        """Ask, and wait until the provider was called so often."""
+    async def begin(self, *asks: StepRequest, calls: int = 1) -> None:
+        """StepRequest, and wait until the provider was called so often."""
         await self.juror.submit(asks, [])
         await until(lambda: len(self.provider.requests) >= calls)
 
 
-async def answers(bench: Bench, ask: Ask) -> list[Told]:
+async def answers(bench: Bench, ask: StepRequest) -> list[StepResult]:
     """What the juror has told, once it told of this step too."""
     await bench.juror.submit([ask], [])
-    told: list[Told] = []
+    told: list[StepResult] = []
     async with asyncio.timeout(5):
         while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in told):
             told = await told_by(bench.juror, len(told) + 1)

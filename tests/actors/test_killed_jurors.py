@@ -9,7 +9,7 @@ from unittest.mock import patch
 import psutil
 import pytest
 
-from jury_actors import ray_court
+from jury_actors import ray_runtime
 from jury_actors.providers.simulated.http.delivery import Delivery, Silence
 from jury_actors.providers.simulated.http.desk import Desk
 from jury_actors.providers.simulated.http.protocol import Protocol
@@ -129,7 +129,7 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
     ):
         async with simulation_server() as simulation:
             plan = run.plan(url=sqlite_url)._replace(endpoints=endpoints(simulation.url))
-            async with ray_court.ray_court(plan) as port:
+            async with ray_runtime.ray_runtime(plan) as port:
                 found = await run.through(port, seconds=240)
     calls = desks[0].calls
     recorded, again = run.exchange_ids(), asked_again(reader, "d0")

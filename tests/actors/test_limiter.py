@@ -4,9 +4,9 @@ from collections import Counter as Count
 
 import pytest
 
-from jury_actors.admission.claim import ModelClass
 from jury_actors.admission.limiter import Limiter
-from jury_actors.admission.pace import FIRST_IN_FLIGHT
+from jury_actors.admission.permit import ModelClass
+from jury_actors.admission.rate_window import FIRST_IN_FLIGHT
 from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
 from support.claims import MODEL, UNLIMITED, Counter, a_claim, a_limiter

@@ -9,13 +9,13 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import hold
-from jury_actors.messages import Docket, Job
+from jury_actors.driver import hold
+from jury_actors.messages import Job, RunContext
 from jury_actors.providers.endpoints import Connection, Endpoint
 from jury_actors.providers.provider import ModelMessage, ModelReply, Picture
 from jury_actors.providers.simulated.http.server import Simulation, simulation_server
 from jury_actors.providers.simulated.provider import SimulatedProvider
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_actors.tokens import LIKELY_PICTURE_TOKENS
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
@@ -282,10 +282,10 @@ async def test_a_picture_that_a_provider_refuses_leads_to_the_fallback_and_nothi
     seat = {"model": "local/m", "juror_id": "one", "fallbacks": ["simulated/juror"], "images": True}
     resolved = a_resolved(preset="independent", seats=[seat])
     case = a_case_with_pictures(JPEG)  # said to be a PNG
-    job = Job("d0", case.model_dump_json().encode(), Docket("run", resolved))
+    job = Job("d0", case.model_dump_json().encode(), RunContext("run", resolved))
     local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
-    plan = CourtPlan(resolved.panel, "", "run", endpoints={"local": local})
-    async with in_process_court(plan, lambda: store) as port:
+    plan = RuntimeConfig(resolved.panel, "", "run", endpoints={"local": local})
+    async with in_process_runtime(plan, lambda: store) as port:
         finished = [one async for one in hold(port, iter([job]), concurrency=1)]
 
     calls = [decode(stored) for stored in store.read_stream(calls_stream("d0"))]

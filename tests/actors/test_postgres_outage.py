@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors.court import in_process_court
 from jury_actors.providers.simulated.script import Script
-from jury_actors.ray_court import ray_court
+from jury_actors.ray_runtime import ray_runtime
+from jury_actors.runtime import in_process_runtime
 from jury_migrations.upgrading import upgrade
 from jury_replay.verify import verify
 from jury_store.errors import StoreFailed
@@ -52,8 +52,8 @@ async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
         request.getfixturevalue("ray_cluster")
 
     async def hold() -> bool:
-        here = partial(in_process_court, plan, partial(open_store, url, write=True))
-        async with (partial(ray_court, plan) if on_ray else here)(say=said.append) as port:
+        here = partial(in_process_runtime, plan, partial(open_store, url, write=True))
+        async with (partial(ray_runtime, plan) if on_ray else here)(say=said.append) as port:
             return completed((await run.through(port, seconds=500)).values())
 
     holding = asyncio.create_task(hold())
@@ -79,7 +79,7 @@ async def test_a_store_that_stays_away_ends_the_run_when_patience_is_over(postgr
     run.patience = 0.5
     said: list[str] = []
     plan = run.plan(Script(latency=0.2), url=url)
-    async with in_process_court(plan, lambda: open_store(url, write=True), say=said.append) as port:
+    async with in_process_runtime(plan, lambda: open_store(url, write=True), say=said.append) as port:
         holding = asyncio.create_task(run.through(port))
         await comes(lambda: reader.last_position() >= 5)
         await asyncio.to_thread(postgres.stop)

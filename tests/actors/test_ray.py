@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_actors import ray_court
+from jury_actors import ray_runtime
 from jury_actors.errors import ClusterLost, ClusterUnreachable
 from jury_actors.messages import Finished
 from jury_actors.providers.simulated.script import AS_USUAL, Script
@@ -40,7 +40,7 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
 
 
 async def hold(run: Run, url: str, script: Script = AS_USUAL) -> dict[str, Finished]:
-    async with ray_court.ray_court(run.plan(script, url=url)) as port:
+    async with ray_runtime.ray_runtime(run.plan(script, url=url)) as port:
         return await run.through(port)
 
 
@@ -59,7 +59,7 @@ async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: 
 async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, debates=2)
     sealer = Sealer(reader, SealKey("example.com/jury", bytes(32)), lambda: 1)
-    async with ray_court.ray_court(run.plan(url=sqlite_url)) as port:
+    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as port:
         await run.through(port)
         made = sealer.next()
         assert made is not None
@@ -110,7 +110,7 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
     run = Run(reader, seats=[{"model": "simulated/juror", "juror_id": "one"}])
     said: list[str] = []
     script = DeadlyScript(deaths=str(tmp_path / "deaths"))
-    async with ray_court.ray_court(run.plan(script, url=sqlite_url), say=said.append) as port:
+    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=said.append) as port:
         with pytest.raises(ClusterLost, match="the process of juror one died 3 times"):
             await run.through(port, seconds=240)
 
@@ -164,19 +164,19 @@ async def test_a_store_that_another_process_writes_surfaces_as_locked(sqlite_url
 
 
 def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jury_actors.ray_court.ray.is_initialized", lambda: False)
+    monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     started = time.monotonic()
     with pytest.raises(ClusterUnreachable, match=str(port)):
-        ray_court.start_ray(f"127.0.0.1:{port}")
+        ray_runtime.start_ray(f"127.0.0.1:{port}")
 
     assert time.monotonic() - started < 5
 
 
 def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jury_actors.ray_court.ray.is_initialized", lambda: False)
+    monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
 
@@ -188,11 +188,11 @@ def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: 
         thread = threading.Thread(target=answer)
         thread.start()
         with pytest.raises(ClusterUnreachable, match="something else than Ray"):
-            ray_court.start_ray(f"127.0.0.1:{port}")
+            ray_runtime.start_ray(f"127.0.0.1:{port}")
         thread.join()
 
 
 def test_an_address_without_a_port_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jury_actors.ray_court.ray.is_initialized", lambda: False)
+    monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with pytest.raises(ClusterUnreachable, match="ray start --head"):
-        ray_court.start_ray("nowhere")
+        ray_runtime.start_ray("nowhere")

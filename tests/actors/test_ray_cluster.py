@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import psutil
 import pytest
 
-from jury_actors import ray_court
+from jury_actors import ray_runtime
 from jury_actors.errors import ClusterUnreachable
 from jury_actors.ray_address import OPENING, answers
 from support.command_line import CommandLine
@@ -77,7 +77,7 @@ def cluster() -> Cluster:
 @pytest.fixture
 async def sitting(cluster: Cluster, sqlite_url: str) -> AsyncIterator[Cluster]:
     """The same, while a court sits on it."""
-    async with ray_court.ray_court(Run(KeptStore()).plan(url=sqlite_url)):
+    async with ray_runtime.ray_runtime(Run(KeptStore()).plan(url=sqlite_url)):
         driver = cluster.processes[0]
         yield cluster._replace(processes=[driver, *driver.children(recursive=True)])
 

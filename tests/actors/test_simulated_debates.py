@@ -7,7 +7,7 @@ import pytest
 from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.juror import Juror
-from jury_actors.messages import Docket, Job
+from jury_actors.messages import Job, RunContext
 from jury_actors.providers.registry import provider_factory
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.panel_spec import PanelSpec, resolve
@@ -81,7 +81,7 @@ async def hold(case: Case, *, script: Script = AS_USUAL, runs: int = 1, **spec: 
     jurors = {seat: [Juror(provider_factory(script), clerk)] for seat in (*panel.panel.juror_ids, None)}
     coordinator = Coordinator(clerk, jurors)
     names = [f"run~{number}" for number in range(runs)]
-    docket = Docket("run", panel)
+    docket = RunContext("run", panel)
     await coordinator.submit([Job(name, case.model_dump_json().encode(), docket) for name in names])
     life, upto = "", 0
     finished: list[Any] = []

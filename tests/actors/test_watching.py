@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.court import in_process_court
 from jury_actors.messages import Chunk
 from jury_actors.providers.simulated.http.server import simulation_server
 from jury_actors.providers.simulated.script import Script, WireScript
+from jury_actors.runtime import in_process_runtime
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
@@ -69,7 +69,7 @@ async def test_a_real_sdk_streams_the_judge_and_the_whole_is_recorded(
     script = WireScript(scripted={"final": ("dropped_stream", "unparseable")})
     async with simulation_server(script) as simulation:
         plan = run.plan()._replace(endpoints=endpoints(simulation.url))
-        async with in_process_court(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as port:
+        async with in_process_runtime(plan, lambda: store, backoff=Backoff(base=0.0, cap=0.0)) as port:
             found = await run.through(port)
 
     told, kept = written(run.watched), recorded(store)
@@ -83,12 +83,12 @@ async def test_a_real_sdk_streams_the_judge_and_the_whole_is_recorded(
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray_cluster")
 async def test_pieces_reach_the_driver_through_the_actors_of_a_cluster(sqlite_url: str) -> None:
-    from jury_actors import ray_court
+    from jury_actors import ray_runtime
 
     store = open_store(sqlite_url, write=False)
     run = Run(store)
     run.watched = []
-    async with ray_court.ray_court(run.plan(url=sqlite_url)) as port:
+    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as port:
         found = await run.through(port)
     texts = written(run.watched), recorded(store)
     store.close()

@@ -5,10 +5,10 @@ from datetime import date
 from unittest.mock import patch
 
 from jury_actors.admission.budget import Ceiling, Spent
-from jury_actors.court import in_process_court
 from jury_actors.prices import Price, Prices
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.simulated.provider import SimulatedProvider
+from jury_actors.runtime import in_process_runtime
 from jury_events.exchange import Usage
 from jury_judge.budgets import ceiling
 from support.courts import KeptStore, Run, completed
@@ -40,8 +40,8 @@ async def a_run(usage: Usage) -> Run:
     def factory(*_: object) -> Callable[[str], Provider]:
         return lambda _name: Silent(usage)
 
-    with patch("jury_actors.court.provider_factory", factory):
-        async with in_process_court(run.plan(), lambda: run.store) as port:
+    with patch("jury_actors.runtime.provider_factory", factory):
+        async with in_process_runtime(run.plan(), lambda: run.store) as port:
             assert completed((await run.through(port)).values())
     return run
 

@@ -40,7 +40,7 @@ def url(tmp_path: Path) -> str:
 def meter() -> Iterator[Meter]:
     """Counts the calls of every court of the test."""
     found = Meter()
-    with patch("jury_actors.court.provider_factory", found.factory):
+    with patch("jury_actors.runtime.provider_factory", found.factory):
         yield found
 
 

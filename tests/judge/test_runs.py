@@ -9,11 +9,11 @@ from unittest.mock import patch
 import pytest
 
 from jury_actors.admission.budget import Ceiling
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import CoordinatorPort
+from jury_actors.driver import CoordinatorPort
+from jury_actors.mailbox import Outbox
 from jury_actors.messages import Delivery, Finished, Job
-from jury_actors.outbox import Outbox
 from jury_actors.prices import Prices
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
 from jury_judge.allowance import Allowance
@@ -131,7 +131,7 @@ async def held(run: Run, store: MemoryEventStore, *, seconds: float | None) -> t
         run,
         survey(run, store, seconds=seconds),
         store,
-        lambda: in_process_court(CourtPlan(run.resolved.panel, "", run.run_id), lambda: store),
+        lambda: in_process_runtime(RuntimeConfig(run.resolved.panel, "", run.run_id), lambda: store),
         progress=progress,
         stopping=asyncio.Event(),
         problems=[],
@@ -221,7 +221,7 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
     stopping = asyncio.Event()
     port, store, run = StoppingPort(stopping), MemoryEventStore(), a_run(a_case("c0"), a_case("c1"))
     one = estimate(run.resolved, [a_case("c0")], debates=1, prices=Prices(), endpoints={}, on=TODAY)
-    plan = CourtPlan(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=int(one.calls.most)))
+    plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=int(one.calls.most)))
 
     @asynccontextmanager
     async def court() -> AsyncIterator[CoordinatorPort]:
@@ -257,13 +257,13 @@ class Flapping(MemoryEventStore):
 
 async def test_a_bounded_run_waits_for_a_store_that_cannot_be_read_for_a_moment() -> None:
     store, run = Flapping(), a_run(a_case("c0"), a_case("c1"))
-    plan = CourtPlan(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
+    plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=1000))
     allowance = Allowance(plan, run.resolved, store, TODAY)
     lines = carry_out(
         run,
         survey(run, store, seconds=None),
         store,
-        lambda: in_process_court(plan, lambda: store),
+        lambda: in_process_runtime(plan, lambda: store),
         progress=Silent(),
         stopping=asyncio.Event(),
         problems=[],
@@ -289,12 +289,12 @@ class FullNow(MemoryEventStore):
 
 async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has() -> None:
     store, run = FullNow(), a_run(a_case("c0"), a_case("c1"))
-    plan = CourtPlan(run.resolved.panel, "", "r1")
+    plan = RuntimeConfig(run.resolved.panel, "", "r1")
     lines = carry_out(
         run,
         survey(run, store, seconds=0.0),
         store,
-        lambda: in_process_court(plan, lambda: store),
+        lambda: in_process_runtime(plan, lambda: store),
         progress=Silent(),
         stopping=asyncio.Event(),
         problems=[],

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from jury_actors.holding import CoordinatorLost, CoordinatorPort
+from jury_actors.driver import CoordinatorLost, CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_judge.sealing import Sealing
 from jury_store.errors import StoreFailed

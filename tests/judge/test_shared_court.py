@@ -6,17 +6,17 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from jury_actors.driver import CoordinatorLost, CoordinatorPort, hold
 from jury_actors.errors import ClusterLost
-from jury_actors.holding import CoordinatorLost, CoordinatorPort, hold
-from jury_actors.messages import Chunk, Delivery, Docket, Finished, Job
-from jury_actors.outbox import Outbox
+from jury_actors.mailbox import Outbox
+from jury_actors.messages import Chunk, Delivery, Finished, Job, RunContext
 from jury_judge.errors import JuryClosed
 from jury_judge.shared_court import SharedCourt
 from jury_store.seals.seal import Seal
 from support.courts import a_resolved
 from support.waiting import until
 
-DOCKET = Docket("r", a_resolved(preset="independent"))
+DOCKET = RunContext("r", a_resolved(preset="independent"))
 
 
 class Coordinator:

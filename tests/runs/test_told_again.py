@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import hold
-from jury_actors.messages import Docket, Job
+from jury_actors.driver import hold
+from jury_actors.messages import Job, RunContext
 from jury_actors.providers.simulated.http.server import simulation_server
 from jury_actors.providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_events.case import Case, ExecutionResult
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
@@ -64,10 +64,10 @@ async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]
     seats = [{"model": model, "fallbacks": ["openai/spare"], "settings": settings} for model in MODELS[:3]]
     judge = {"model": MODELS[3], "fallbacks": ["google/spare"], "settings": settings}
     resolved = a_resolved(preset=preset, seats=seats, final={"judge": judge})
-    docket = Docket("r", resolved, watched=True)
+    docket = RunContext("r", resolved, watched=True)
     jobs = [Job(debate, _case(debate[2:]).model_dump_json().encode(), docket) for debate in debates]
-    plan = CourtPlan(resolved.panel, store_url, "r")
-    court = in_process_court(
+    plan = RuntimeConfig(resolved.panel, store_url, "r")
+    court = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="r", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
     async with court as port:

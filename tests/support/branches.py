@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from jury_actors.messages import Docket, Finished, Job
+from jury_actors.messages import Finished, Job, RunContext
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_debate.panel_spec import ResolvedPanel
 from jury_events.ids import calls_stream, debate_stream
@@ -58,7 +58,7 @@ async def hold(store: EventStore, branch: Branch, *, script: Script = AS_USUAL, 
     """Hold a stored branch in a court of its own, as one debate."""
     run = Run(store)
     run.resolved = branch.resolved
-    job = Job(branch.debate_id, b"", Docket("fork", branch.resolved))
+    job = Job(branch.debate_id, b"", RunContext("fork", branch.resolved))
     async with run.court(script=script, meter=meter) as port:
         return (await run.through(port, jobs=[job]))[job.debate_id]
 

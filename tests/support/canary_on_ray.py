@@ -9,12 +9,12 @@ import json
 import os
 import sys
 
-from jury_actors import ray_court
-from jury_actors.court import CourtPlan
-from jury_actors.holding import hold
-from jury_actors.messages import Docket, Job
+from jury_actors import ray_runtime
+from jury_actors.driver import hold
+from jury_actors.messages import Job, RunContext
 from jury_actors.providers.simulated.http.server import simulation_server
 from jury_actors.providers.simulated.script import WireScript
+from jury_actors.runtime import RuntimeConfig
 from jury_debate.panel_spec import PanelSpec, resolve
 from support.courts import a_case_with_records
 
@@ -57,13 +57,13 @@ async def main(store_url: str) -> None:
     async with simulation_server(script) as simulation:
         os.environ.update(simulation.variables)
         os.environ.update(dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"), CANARY))
-        ray_court.start_ray()
+        ray_runtime.start_ray()
         import ray
 
         session = ray._private.worker._global_node.get_session_dir_path()
         resolved = resolve(PanelSpec.model_validate(PANEL))
-        job = Job("d0", a_case_with_records().model_dump_json().encode(), Docket("run", resolved))
-        async with ray_court.ray_court(CourtPlan(resolved.panel, store_url, "run")) as port:
+        job = Job("d0", a_case_with_records().model_dump_json().encode(), RunContext("run", resolved))
+        async with ray_runtime.ray_runtime(RuntimeConfig(resolved.panel, store_url, "run")) as port:
             finished = [one async for one in hold(port, iter([job]), concurrency=1)]
             tables = state()
         told = {
@@ -73,7 +73,7 @@ async def main(store_url: str) -> None:
             "finished": [(one.status, str(one.problem)) for one in finished],
             "requests": simulation.served.requests,
         }
-        ray_court.stop_ray()
+        ray_runtime.stop_ray()
     sys.stdout.write(json.dumps(told))
 
 

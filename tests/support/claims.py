@@ -1,8 +1,8 @@
 """Claims as a juror makes them, under a clock that a test turns."""
 
 from jury_actors.admission.budget import Budget
-from jury_actors.admission.claim import Back, Claim, ModelClass, Sent, Settlement, Want
 from jury_actors.admission.limiter import Limiter
+from jury_actors.admission.permit import Acquire, Departed, ModelClass, PermitRequest, Release, Settlement
 from jury_actors.backoff import Backoff
 from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
@@ -13,8 +13,8 @@ UNLIMITED = Limits()
 
 def a_claim(
     *, run: str = "r", model: ModelClass = MODEL, limits: Limits = UNLIMITED, tokens: int = 0, cost: float = 0.0
-) -> Claim:
-    return Claim(run, model, limits, tokens, cost, term=100.0)
+) -> PermitRequest:
+    return PermitRequest(run, model, limits, tokens, cost, term=100.0)
 
 
 class Counter:
@@ -29,24 +29,24 @@ class Counter:
         self.halted: list[str] = []
         self._last = 0
 
-    def want(self, claim: Claim, *, client: str = "c", held: bool = False) -> int:
+    def want(self, claim: PermitRequest, *, client: str = "c", held: bool = False) -> int:
         self._last += 1
-        self.rule.want(client, Want(self._last, claim, held), self.now)
+        self.rule.want(client, Acquire(self._last, claim, held), self.now)
         self.decide()
         return self._last
 
-    def wants(self, count: int, claim: Claim, *, client: str = "c") -> list[int]:
+    def wants(self, count: int, claim: PermitRequest, *, client: str = "c") -> list[int]:
         return [self.want(claim, client=client) for _ in range(count)]
 
     def sent(self, number: int, *, client: str = "c") -> None:
-        self.rule.sent(client, Sent(number), self.now)
+        self.rule.sent(client, Departed(number), self.now)
         self.decide()
 
     def back(
         self, number: int, outcome: CallOutcome | None = CallOutcome.ANSWERED, *, client: str = "c", **fields: float
     ) -> None:
         settlement = None if outcome is None else Settlement(outcome, **fields)  # type: ignore[arg-type]
-        self.rule.back(client, Back(number, settlement), self.now)
+        self.rule.back(client, Release(number, settlement), self.now)
         self.decide()
 
     def lose(self, client: str) -> None:
@@ -57,7 +57,7 @@ class Counter:
         for client, granted in self.rule.decided(self.now):
             if granted.problem is None:
                 if self.sends_at_once:
-                    self.rule.sent(client, Sent(granted.number), self.now)
+                    self.rule.sent(client, Departed(granted.number), self.now)
                 self.began.append(granted.number)
                 self.times.append(self.now)
             else:

@@ -16,11 +16,11 @@ from typing import Any
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import hold
-from jury_actors.messages import Docket, Job
+from jury_actors.driver import hold
+from jury_actors.effects import Effects
+from jury_actors.messages import Job, RunContext
 from jury_actors.providers.simulated.script import Script
-from jury_actors.sources import Sources
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_events.case import Case
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled
@@ -249,10 +249,10 @@ async def record(name: str, plan: Plan) -> bytes:
     providers = stating(plan.says)
 
     async def session(debate: str) -> None:
-        job = Job(debate, plan.case.model_dump_json().encode(), Docket("corpus", resolved))
-        with patch("jury_actors.court.provider_factory", providers):
-            court = in_process_court(
-                CourtPlan(resolved.panel, "", "corpus", plan.script),
+        job = Job(debate, plan.case.model_dump_json().encode(), RunContext("corpus", resolved))
+        with patch("jury_actors.runtime.provider_factory", providers):
+            court = in_process_runtime(
+                RuntimeConfig(resolved.panel, "", "corpus", plan.script),
                 lambda: store,
                 sources=sources,
                 backoff=Backoff(base=0.0, cap=0.0),
@@ -278,7 +278,7 @@ async def record(name: str, plan: Plan) -> bytes:
     return write_cassette(store.records([ids[-1]])[0])
 
 
-def _cancel(store: EventStore, debate: str, sources: Sources) -> None:
+def _cancel(store: EventStore, debate: str, sources: Effects) -> None:
     event = encode(DebateCancelled(by="operator", reason=None), recorded_at=sources.clock())
     stream = debate_stream(debate)
     version = store.heads([stream])[stream].version
@@ -287,13 +287,13 @@ def _cancel(store: EventStore, debate: str, sources: Sources) -> None:
         raise answer
 
 
-def _sources(name: str) -> Sources:
+def _sources(name: str) -> Effects:
     """A clock of its own and chance that follows from the name."""
     import random
 
     chance = random.Random(name)
     start, ticks = datetime(2026, 11, 21, 9, tzinfo=UTC), count()
-    return Sources(
+    return Effects(
         clock=lambda: int((start + timedelta(milliseconds=next(ticks))).timestamp() * 1_000_000),
         entropy=chance.randbytes,
         jitter=lambda: 0.0,

@@ -131,7 +131,7 @@ class Courtroom:
         raise AssertionError("the debate does not end")
 
     def answer(self, step: Step) -> None:
-        """Ask one step, call after call, until it has its outcome."""
+        """StepRequest one step, call after call, until it has its outcome."""
         assignment = self.debate.assign(step)
         conversation = self.debate.rules.converse(assignment, self.pen)
         while (call := conversation.call) is not None:

@@ -8,15 +8,15 @@ from itertools import count
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import CoordinatorPort, hold
-from jury_actors.messages import Chunk, Docket, Finished, Job
+from jury_actors.driver import CoordinatorPort, hold
+from jury_actors.effects import Effects
+from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.registry import NO_ENDPOINTS
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_actors.providers.simulated.script import AS_USUAL, Script
-from jury_actors.sources import Sources
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import ArtifactRecord, Case
 from jury_events.codec import decode
@@ -41,14 +41,14 @@ def a_resolved(**spec: object) -> ResolvedPanel:
     return resolve(PanelSpec.model_validate(spec))
 
 
-def fixed_sources() -> Sources:
+def fixed_sources() -> Effects:
     """The same salts and secrets each time, so that equal debates are equal bytes; lives still differ."""
     lives, ticks = count(1), count(1)
 
     def entropy(size: int) -> bytes:
         return next(lives).to_bytes(8) if size == 8 else bytes(range(size))
 
-    return Sources(clock=lambda: next(ticks), entropy=entropy, jitter=lambda: 0.0)
+    return Effects(clock=lambda: next(ticks), entropy=entropy, jitter=lambda: 0.0)
 
 
 class KeptStore(MemoryEventStore):
@@ -133,11 +133,11 @@ class Run:
 
     @property
     def jobs(self) -> list[Job]:
-        docket = Docket("run", self.resolved, watched=self.watched is not None)
+        docket = RunContext("run", self.resolved, watched=self.watched is not None)
         return [Job(debate, case.model_dump_json().encode(), docket) for debate, case in self.cases.items()]
 
-    def plan(self, script: Script = AS_USUAL, replicas: int = 1, url: str = "") -> CourtPlan:
-        return CourtPlan(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
+    def plan(self, script: Script = AS_USUAL, replicas: int = 1, url: str = "") -> RuntimeConfig:
+        return RuntimeConfig(self.resolved.panel, url, "run", script, replicas, store_patience=self.patience)
 
     def court(
         self, *, script: Script = AS_USUAL, meter: Meter | None = None, replicas: int = 1
@@ -192,12 +192,14 @@ async def gone_on_with(run: Run, url: str) -> dict[str, Finished]:
 class _MeteredCourt(AbstractAsyncContextManager[CoordinatorPort]):
     """The court is entered under the meter, whenever that is."""
 
-    def __init__(self, plan: CourtPlan, store: EventStore, meter: Meter) -> None:
+    def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
         self._meter = meter
-        self._court = in_process_court(plan, lambda: store, sources=fixed_sources(), backoff=Backoff(base=0.0, cap=0.0))
+        self._court = in_process_runtime(
+            plan, lambda: store, sources=fixed_sources(), backoff=Backoff(base=0.0, cap=0.0)
+        )
 
     async def __aenter__(self) -> CoordinatorPort:
-        with patch("jury_actors.court.provider_factory", self._meter.factory):
+        with patch("jury_actors.runtime.provider_factory", self._meter.factory):
             return await self._court.__aenter__()
 
     async def __aexit__(self, *error: object) -> bool | None:

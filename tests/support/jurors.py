@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from jury_actors.clerk import Recollection
-from jury_actors.messages import Ask, Told
+from jury_actors.messages import StepRequest, StepResult
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_events.case import Case
@@ -126,7 +126,9 @@ class Asking:
         self.debate = room.debate
         self.texts = room.pen.texts
 
-    def ask(self, juror_id: str = "gpt", *, prior: Sequence[StoredEvent] = (), stored: EventStore | None = None) -> Ask:
+    def ask(
+        self, juror_id: str = "gpt", *, prior: Sequence[StoredEvent] = (), stored: EventStore | None = None
+    ) -> StepRequest:
         """The first step of a seat; the texts of `prior` are those in `stored`."""
         assignment = self.debate.assign(Step(0, juror_id))
         texts = {ref.part: self.texts[ref.part] for message in assignment.messages for ref in message.parts}
@@ -134,13 +136,13 @@ class Asking:
             texts |= {part.ref.part: part.content for part in stored.parts(assignment.debate_id).values()}
         case = self.debate.state.debate.case
         texts[case.part] = self.texts[case.part]
-        return Ask(assignment, texts, case if assignment.tools else None, tuple(prior))
+        return StepRequest(assignment, texts, case if assignment.tools else None, tuple(prior))
 
 
-async def told_by(juror: object, count: int = 1) -> list[Told]:
+async def told_by(juror: object, count: int = 1) -> list[StepResult]:
     """The next `count` results of a juror, unacknowledged ones included."""
     life, ack = "", 0
-    told: list[Told] = []
+    told: list[StepResult] = []
     while len(told) < count:
         delivery = await juror.poll(life, ack)  # type: ignore[attr-defined]
         life, ack = delivery.life, delivery.upto

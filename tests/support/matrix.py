@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
-from jury_actors.court import CourtPlan, in_process_court
-from jury_actors.holding import hold
-from jury_actors.messages import Docket, Finished, Job
+from jury_actors.driver import hold
+from jury_actors.messages import Finished, Job, RunContext
 from jury_actors.providers.simulated.http.server import simulation_server
 from jury_actors.providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
@@ -191,11 +191,15 @@ async def _in_court(provider: str, rows: list[Row], store_url: str) -> dict[Row,
     by_debate = {row.debate_id: row for row in rows}
     panels = {row: row.panel(provider) for row in rows}
     jobs = [
-        Job(row.debate_id, a_case_with_records(row.debate_id[7:]).model_dump_json().encode(), Docket("matrix", panel))
+        Job(
+            row.debate_id,
+            a_case_with_records(row.debate_id[7:]).model_dump_json().encode(),
+            RunContext("matrix", panel),
+        )
         for row, panel in panels.items()
     ]
-    plan = CourtPlan(panels[rows[0]].panel, store_url, "matrix")
-    court = in_process_court(
+    plan = RuntimeConfig(panels[rows[0]].panel, store_url, "matrix")
+    court = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="matrix", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
     async with court as port, asyncio.timeout(350):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jury_actors.duty import Duty
-from jury_actors.messages import Ask
+from jury_actors.messages import StepRequest
 from jury_actors.providers.provider import ModelRequest
+from jury_actors.step_execution import StepExecution
 from jury_events.case import ArtifactRecord, Case
 from jury_events.parts import PartPen
 from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
@@ -31,8 +31,8 @@ def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, Mod
     found: dict[str, ModelRequest] = {}
     for asked in room.asked:
         part = room.debate.state.debate.case if asked.assignment.tools else None
-        ask = Ask(asked.assignment, room.pen.texts, part, ())
-        duty = Duty(ask, dict(room.pen.texts), PartPen(lambda: bytes(16)))
+        ask = StepRequest(asked.assignment, room.pen.texts, part, ())
+        duty = StepExecution(ask, dict(room.pen.texts), PartPen(lambda: bytes(16)))
         assert duty.conversation.call is not None
         found.setdefault(asked.step.id, duty.request(duty.conversation.call))
     return found

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import date
 
-from jury_actors.admission.claim import Claim, Settlement
-from jury_actors.admission.desk_link import DeskLink, Permit
+from jury_actors.admission.client import AdmissionClient, Permit
 from jury_actors.admission.model_class import ModelClasses
+from jury_actors.admission.permit import PermitRequest, Settlement
 from jury_actors.errors import Halted
 from jury_actors.prices import Prices
 from jury_actors.providers.provider import ModelReply, ModelRequest
@@ -54,8 +54,8 @@ class Admission:
         classes: ModelClasses,
         prices: Prices,
         *,
-        limiter: DeskLink | None = None,
-        budget: DeskLink | None = None,
+        limiter: AdmissionClient | None = None,
+        budget: AdmissionClient | None = None,
     ) -> None:
         self._run_id = run_id
         self._classes = classes
@@ -89,14 +89,14 @@ class Admission:
             await desk.close()
 
     @property
-    def _desks(self) -> list[DeskLink]:
+    def _desks(self) -> list[AdmissionClient]:
         return [desk for desk in (self._budget, self._limiter) if desk is not None]
 
-    def _claim(self, model: str, request: ModelRequest, on: date) -> Claim:
+    def _claim(self, model: str, request: ModelRequest, on: date) -> PermitRequest:
         size, pictures = request_bytes(request), request_pictures(request)
         most = most_tokens(size, pictures, request.model)
         model_class, limits = self._classes.of(model)
-        return Claim(
+        return PermitRequest(
             run=self._run_id,
             model_class=model_class,
             limits=limits,

@@ -3,7 +3,7 @@
 from collections import deque
 from typing import NamedTuple
 
-from jury_actors.admission.claim import Back, Claim, Granted, Holder, Sent, Want
+from jury_actors.admission.permit import Acquire, Departed, Granted, Holder, PermitRequest, Release
 from jury_actors.errors import Halted
 
 _ROUNDING = 1e-9
@@ -44,19 +44,19 @@ class Budget:
     def __init__(self, ceiling: Ceiling, *, lost: bool = False) -> None:
         self._ceiling = ceiling
         self._calls, self._cost = ceiling.spent
-        self._waiting: deque[tuple[Holder, Claim]] = deque()
+        self._waiting: deque[tuple[Holder, PermitRequest]] = deque()
         self._reserved: dict[Holder, float] = {}
         self._lost = lost
 
-    def want(self, client: str, want: Want, _now: float) -> None:
+    def want(self, client: str, want: Acquire, _now: float) -> None:
         """A call is about to be made. One that is held was counted when its holder was taken for dead."""
         if not want.held:
             self._waiting.append((Holder(client, want.number), want.claim))
 
-    def sent(self, client: str, sent: Sent, now: float) -> None:
+    def sent(self, client: str, sent: Departed, now: float) -> None:
         """What a call costs does not depend on when it is made."""
 
-    def back(self, client: str, back: Back, _now: float) -> None:
+    def back(self, client: str, back: Release, _now: float) -> None:
         """A call is over, or will not be made."""
         holder = Holder(client, back.number)
         reserved = self._reserved.pop(holder, None)

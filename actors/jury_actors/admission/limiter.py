@@ -6,10 +6,10 @@ A permit is a lease: it ends with its call, with its holder, or, should both be 
 import heapq
 from collections.abc import Callable
 
-from jury_actors.admission.claim import Back, Claim, Granted, Holder, ModelClass, Sent, Want
-from jury_actors.admission.lane import Lane, Permit
+from jury_actors.admission.model_queue import Lane, Permit
+from jury_actors.admission.permit import Acquire, Departed, Granted, Holder, ModelClass, PermitRequest, Release
 from jury_actors.backoff import Backoff
-from jury_actors.sources import Sources
+from jury_actors.effects import Effects
 
 
 class Limiter:
@@ -23,15 +23,15 @@ class Limiter:
         jitter: a number in [0, 1).
     """
 
-    def __init__(self, *, backoff: Backoff = Backoff(), jitter: Callable[[], float] = Sources().jitter) -> None:
+    def __init__(self, *, backoff: Backoff = Backoff(), jitter: Callable[[], float] = Effects().jitter) -> None:
         self._backoff = backoff
         self._jitter = jitter
         self._lanes: dict[ModelClass, Lane] = {}
-        self._waiting: dict[Holder, Claim] = {}
+        self._waiting: dict[Holder, PermitRequest] = {}
         self._held: dict[Holder, Permit] = {}
         self._terms: list[tuple[float, Holder]] = []
 
-    def want(self, client: str, want: Want, now: float) -> None:
+    def want(self, client: str, want: Acquire, now: float) -> None:
         """A call is about to be made."""
         holder, claim = Holder(client, want.number), want.claim
         lane = self._lanes.get(claim.model_class)
@@ -44,13 +44,13 @@ class Limiter:
             self._waiting[holder] = claim
             lane.wait_for(holder, claim)
 
-    def sent(self, client: str, sent: Sent, now: float) -> None:
+    def sent(self, client: str, sent: Departed, now: float) -> None:
         """A call that was granted is being made."""
         permit = self._held.get(Holder(client, sent.number))
         if permit is not None:
             self._lane(permit.claim).sent(permit, now)
 
-    def back(self, client: str, back: Back, now: float) -> None:
+    def back(self, client: str, back: Release, now: float) -> None:
         """A call is over, or will not be made."""
         holder = Holder(client, back.number)
         permit = self._held.pop(holder, None)
@@ -62,13 +62,13 @@ class Limiter:
     def lose(self, client: str, now: float) -> None:
         """A client is gone, with everything that it waited for and held."""
         for holder in [one for one in (*self._waiting, *self._held) if one.client == client]:
-            self.back(client, Back(holder.number), now)
+            self.back(client, Release(holder.number), now)
 
     def decided(self, now: float) -> list[tuple[str, Granted]]:
         """The calls that may begin now, by client."""
         while self._terms and self._terms[0][0] <= now:
             holder = heapq.heappop(self._terms)[1]
-            self.back(holder.client, Back(holder.number), now)
+            self.back(holder.client, Release(holder.number), now)
         found = []
         for lane in self._lanes.values():
             while (granted := lane.next(now)) is not None:
@@ -93,5 +93,5 @@ class Limiter:
         self._held[holder] = permit
         heapq.heappush(self._terms, (now + permit.claim.term, holder))
 
-    def _lane(self, claim: Claim) -> Lane:
+    def _lane(self, claim: PermitRequest) -> Lane:
         return self._lanes[claim.model_class]

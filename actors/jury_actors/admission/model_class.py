@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 
-from jury_actors.admission.claim import ModelClass
+from jury_actors.admission.permit import ModelClass
 from jury_actors.providers.endpoints import Endpoint, Endpoints, Limits, connect
 from jury_actors.providers.registry import protocol_of
 

@@ -58,7 +58,7 @@ def _demo(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.court import CourtPlan
+    from jury_actors.runtime import RuntimeConfig
     from jury_judge.cases.examples import load_example
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
     from jury_judge.cli.live import told_live
@@ -97,7 +97,7 @@ def _demo(
             run,
             surveyed,
             store,
-            CourtPlan(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
+            RuntimeConfig(loaded.panel, url, run_id, script, replicas, loaded.endpoints, prices=price_list(None)),
             in_process=bool(asked),
             ray_address=ray_address,
             ray_open_cluster=ray_open_cluster,

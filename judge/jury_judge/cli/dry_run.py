@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from jury_actors.admission.budget import dollars
-from jury_actors.court import CourtPlan
 from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import check_models, missing_key
+from jury_actors.runtime import RuntimeConfig
 from jury_events.case import Case
 from jury_judge.estimate import Estimate, Range, estimate
 from jury_judge.runs import Run, Survey, survey
@@ -25,7 +25,7 @@ SAMPLE = 200
 _KEPT_APART = "Repairs, new tries and fallbacks are not counted."
 
 
-def tell(run: Run, plan: CourtPlan, *, on_cluster: bool, as_json: bool) -> None:
+def tell(run: Run, plan: RuntimeConfig, *, on_cluster: bool, as_json: bool) -> None:
     """Print what the debates that are not over yet would take. Nothing is written, started or called."""
     check_models(plan.panel, plan.endpoints)
     surveyed = _survey(run, plan.store_url)
@@ -75,7 +75,7 @@ def _sample(run: Run, surveyed: Survey, left: int) -> Iterator[Case]:
     return (case for case in run.cases(fetch) if case.case_id in wanted)
 
 
-def _missing_keys(plan: CourtPlan) -> dict[str, tuple[str, ...]]:
+def _missing_keys(plan: RuntimeConfig) -> dict[str, tuple[str, ...]]:
     providers = dict.fromkeys(model.partition("/")[0] for model in plan.panel.models)
     missing = {name: missing_key(name, plan.endpoints, os.environ) for name in providers}
     return {name: variables for name, variables in missing.items() if variables}

@@ -22,8 +22,8 @@ from jury_judge.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from jury_actors.court import CourtPlan
     from jury_actors.messages import Finished
+    from jury_actors.runtime import RuntimeConfig
     from jury_judge.cli.holding import Court
     from jury_judge.forks import Fork
     from jury_judge.panels.files import LoadedPanel
@@ -84,8 +84,8 @@ def _fork(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.court import CourtPlan
     from jury_actors.providers.registry import check_models
+    from jury_actors.runtime import RuntimeConfig
     from jury_judge.cli.holding import warn_of_models
     from jury_judge.cli.place import asked_in_process
     from jury_judge.cli.terminal import note
@@ -107,7 +107,9 @@ def _fork(
         if all(model.startswith("simulated/") for model in loaded.panel.models):
             note("The jurors are simulated: rule-based readers. No model is called.")
         note(_introduced(fork))
-        plan = CourtPlan(loaded.panel, url, fork.debate_id, script, replicas, loaded.endpoints, prices=price_list(None))
+        plan = RuntimeConfig(
+            loaded.panel, url, fork.debate_id, script, replicas, loaded.endpoints, prices=price_list(None)
+        )
         interrupted = False
         if not fork.over:
             interrupted, finished = _hold(
@@ -151,7 +153,7 @@ def _introduced(fork: "Fork") -> str:
 
 def _hold(
     fork: "Fork",
-    plan: "CourtPlan",
+    plan: "RuntimeConfig",
     store: "EventStore",
     *,
     in_process: bool,
@@ -159,8 +161,8 @@ def _hold(
     ray_open_cluster: bool,
 ) -> "tuple[bool, Finished | None]":
     """Store the branch where it is new, and see it through; gives whether that was interrupted, and how it ended."""
-    from jury_actors.holding import hold
-    from jury_actors.messages import Docket, Job
+    from jury_actors.driver import hold
+    from jury_actors.messages import Job, RunContext
     from jury_judge.cli.holding import in_court, open_for_writing
     from jury_judge.cli.live import told_live
     from jury_judge.cli.terminal import WritingLine, note
@@ -178,7 +180,7 @@ def _hold(
 
     async def work(court: "Court", _stopping: asyncio.Event) -> None:
         # Nothing is opened any more, so that the job carries no case.
-        job = Job(fork.debate_id, b"", Docket(fork.debate_id, fork.resolved, watched=True))
+        job = Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True))
         async with told_live(store, fork.debate_id, note, kept), court() as port:
             ended.extend([one async for one in hold(port, iter([job]), concurrency=1, heard=writing.take)])
 

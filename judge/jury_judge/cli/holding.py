@@ -17,15 +17,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_actors.court import CourtPlan, in_process_court
+from jury_actors.driver import CoordinatorPort
+from jury_actors.effects import Effects
 from jury_actors.errors import ClusterLost, Halted
-from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Finished
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import SIMULATED, check_models, keys_sent
-from jury_actors.sources import Sources
+from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_judge.allowance import Allowance
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
@@ -84,7 +84,7 @@ def seal_with(key_file: Path | None, last_file: Path | None, every: float, store
     from jury_store.seals.sealer import Sealer
 
     key, last = signer(key_file, last_file, sealed=lambda: store.latest_seal() is not None)
-    return Sealing(Sealer(store, key, Sources().clock, last), every, note)
+    return Sealing(Sealer(store, key, Effects().clock, last), every, note)
 
 
 def warn_of_models(loaded: LoadedPanel, *, on_cluster: bool = False) -> None:
@@ -137,7 +137,7 @@ def hold_run(
     run: Run,
     surveyed: Survey,
     store: EventStore,
-    plan: CourtPlan,
+    plan: RuntimeConfig,
     *,
     in_process: bool,
     ray_address: str | None,
@@ -259,7 +259,7 @@ class _Counting:
 
 
 def in_court(
-    plan: CourtPlan,
+    plan: RuntimeConfig,
     work: Callable[[Court, asyncio.Event], Coroutine[Any, Any, None]],
     *,
     in_process: bool,
@@ -301,14 +301,14 @@ def in_court(
     return interrupted
 
 
-def _court(plan: CourtPlan, *, in_process: bool) -> Court:
+def _court(plan: RuntimeConfig, *, in_process: bool) -> Court:
     if in_process:
-        return lambda: in_process_court(plan, lambda: open_for_writing(plan), say=_say)
+        return lambda: in_process_runtime(plan, lambda: open_for_writing(plan), say=_say)
 
     def on_ray() -> AbstractAsyncContextManager[CoordinatorPort]:
-        from jury_actors.ray_court import ray_court
+        from jury_actors.ray_runtime import ray_runtime
 
-        return ray_court(plan, say=_say)
+        return ray_runtime(plan, say=_say)
 
     return on_ray
 
@@ -336,7 +336,7 @@ def held_alone(store_url: str, run_id: str) -> Iterator[None]:
             lock.release()
 
 
-def open_for_writing(plan: CourtPlan) -> EventStore:
+def open_for_writing(plan: RuntimeConfig) -> EventStore:
     """The plan's store; another writer of it is waited for, and told of.
 
     Raises:

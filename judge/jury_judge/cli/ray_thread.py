@@ -36,14 +36,14 @@ def ray_started(address: str | None, *, open_cluster: bool) -> Iterator[None]:
     thread = ThreadPoolExecutor(1)
 
     def start() -> None:
-        from jury_actors import ray_court
+        from jury_actors import ray_runtime
 
-        ray_court.start_ray(address, open_cluster=open_cluster)
+        ray_runtime.start_ray(address, open_cluster=open_cluster)
 
     def stop() -> None:
-        from jury_actors import ray_court
+        from jury_actors import ray_runtime
 
-        ray_court.stop_ray()
+        ray_runtime.stop_ray()
 
     try:
         try:

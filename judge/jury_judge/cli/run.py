@@ -178,7 +178,7 @@ def _run(
     replicas: int,
     simulate: dict[str, str],
 ) -> int:
-    from jury_actors.court import CourtPlan
+    from jury_actors.runtime import RuntimeConfig
     from jury_judge.budgets import ceiling, check_priced
     from jury_judge.cli.dry_run import tell
     from jury_judge.cli.holding import hold_run, open_surveyed, seal_with, warn_of_models
@@ -211,7 +211,7 @@ def _run(
         concurrency=concurrency,
         adopt=read_keys(adopt),
     )
-    plan = CourtPlan(
+    plan = RuntimeConfig(
         loaded.panel,
         settings.store_url,
         run.run_id,

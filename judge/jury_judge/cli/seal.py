@@ -60,7 +60,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     Where nothing is new the latest note is printed again. A log that does not begin with what this key signed last is
     refused (exit code 5).
     """
-    from jury_actors.sources import Sources
+    from jury_actors.effects import Effects
     from jury_judge.cli.seal_files import signer
     from jury_judge.cli.seal_reading import print_note
     from jury_judge.cli.terminal import note
@@ -70,7 +70,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
     store = open_store(resolved_store(store_url), write=True, run="seal")
     try:
         key, last = signer(key_file, seal_last, sealed=lambda: store.latest_seal() is not None)
-        made = Sealer(store, key, Sources().clock, last).next()
+        made = Sealer(store, key, Effects().clock, last).next()
         if made is not None:
             store.keep_seal(made)
         latest = store.latest_seal()

@@ -35,7 +35,7 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
     URL is the witness's submission prefix. A witness that saw a log which this one does not begin with refuses (exit
     code 5). Prints the cosigned note, to be kept elsewhere.
     """
-    from jury_actors.sources import Sources
+    from jury_actors.effects import Effects
     from jury_judge.attesting import ask_witness
     from jury_judge.cli.seal_files import read_witnesses
     from jury_judge.cli.seal_reading import all_there, hashes, print_note, seal_of
@@ -56,7 +56,7 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
             keys,
         )
         for one in cosigned:
-            store.keep_attestation(Attestation(seal.tree_size, COSIGNATURE, one.line, Sources().clock()))
+            store.keep_attestation(Attestation(seal.tree_size, COSIGNATURE, one.line, Effects().clock()))
         print_note(seal, store.attestations())
     finally:
         store.close()
@@ -81,7 +81,7 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
 
     Prints when that was. The stamp is over the note as jury seal now printed it, without cosignatures.
     """
-    from jury_actors.sources import Sources
+    from jury_actors.effects import Effects
     from jury_judge.attesting import ask_authority
     from jury_judge.cli.seal_files import read_authorities
     from jury_judge.cli.seal_reading import seal_of
@@ -94,7 +94,7 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
     try:
         seal = seal_of(store, None)
         answer, stamp = ask_authority(url, seal.note, authorities)
-        store.keep_attestation(Attestation(seal.tree_size, TIMESTAMP, answer, Sources().clock()))
+        store.keep_attestation(Attestation(seal.tree_size, TIMESTAMP, answer, Effects().clock()))
     finally:
         store.close()
     print(stamp.at.isoformat())

@@ -16,8 +16,7 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from jury_actors.court import CourtPlan
-from jury_actors.holding import CoordinatorPort
+from jury_actors.driver import CoordinatorPort
 from jury_actors.notices import Say, unheard
 from jury_actors.ray_actors import (
     BUDGET,
@@ -30,11 +29,12 @@ from jury_actors.ray_actors import (
     LimiterActor,
 )
 from jury_actors.ray_head import HeadWatchedPort
-from jury_actors.ray_ports import RayClerkPort, RayCoordinatorPort
 from jury_actors.ray_processes import end_own_processes
+from jury_actors.ray_proxy import RayClerkPort, RayCoordinatorPort
 from jury_actors.ray_watch import RayWatch, Watched
+from jury_actors.runtime import RuntimeConfig
 
-__all__ = ["ray_court", "start_ray", "stop_ray"]
+__all__ = ["ray_runtime", "start_ray", "stop_ray"]
 
 _PATIENCE = 2.0
 _PATIENCE_WITH_OTHERS = 15.0
@@ -42,7 +42,7 @@ _PATIENCE_WITH_OTHERS = 15.0
 
 
 @asynccontextmanager
-async def ray_court(plan: CourtPlan, *, say: Say = unheard) -> AsyncIterator[CoordinatorPort]:
+async def ray_runtime(plan: RuntimeConfig, *, say: Say = unheard) -> AsyncIterator[CoordinatorPort]:
     """Actors for one run, in a namespace of their own; they end with it. Ray must be started.
 
     `say` takes a line for the person when an actor dies or has something to tell. One that dies again and again ends

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from math import isfinite
 from typing import NamedTuple
 
-from jury_actors.admission.claim import Claim, Holder, Settlement
-from jury_actors.admission.pace import InFlight, MinuteWindow, Taken
+from jury_actors.admission.permit import Holder, PermitRequest, Settlement
+from jury_actors.admission.rate_window import InFlight, MinuteWindow, Taken
 from jury_actors.backoff import Backoff
 from jury_actors.providers.endpoints import Limits
 from jury_events.outcome import CallOutcome
@@ -23,7 +23,7 @@ _LATEST_WEIGHS = 0.1
 class Permit(NamedTuple):
     """A call under way, with what was counted for it."""
 
-    claim: Claim
+    claim: PermitRequest
     began: float
     request: Taken
     tokens: Taken
@@ -44,7 +44,7 @@ class Lane:
         self._in_flight = InFlight(limits.in_flight)
         self._requests = MinuteWindow(limits.requests_per_minute)
         self._tokens = MinuteWindow(limits.tokens_per_minute)
-        self._queues: dict[str, deque[tuple[Holder, Claim]]] = {}
+        self._queues: dict[str, deque[tuple[Holder, PermitRequest]]] = {}
         self._turns: deque[str] = deque()
         self._output = _FIRST_OUTPUT
         self._cooling_since = float("-inf")
@@ -68,7 +68,7 @@ class Lane:
         self._requests.limit = _stricter(self._requests.limit, limits.requests_per_minute)
         self._tokens.limit = _stricter(self._tokens.limit, limits.tokens_per_minute)
 
-    def wait_for(self, holder: Holder, claim: Claim) -> None:
+    def wait_for(self, holder: Holder, claim: PermitRequest) -> None:
         """Queue up."""
         queue = self._queues.get(claim.run)
         if queue is None:
@@ -76,7 +76,7 @@ class Lane:
             self._turns.append(claim.run)
         queue.append((holder, claim))
 
-    def leave(self, holder: Holder, claim: Claim) -> None:
+    def leave(self, holder: Holder, claim: PermitRequest) -> None:
         """Give up a place in the queue."""
         queue = self._queues[claim.run]
         queue.remove((holder, claim))
@@ -84,7 +84,7 @@ class Lane:
             del self._queues[claim.run]
             self._turns.remove(claim.run)
 
-    def begin(self, claim: Claim, now: float) -> Permit:
+    def begin(self, claim: PermitRequest, now: float) -> Permit:
         """Count a call that begins."""
         self._in_flight.running += 1
         return Permit(claim, now, self._requests.take(1), self._tokens.take(self._likely(claim)))
@@ -136,7 +136,7 @@ class Lane:
         wait = self._backoff.delay(self._overloads + 1, jitter=self._jitter(), retry_after=retry_after)
         self._cool_at = max(self._cool_at, now + wait)
 
-    def _likely(self, claim: Claim) -> int:
+    def _likely(self, claim: PermitRequest) -> int:
         return claim.input_tokens + int(self._output)
 
 

@@ -4,11 +4,11 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from jury_actors.holding import MAX_BYTES, CoordinatorLost, hold
-from jury_actors.messages import Delivery, Docket, Finished, Job
+from jury_actors.driver import MAX_BYTES, CoordinatorLost, hold
+from jury_actors.messages import Delivery, Finished, Job, RunContext
 from jury_debate.panel_spec import PanelSpec, resolve
 
-DOCKET = Docket("r", resolve(PanelSpec()))
+DOCKET = RunContext("r", resolve(PanelSpec()))
 
 
 class ScriptedCoordinator:

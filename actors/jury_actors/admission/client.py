@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from jury_actors.admission.claim import Back, Claim, Sent, Settlement, Want
-from jury_actors.admission.desk import DeskPort, Message
+from jury_actors.admission.permit import Acquire, Departed, PermitRequest, Release, Settlement
+from jury_actors.admission.service import AdmissionInterface, Message
 from jury_actors.errors import Halted
 
 
@@ -26,7 +26,7 @@ class Permit:
         self.leave = leave
 
 
-class DeskLink:
+class AdmissionClient:
     """One client of a desk. When the desk dies, the next one is told everything that waits or is in use.
 
     Args:
@@ -34,12 +34,12 @@ class DeskLink:
         client: a name that no other client has.
     """
 
-    def __init__(self, port: DeskPort, client: str) -> None:
+    def __init__(self, port: AdmissionInterface, client: str) -> None:
         self._port = port
         self._client = client
         self._last = 0
-        self._waiting: dict[int, tuple[Claim, asyncio.Future[None]]] = {}
-        self._used: dict[int, Claim] = {}
+        self._waiting: dict[int, tuple[PermitRequest, asyncio.Future[None]]] = {}
+        self._used: dict[int, PermitRequest] = {}
         self._sent: set[int] = set()
         self._messages: list[Message] = []
         self._filled = asyncio.Event()
@@ -47,7 +47,7 @@ class DeskLink:
         self._tasks = [asyncio.create_task(self._send()), asyncio.create_task(self._receive())]
 
     @asynccontextmanager
-    async def permit(self, claim: Claim) -> AsyncIterator[Permit]:
+    async def permit(self, claim: PermitRequest) -> AsyncIterator[Permit]:
         """Wait until the call may be made; on leaving, it is given back with its settlement.
 
         Raises:
@@ -59,7 +59,7 @@ class DeskLink:
         number = self._last
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[number] = (claim, future)
-        self._tell(Want(number, claim))
+        self._tell(Acquire(number, claim))
         permit = Permit(partial(self._leave, number, claim))
         try:
             await future
@@ -68,7 +68,7 @@ class DeskLink:
             self._waiting.pop(number, None)
             self._used.pop(number, None)
             self._sent.discard(number)
-            self._tell(Back(number, permit.settlement))
+            self._tell(Release(number, permit.settlement))
 
     def refuse(self, provider: str, problem: Halted) -> None:
         """Nothing that waits for this provider has to wait any more."""
@@ -82,11 +82,11 @@ class DeskLink:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _leave(self, number: int, claim: Claim) -> None:
+    def _leave(self, number: int, claim: PermitRequest) -> None:
         limits = claim.limits
         if limits.requests_per_minute is not None or limits.tokens_per_minute is not None:
             self._sent.add(number)
-            self._tell(Sent(number))
+            self._tell(Departed(number))
 
     def _tell(self, message: Message) -> None:
         self._messages.append(message)
@@ -102,7 +102,7 @@ class DeskLink:
             except DeskLost:
                 self._tell_all()
                 # Whether these arrived is not known; a desk that does not know the number passes over them.
-                self._messages += [message for message in messages if isinstance(message, Back)]
+                self._messages += [message for message in messages if isinstance(message, Release)]
             except Exception as error:  # noqa: BLE001  (everyone who waits gets it)
                 self._break(error)
 
@@ -133,10 +133,10 @@ class DeskLink:
 
     def _tell_all(self) -> None:
         """To a desk that knows nothing; one that knows some of it takes the rest."""
-        backs = [message for message in self._messages if isinstance(message, Back)]
-        self._messages = [Want(number, claim, held=True) for number, claim in self._used.items()]
-        self._messages += map(Sent, self._sent)
-        self._messages += [Want(number, claim) for number, (claim, _) in self._waiting.items()]
+        backs = [message for message in self._messages if isinstance(message, Release)]
+        self._messages = [Acquire(number, claim, held=True) for number, claim in self._used.items()]
+        self._messages += map(Departed, self._sent)
+        self._messages += [Acquire(number, claim) for number, (claim, _) in self._waiting.items()]
         self._messages += backs
         self._filled.set()
 

@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NoReturn, Protocol
 
-from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
+from jury_actors.clerk import ClerkClient, ClerkInterface, Recollection
+from jury_actors.effects import Effects
 from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
-from jury_actors.juror_link import JurorLink
-from jury_actors.messages import Ask, Finished, Job, Told
-from jury_actors.sources import Sources
+from jury_actors.juror_client import JurorClient
+from jury_actors.messages import Finished, Job, StepRequest, StepResult
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
@@ -33,28 +33,28 @@ class Bench(Protocol):
     """What a sitting needs of its coordinator."""
 
     epoch: int
-    clerk: ClerkPort
-    writer: ClerkLink
-    sources: Sources
+    clerk: ClerkInterface
+    writer: ClerkClient
+    sources: Effects
 
-    def link(self, debate_id: str, juror_id: str | None) -> JurorLink:
+    def link(self, debate_id: str, juror_id: str | None) -> JurorClient:
         """The juror that does the steps of a seat (None: the final judge) in a debate: always the same one."""
         ...
 
     @property
-    def links(self) -> Iterable[JurorLink]:
+    def links(self) -> Iterable[JurorClient]:
         """Every juror."""
         ...
 
 
-class Sitting:
+class DebateProcess:
     """Holds one debate. Everything that reaches it from outside goes through its inbox, one thing at a time."""
 
     def __init__(self, bench: Bench, job: Job) -> None:
         self._bench = bench
         self._job = job
         self._pen = PartPen(lambda: bench.sources.entropy(SALT_BYTES))
-        self._inbox: deque[Told | list[str]] = deque()
+        self._inbox: deque[StepResult | list[str]] = deque()
         self._filled = asyncio.Event()
         self._asked: set[str] = set()
         self._out: set[str] = set()
@@ -63,7 +63,7 @@ class Sitting:
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
         self._debate: Debate
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: StepResult) -> None:
         """A juror says what a step came to."""
         self._inbox.append(told)
         self._filled.set()
@@ -238,7 +238,7 @@ class Sitting:
         refs += [] if case is None else [case.part]
         texts = {ref: self._pen.content(ref) for ref in link.unsent(self._job.debate_id, refs)}
         watched = step.juror_id is None and self._job.docket.watched
-        link.ask(Ask(assignment, texts, case, prior, watched, again=step.id in self._again))
+        link.ask(StepRequest(assignment, texts, case, prior, watched, again=step.id in self._again))
 
     async def _hear(self) -> None:
         """Wait until something arrives, and take all that did."""
@@ -247,7 +247,7 @@ class Sitting:
             await self._filled.wait()
         while self._inbox:
             message = self._inbox.popleft()
-            if isinstance(message, Told):
+            if isinstance(message, StepResult):
                 self._out.discard(message.step_id)
             if isinstance(message, list) and self._halted is not None:
                 self._out.difference_update(message)

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from jury_actors.admission.claim import Back, Granted, Sent, Want
+from jury_actors.admission.permit import Acquire, Departed, Granted, Release
+from jury_actors.mailbox import Outbox
 from jury_actors.messages import Delivery
-from jury_actors.outbox import Outbox
 
 BEAT = 5.0
 """Seconds that a poll stays open at most: a client that lives is heard of that often."""
@@ -22,22 +22,22 @@ _BATCH = 40
 """Grants in one delivery: those who wait elsewhere are not kept from theirs by one client's many."""
 
 
-Message = Want | Sent | Back
+Message = Acquire | Departed | Release
 """What a client tells a desk."""
 
 
 class Rule(Protocol):
     """What decides on claims: see `Limiter` and `Budget`."""
 
-    def want(self, client: str, want: Want, now: float) -> None:
+    def want(self, client: str, want: Acquire, now: float) -> None:
         """A call is about to be made."""
         ...
 
-    def sent(self, client: str, sent: Sent, now: float) -> None:
+    def sent(self, client: str, sent: Departed, now: float) -> None:
         """A call that was granted is being made."""
         ...
 
-    def back(self, client: str, back: Back, now: float) -> None:
+    def back(self, client: str, back: Release, now: float) -> None:
         """A call is over, or will not be made."""
         ...
 
@@ -54,7 +54,7 @@ class Rule(Protocol):
         ...
 
 
-class DeskPort(Protocol):
+class AdmissionInterface(Protocol):
     """What a desk does for a client, wherever it lives."""
 
     async def submit(self, client: str, messages: Sequence[Message]) -> None:
@@ -104,14 +104,14 @@ class Desk:
         self._timer: asyncio.TimerHandle | None = None
 
     async def submit(self, client: str, messages: Sequence[Message]) -> None:
-        """See `DeskPort`."""
+        """See `AdmissionInterface`."""
         it, now = self._client(client), self._clock()
         for message in messages:
-            if isinstance(message, Back):
+            if isinstance(message, Release):
                 if message.number in it.known:
                     it.known.discard(message.number)
                     self._rule.back(client, message, now)
-            elif isinstance(message, Sent):
+            elif isinstance(message, Departed):
                 self._rule.sent(client, message, now)
             elif message.number not in it.known:
                 it.known.add(message.number)
@@ -119,7 +119,7 @@ class Desk:
         self._decide()
 
     async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
-        """See `DeskPort`."""
+        """See `AdmissionInterface`."""
         it = self._client(client)
         try:
             return await asyncio.wait_for(it.outbox.poll(life, ack), self._beat)

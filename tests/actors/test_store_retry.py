@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.clerk import Clerk, ClerkLink
-from jury_actors.patience import Patience
+from jury_actors.clerk import Clerk, ClerkClient
+from jury_actors.store_retry import StoreRetry
 from jury_events.envelope import StoredEvent
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
@@ -27,8 +27,8 @@ class Outage:
         self.now = 0.0
         self.said: list[str] = []
 
-    def patience(self, seconds: float) -> Patience:
-        return Patience(seconds, self.said.append, clock=lambda: self.now, tries=AT_ONCE)
+    def patience(self, seconds: float) -> StoreRetry:
+        return StoreRetry(seconds, self.said.append, clock=lambda: self.now, tries=AT_ONCE)
 
     async def attempt(self) -> str:
         self.now += 1
@@ -108,7 +108,7 @@ async def test_a_store_that_fails_again_while_a_commit_in_doubt_is_looked_up_is_
 
     monkeypatch.setattr(store, "append", doubtful)
     monkeypatch.setattr(store, "read_stream", looked_up)
-    clerk = Clerk(store, Patience(60, tries=AT_ONCE))
+    clerk = Clerk(store, StoreRetry(60, tries=AT_ONCE))
     script = DebateScript("d")
     answers = await clerk.record([Append(script.calls, (script.exchange(1),))])
     clerk.close()
@@ -133,7 +133,7 @@ async def test_a_commit_in_doubt_is_no_repeat_when_it_is_sent_again(
         raise StoreFailed("the connection was lost during the commit")
 
     monkeypatch.setattr(store, "append", doubtful)
-    clerk = Clerk(store, Patience(60, tries=AT_ONCE))
+    clerk = Clerk(store, StoreRetry(60, tries=AT_ONCE))
     script = DebateScript("d")
     answers = await clerk.record([Append(script.calls, (script.exchange(1),))])
     events = len(store.read_stream(script.calls))
@@ -147,7 +147,7 @@ async def test_a_commit_in_doubt_is_no_repeat_when_it_is_sent_again(
 async def test_no_call_is_made_while_more_waits_to_be_stored_than_may() -> None:
     clerk = HeldClerk()
     clerk.open.clear()
-    link = ClerkLink(clerk, most=100)
+    link = ClerkClient(clerk, most=100)
     script = DebateScript("d")
     appending = asyncio.create_task(link.append(Append(script.calls, (script.exchange(answer=b"x" * 1000),))))
     await until(lambda: clerk.batches)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from jury_actors.clerk import Clerk, ClerkLink
+from jury_actors.clerk import Clerk, ClerkClient
 from jury_store.errors import Mismatch, StoreClosed, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
 from jury_store.memory import MemoryEventStore
@@ -19,23 +19,23 @@ def a_call(number: int, size: int = 0) -> Append:
     return Append(script.calls, (script.exchange(answer="x" * size),))
 
 
-async def appended(link: ClerkLink, *appends: Append) -> list[Appended | BaseException]:
+async def appended(link: ClerkClient, *appends: Append) -> list[Appended | BaseException]:
     return await asyncio.gather(*(link.append(append) for append in appends), return_exceptions=True)
 
 
 async def test_an_append_returns_what_the_store_answered() -> None:
-    assert await ClerkLink(HeldClerk()).append(a_call(1)) == Appended("calls/d1", 1, 0)
+    assert await ClerkClient(HeldClerk()).append(a_call(1)) == Appended("calls/d1", 1, 0)
 
 
 async def test_appends_of_tasks_that_are_ready_together_travel_in_one_batch() -> None:
     clerk = HeldClerk()
-    await appended(ClerkLink(clerk), *(a_call(number) for number in range(20)))
+    await appended(ClerkClient(clerk), *(a_call(number) for number in range(20)))
 
     assert [20] == [len(batch) for batch in clerk.batches]
 
 
 async def test_each_task_gets_its_own_answer() -> None:
-    answers = await appended(ClerkLink(HeldClerk()), *(a_call(number) for number in range(5)))
+    answers = await appended(ClerkClient(HeldClerk()), *(a_call(number) for number in range(5)))
 
     assert [f"calls/d{number}" for number in range(5)] == [answer.stream for answer in answers]  # type: ignore[union-attr]
 
@@ -43,7 +43,7 @@ async def test_each_task_gets_its_own_answer() -> None:
 @pytest.mark.parametrize("in_flight", [1, 2])
 async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_left_waiting(in_flight: int) -> None:
     clerk = HeldClerk()
-    link = ClerkLink(clerk, in_flight=in_flight)
+    link = ClerkClient(clerk, in_flight=in_flight)
 
     async def one_after_another(first: int) -> None:
         for number in range(first, first + 5):
@@ -58,7 +58,7 @@ async def test_tasks_that_append_again_as_soon_as_they_are_answered_are_never_le
 async def test_nothing_is_answered_before_the_clerk_answered() -> None:
     clerk = HeldClerk()
     clerk.open.clear()
-    task = asyncio.create_task(ClerkLink(clerk).append(a_call(1)))
+    task = asyncio.create_task(ClerkClient(clerk).append(a_call(1)))
     await until(lambda: clerk.batches)
     before = task.done()
     clerk.open.set()
@@ -69,21 +69,21 @@ async def test_nothing_is_answered_before_the_clerk_answered() -> None:
 
 async def test_a_batch_holds_at_most_500_appends() -> None:
     clerk = HeldClerk()
-    await appended(ClerkLink(clerk, in_flight=1), *(a_call(number) for number in range(501)))
+    await appended(ClerkClient(clerk, in_flight=1), *(a_call(number) for number in range(501)))
 
     assert [500, 1] == [len(batch) for batch in clerk.batches]
 
 
 async def test_a_batch_ends_once_it_holds_a_mebibyte() -> None:
     clerk = HeldClerk()
-    await appended(ClerkLink(clerk, in_flight=1), *(a_call(number, 400_000) for number in range(6)))
+    await appended(ClerkClient(clerk, in_flight=1), *(a_call(number, 400_000) for number in range(6)))
 
     assert [3, 3] == [len(batch) for batch in clerk.batches]
 
 
 async def test_an_append_larger_than_a_batch_still_goes() -> None:
     clerk = HeldClerk()
-    answers = await appended(ClerkLink(clerk), a_call(1, 3_000_000), a_call(2))
+    answers = await appended(ClerkClient(clerk), a_call(1, 3_000_000), a_call(2))
 
     assert [1, 1] == [len(batch) for batch in clerk.batches]
     assert not any(isinstance(answer, BaseException) for answer in answers)
@@ -92,7 +92,7 @@ async def test_an_append_larger_than_a_batch_still_goes() -> None:
 async def test_while_batches_are_on_their_way_the_rest_waits_for_each_other() -> None:
     clerk = HeldClerk()
     clerk.open.clear()
-    link = ClerkLink(clerk, in_flight=1)
+    link = ClerkClient(clerk, in_flight=1)
     tasks = [asyncio.create_task(link.append(a_call(0)))]
     await until(lambda: clerk.batches)
     tasks += [asyncio.create_task(link.append(a_call(number))) for number in range(1, 6)]
@@ -106,7 +106,7 @@ async def test_while_batches_are_on_their_way_the_rest_waits_for_each_other() ->
 async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
     script = DebateScript("d1")
     clerk = HeldClerk()
-    link = ClerkLink(clerk)
+    link = ClerkClient(clerk)
     await link.append(Append(script.calls, (script.exchange(answer="first"),)))
     answers = await appended(link, a_call(2), Append(script.calls, (script.exchange(answer="second"),)), a_call(3))
 
@@ -116,7 +116,7 @@ async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
 async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_later_one() -> None:
     clerk = HeldClerk()
     clerk.failure = StoreFailed("disk full")
-    link = ClerkLink(clerk)
+    link = ClerkClient(clerk)
     failed = await appended(link, a_call(1), a_call(2))
     clerk.failure = None
     later = await appended(link, a_call(3))
@@ -128,7 +128,7 @@ async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_lat
 async def test_a_task_that_was_cancelled_does_not_hold_up_the_others() -> None:
     clerk = HeldClerk()
     clerk.open.clear()
-    link = ClerkLink(clerk)
+    link = ClerkClient(clerk)
     gone, stays = (asyncio.create_task(link.append(a_call(number))) for number in (1, 2))
     await until(lambda: clerk.batches)
     gone.cancel()

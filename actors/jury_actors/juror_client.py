@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from jury_actors.backoff import Backoff
-from jury_actors.messages import Ask, Chunk, Delivery, Told
+from jury_actors.messages import Chunk, Delivery, StepRequest, StepResult
 
 _BATCH_BYTES = 1024 * 1024
 _BATCH_ITEMS = 500
@@ -14,14 +14,14 @@ _AWAY = Backoff(base=0.1, cap=5.0)
 """Seconds between looks whether a juror is back; they grow as long as it answers nothing."""
 
 
-class JurorPort(Protocol):
+class JurorInterface(Protocol):
     """What a juror does for the coordinator, wherever it lives."""
 
-    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
         """Take steps to do; forget the debates in `release`."""
         ...
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
+    async def poll(self, life: str, ack: int) -> Delivery[StepResult | Chunk]:
         """What steps came to, after those acknowledged, and what is being written of those that are watched."""
         ...
 
@@ -30,7 +30,7 @@ class JurorLost(Exception):
     """The juror's process died; whatever it was doing is not known."""
 
 
-class JurorLink:
+class JurorClient:
     """One juror as the coordinator sees it.
 
     Args:
@@ -45,8 +45,8 @@ class JurorLink:
 
     def __init__(
         self,
-        port: JurorPort,
-        deliver: Callable[[Told], None],
+        port: JurorInterface,
+        deliver: Callable[[StepResult], None],
         lost: Callable[[list[tuple[str, str]]], None],
         heard: Callable[[Chunk], None] = lambda _chunk: None,
         *,
@@ -58,7 +58,7 @@ class JurorLink:
         self._lost = lost
         self._heard = heard
         self._linger = linger
-        self._asks: list[Ask] = []
+        self._asks: list[StepRequest] = []
         self._release: list[str] = []
         self._filled = asyncio.Event()
         self._away = away
@@ -81,10 +81,10 @@ class JurorLink:
         """No text of the debate counts as sent any more."""
         self._sent.pop(debate_id, None)
 
-    def ask(self, ask: Ask) -> None:
+    def ask(self, ask: StepRequest) -> None:
         """Send a step on its way."""
         if self._broken is not None:
-            self._deliver(Told(ask.assignment.debate_id, ask.assignment.step.id, None, self._broken))
+            self._deliver(StepResult(ask.assignment.debate_id, ask.assignment.step.id, None, self._broken))
             return
         self._asks.append(ask)
         self._out.add((ask.assignment.debate_id, ask.assignment.step.id))
@@ -120,7 +120,7 @@ class JurorLink:
             except Exception as error:  # noqa: BLE001  (a juror that cannot come back fails its debates, not the rest)
                 self._break(error)
 
-    def _take(self) -> tuple[list[Ask], list[str]]:
+    def _take(self) -> tuple[list[StepRequest], list[str]]:
         size = count = 0
         for ask in self._asks[:_BATCH_ITEMS]:
             size += ask.size
@@ -173,7 +173,7 @@ class JurorLink:
         """Nobody takes over: whatever this juror was to do has that problem, now and from now on."""
         self._broken = error
         for debate_id, step_id in sorted(self._out):
-            self._deliver(Told(debate_id, step_id, None, error))
+            self._deliver(StepResult(debate_id, step_id, None, error))
         self._out.clear()
         self._asks.clear()
 

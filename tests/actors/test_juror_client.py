@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.juror_link import JurorLink, JurorLost
-from jury_actors.messages import Ask, Delivery, Told
+from jury_actors.juror_client import JurorClient, JurorLost
+from jury_actors.messages import Delivery, StepRequest, StepResult
 from support.jurors import Asking
 from support.waiting import until
 
@@ -18,18 +18,18 @@ class ScriptedJuror:
 
     def __init__(self) -> None:
         self.life = 1
-        self.asked: list[list[Ask]] = []
+        self.asked: list[list[StepRequest]] = []
         self.released: list[str] = []
         self.acks: list[tuple[str, int]] = []
         self.refuses: Exception | None = None
         self.refused = 0
         self.open = asyncio.Event()
         self.open.set()
-        self._polls: deque[asyncio.Future[Delivery[Told]]] = deque()
-        self._told: list[Told] = []
+        self._polls: deque[asyncio.Future[Delivery[StepResult]]] = deque()
+        self._told: list[StepResult] = []
         self._poll_asked = asyncio.Event()
 
-    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
+    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
         await self.open.wait()
         if self.refuses is not None:
             self.refused += 1
@@ -38,14 +38,14 @@ class ScriptedJuror:
             self.asked.append(list(asks))
         self.released += release
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told]:
+    async def poll(self, life: str, ack: int) -> Delivery[StepResult]:
         self.acks.append((life, ack))
-        future: asyncio.Future[Delivery[Told]] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Delivery[StepResult]] = asyncio.get_running_loop().create_future()
         self._polls.append(future)
         self._poll_asked.set()
         return await future
 
-    async def tell(self, *told: Told) -> None:
+    async def tell(self, *told: StepResult) -> None:
         """Answer the open poll, in the present life."""
         self._told += told
         await self._answer(lambda poll: poll.set_result(Delivery(str(self.life), len(self._told), list(told))))
@@ -60,7 +60,7 @@ class ScriptedJuror:
         self.life += 1
         await self._answer(lambda poll: poll.set_result(Delivery(str(self.life), 0, [])))
 
-    async def _answer(self, give: Callable[[asyncio.Future[Delivery[Told]]], None]) -> None:
+    async def _answer(self, give: Callable[[asyncio.Future[Delivery[StepResult]]], None]) -> None:
         while not self._polls:
             self._poll_asked.clear()
             await self._poll_asked.wait()
@@ -72,12 +72,12 @@ class Linked:
 
     def __init__(self) -> None:
         self.juror = ScriptedJuror()
-        self.told: list[Told] = []
+        self.told: list[StepResult] = []
         self.lost: list[list[tuple[str, str]]] = []
         self._something = asyncio.Event()
-        self.link = JurorLink(self.juror, self._deliver, self._lost, away=Backoff(base=0.0))
+        self.link = JurorClient(self.juror, self._deliver, self._lost, away=Backoff(base=0.0))
 
-    def _deliver(self, told: Told) -> None:
+    def _deliver(self, told: StepResult) -> None:
         self.told.append(told)
         self._something.set()
 
@@ -93,16 +93,16 @@ async def linked() -> AsyncIterator[Linked]:
     await linked.link.close()
 
 
-def an_ask(debate_id: str = "d1", juror_id: str = "gpt", text: bytes = b"x") -> Ask:
+def an_ask(debate_id: str = "d1", juror_id: str = "gpt", text: bytes = b"x") -> StepRequest:
     ask = Asking().ask(juror_id)
     return ask._replace(assignment=ask.assignment._replace(debate_id=debate_id), texts={"ref": text})
 
 
-def outcome_of(debate_id: str = "d1", step_id: str = "initial/gpt") -> Told:
-    return Told(debate_id, step_id, None)
+def outcome_of(debate_id: str = "d1", step_id: str = "initial/gpt") -> StepResult:
+    return StepResult(debate_id, step_id, None)
 
 
-def ids(batches: list[list[Ask]]) -> list[list[str]]:
+def ids(batches: list[list[StepRequest]]) -> list[list[str]]:
     return [[ask.assignment.debate_id for ask in batch] for batch in batches]
 
 

@@ -17,7 +17,7 @@ STORE_PATIENCE = 60.0
 _TRIES = Backoff(base=0.1, cap=2.0)
 
 
-class Patience:
+class StoreRetry:
     """Tries again what a store failed at, for so long after it first failed. All users share one outage.
 
     Args:

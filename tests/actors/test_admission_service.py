@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack
 import pytest
 
 from jury_actors.admission.budget import Budget, Ceiling
-from jury_actors.admission.claim import Back, Granted, Settlement, Want
-from jury_actors.admission.desk import Desk
-from jury_actors.admission.desk_link import DeskLink, DeskLost
+from jury_actors.admission.client import AdmissionClient, DeskLost
 from jury_actors.admission.limiter import Limiter
+from jury_actors.admission.permit import Acquire, Granted, Release, Settlement
+from jury_actors.admission.service import Desk
 from jury_actors.errors import Halted
 from jury_actors.messages import Delivery
 from jury_actors.providers.endpoints import Limits
@@ -27,14 +27,14 @@ class Line:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.lost = asyncio.Event()
-        self.submitted: list[Sequence[Want | Back]] = []
+        self.submitted: list[Sequence[Acquire | Release]] = []
 
     def replace(self, desk: Desk) -> None:
         self.desk = desk
         self.lost.set()
         self.lost = asyncio.Event()
 
-    async def submit(self, client: str, messages: Sequence[Want | Back]) -> None:
+    async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
         self.submitted.append(messages)
         await self.desk.submit(client, messages)
 
@@ -50,11 +50,11 @@ class Line:
 
 
 @pytest.fixture
-async def link() -> AsyncIterator[Callable[..., DeskLink]]:
-    made: list[DeskLink] = []
+async def link() -> AsyncIterator[Callable[..., AdmissionClient]]:
+    made: list[AdmissionClient] = []
 
-    def make(port: Line, client: str = "c") -> DeskLink:
-        made.append(DeskLink(port, client))
+    def make(port: Line, client: str = "c") -> AdmissionClient:
+        made.append(AdmissionClient(port, client))
         return made[-1]
 
     yield make
@@ -62,10 +62,10 @@ async def link() -> AsyncIterator[Callable[..., DeskLink]]:
         await one.close()
 
 
-MakeLink = Callable[..., DeskLink]
+MakeLink = Callable[..., AdmissionClient]
 
 
-async def hold(it: DeskLink, began: list[str], name: str, end: asyncio.Event, claim=ONE) -> None:
+async def hold(it: AdmissionClient, began: list[str], name: str, end: asyncio.Event, claim=ONE) -> None:
     async with it.permit(claim) as permit:
         began.append(name)
         await end.wait()
@@ -121,14 +121,14 @@ async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(
         await asyncio.gather(first, waiting)
 
     assert (1, ["a"]) == one_runs
-    assert [(1, True), (2, False)] == [(one.number, one.held) for one in line.submitted[2] if isinstance(one, Want)]
+    assert [(1, True), (2, False)] == [(one.number, one.held) for one in line.submitted[2] if isinstance(one, Acquire)]
     assert ["a", "b"] == began
 
 
 async def test_a_client_that_is_not_heard_of_any_more_gives_back_what_it_held(link: MakeLink):
     now = 0.0
     desk = Desk(Limiter(), "1", clock=lambda: now, beat=0.01)
-    await desk.submit("dead", [Want(1, ONE), Want(2, ONE)])
+    await desk.submit("dead", [Acquire(1, ONE), Acquire(2, ONE)])
     it = link(Line(desk))
     end, began = asyncio.Event(), []
     waiting = asyncio.create_task(hold(it, began, "alive", end))
@@ -195,7 +195,7 @@ async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_tu
 
 async def test_a_desk_that_cannot_be_reached_is_told_to_who_waits(link: MakeLink):
     class Broken(Line):
-        async def submit(self, client: str, messages: Sequence[Want | Back]) -> None:
+        async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
             raise RuntimeError("gone for good")
 
     it = link(Broken(Desk(Limiter(), "1")))

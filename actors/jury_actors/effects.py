@@ -29,7 +29,7 @@ class _Entropy:
         return taken
 
 
-class Sources(NamedTuple):
+class Effects(NamedTuple):
     """`clock`: microseconds since 1970 UTC. `entropy`: that many random bytes. `jitter`: a number in [0, 1)."""
 
     clock: Callable[[], int] = _microseconds

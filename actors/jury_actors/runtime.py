@@ -7,27 +7,27 @@ from typing import NamedTuple
 
 from jury_actors.admission.admission import Admission
 from jury_actors.admission.budget import Budget, Ceiling
-from jury_actors.admission.desk import Desk, DeskPort
-from jury_actors.admission.desk_link import DeskLink
+from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
+from jury_actors.admission.service import AdmissionInterface, Desk
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
-from jury_actors.holding import CoordinatorPort
+from jury_actors.driver import CoordinatorPort
+from jury_actors.effects import Effects
 from jury_actors.juror import Juror, ProviderFactory
 from jury_actors.notices import Say, unheard
-from jury_actors.patience import STORE_PATIENCE, Patience
 from jury_actors.prices import Prices
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.registry import NO_ENDPOINTS, SIMULATED, provider_factory
 from jury_actors.providers.simulated.script import Script
-from jury_actors.sources import Sources
+from jury_actors.store_retry import STORE_PATIENCE, StoreRetry
 from jury_events.panel import Panel
 from jury_store.event_store import EventStore
 
 
-class CourtPlan(NamedTuple):
+class RuntimeConfig(NamedTuple):
     """What a court needs to know of a run.
 
     Args:
@@ -65,7 +65,9 @@ class CourtPlan(NamedTuple):
         return (*self.panel.juror_ids, *((None,) if self.panel.final.judge else ()))
 
 
-def admission(plan: CourtPlan, client: str, *, limiter: DeskPort | None, budget: DeskPort | None) -> Admission | None:
+def admission(
+    plan: RuntimeConfig, client: str, *, limiter: AdmissionInterface | None, budget: AdmissionInterface | None
+) -> Admission | None:
     """What the calls of one juror process (`client`) wait for; None: for nothing."""
     if limiter is None and budget is None:
         return None
@@ -73,17 +75,17 @@ def admission(plan: CourtPlan, client: str, *, limiter: DeskPort | None, budget:
         plan.run_id,
         ModelClasses(plan.endpoints),
         plan.prices,
-        limiter=None if limiter is None else DeskLink(limiter, client),
-        budget=None if budget is None else DeskLink(budget, client),
+        limiter=None if limiter is None else AdmissionClient(limiter, client),
+        budget=None if budget is None else AdmissionClient(budget, client),
     )
 
 
 @asynccontextmanager
-async def in_process_court(
-    plan: CourtPlan,
+async def in_process_runtime(
+    plan: RuntimeConfig,
     open_store: Callable[[], EventStore],
     *,
-    sources: Sources = Sources(),
+    sources: Effects = Effects(),
     backoff: Backoff = Backoff(),
     around: Callable[[ProviderFactory], ProviderFactory] = lambda providers: providers,
     say: Say = unheard,
@@ -93,7 +95,7 @@ async def in_process_court(
     `around` may put something before the providers that jurors get; `say` takes a line for the person when the store
     cannot be written for a while.
     """
-    clerk = Clerk(await asyncio.to_thread(open_store), Patience(plan.store_patience, say))
+    clerk = Clerk(await asyncio.to_thread(open_store), StoreRetry(plan.store_patience, say))
     try:
         providers = around(provider_factory(plan.script, plan.endpoints))
         rule = Limiter(backoff=backoff, jitter=sources.jitter)

@@ -15,7 +15,7 @@ class ModelClass(NamedTuple):
     models: str
 
 
-class Claim(NamedTuple):
+class PermitRequest(NamedTuple):
     """One call that is about to be made.
 
     Args:
@@ -45,22 +45,22 @@ class Settlement(NamedTuple):
     cost: float | None = None
 
 
-class Want(NamedTuple):
+class Acquire(NamedTuple):
     """A claim under a number of its holder's. `held`: an earlier desk has granted it already."""
 
     number: int
-    claim: Claim
+    claim: PermitRequest
     held: bool = False
 
 
-class Back(NamedTuple):
+class Release(NamedTuple):
     """A claim that is given back; without a settlement the call was never made."""
 
     number: int
     settlement: Settlement | None = None
 
 
-class Sent(NamedTuple):
+class Departed(NamedTuple):
     """The call that was granted is being made."""
 
     number: int

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from jury_actors.errors import TextMissing
-from jury_actors.messages import Ask
+from jury_actors.messages import StepRequest
 from jury_actors.providers.provider import (
     ModelMessage,
     ModelReply,
@@ -40,7 +40,7 @@ def _schema(rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str
     return rules_of(rules).answer_schema(rubric, statement=statement, scenarios=scenarios)
 
 
-class Duty:
+class StepExecution:
     """One step.
 
     Args:
@@ -49,7 +49,7 @@ class Duty:
         pen: makes the references of new texts.
     """
 
-    def __init__(self, ask: Ask, texts: dict[str, bytes], pen: PartPen) -> None:
+    def __init__(self, ask: StepRequest, texts: dict[str, bytes], pen: PartPen) -> None:
         self._assignment = ask.assignment
         self._texts = texts
         self._pen = pen

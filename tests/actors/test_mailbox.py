@@ -2,7 +2,7 @@
 
 import asyncio
 
-from jury_actors.outbox import Outbox
+from jury_actors.mailbox import Outbox
 
 
 def an_outbox(*items: str, life: str = "one", batch: int = 512) -> Outbox[str]:

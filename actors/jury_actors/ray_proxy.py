@@ -7,15 +7,15 @@ from typing import Any
 
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayTaskError
 
-from jury_actors.admission.claim import Granted
-from jury_actors.admission.desk import Message
-from jury_actors.admission.desk_link import DeskLost
+from jury_actors.admission.client import DeskLost
+from jury_actors.admission.permit import Granted
+from jury_actors.admission.service import Message
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import Recollection
+from jury_actors.driver import CoordinatorLost
 from jury_actors.errors import ClusterLost
-from jury_actors.holding import CoordinatorLost
-from jury_actors.juror_link import JurorLost
-from jury_actors.messages import Ask, Chunk, Delivery, Finished, Job, Told
+from jury_actors.juror_client import JurorLost
+from jury_actors.messages import Chunk, Delivery, Finished, Job, StepRequest, StepResult
 from jury_events.errors import JuryError
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended
@@ -59,11 +59,11 @@ class RayDeskPort:
         self._handle: Any = None
 
     async def submit(self, client: str, messages: Sequence[Message]) -> None:
-        """See `DeskPort`."""
+        """See `AdmissionInterface`."""
         await self._call("submit", client, pack(messages))
 
     async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
-        """See `DeskPort`."""
+        """See `AdmissionInterface`."""
         delivery: Delivery[Granted] = pickle.loads(await self._call("poll", client, life, ack))
         return delivery
 
@@ -90,32 +90,32 @@ class RayClerkPort:
         self._handle = handle
 
     async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         answers: list[Appended | StoreError] = await self._call("record", pack(batch))
         return answers
 
     async def next_epoch(self) -> int:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         epoch: int = await self._call("next_epoch")
         return epoch
 
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         known: dict[str, Recollection] = await self._call("recall", debate_ids)
         return known
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         known: frozenset[str] = await self._call("recorded", debate_id)
         return known
 
     async def keep_seal(self, seal: Seal) -> bool:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         kept: bool = await self._call("keep_seal", seal)
         return kept
 
     async def keep_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `ClerkPort`."""
+        """See `ClerkInterface`."""
         await self._call("keep_run_size", run_id, cases)
 
     async def open(self) -> None:
@@ -142,17 +142,17 @@ class RayJurorPort:
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
-    async def submit(self, asks: Sequence[Ask], release: Sequence[str]) -> None:
-        """See `JurorPort`."""
+    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
+        """See `JurorInterface`."""
         try:
             await remotely(self._handle.submit, pack((asks, release)))
         except ActorUnavailableError as error:
             raise JurorLost from error
 
-    async def poll(self, life: str, ack: int) -> Delivery[Told | Chunk]:
-        """See `JurorPort`."""
+    async def poll(self, life: str, ack: int) -> Delivery[StepResult | Chunk]:
+        """See `JurorInterface`."""
         try:
-            delivery: Delivery[Told | Chunk] = pickle.loads(await remotely(self._handle.poll, life, ack))
+            delivery: Delivery[StepResult | Chunk] = pickle.loads(await remotely(self._handle.poll, life, ack))
         except ActorUnavailableError as error:
             raise JurorLost from error
         return delivery
