@@ -6,12 +6,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 
-from jury_actors.driver import CoordinatorPort
 from jury_actors.juror import ProviderFactory
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_judge.writers import lend_writer
 
-Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
+Court = Callable[[], AbstractAsyncContextManager[Runtime]]
 """Sets up the actors."""
 
 
@@ -33,7 +32,7 @@ def court_in_process(
         wait: seconds to wait for another process that writes the same SQLite store.
     """
     opened = partial(lend_writer, plan.store_url, run=plan.run_id, wait=wait)
-    return lambda: in_process_runtime(plan, opened, around=around, say=_say)
+    return lambda: in_process_runtime(plan, opened, wrap_providers=around, say=_say)
 
 
 def court_on_ray(plan: RuntimeConfig, address: str | None, *, open_cluster: bool = False) -> Court:
@@ -43,13 +42,13 @@ def court_on_ray(plan: RuntimeConfig, address: str | None, *, open_cluster: bool
     """
 
     @asynccontextmanager
-    async def court() -> AsyncIterator[CoordinatorPort]:
+    async def court() -> AsyncIterator[Runtime]:
         from jury_actors import ray_runtime  # noqa: PLC0415  (its import costs seconds)
 
         ours = await asyncio.to_thread(ray_runtime.start_ray, address, open_cluster=open_cluster)
         try:
-            async with ray_runtime.ray_runtime(plan._replace(shared_cluster=address is not None), say=_say) as port:
-                yield port
+            async with ray_runtime.ray_runtime(plan._replace(shared_cluster=address is not None), say=_say) as runtime:
+                yield runtime
         finally:
             if ours:
                 await asyncio.to_thread(ray_runtime.stop_ray)

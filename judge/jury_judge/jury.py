@@ -15,14 +15,14 @@ from typing import Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from jury_actors.admission.budget import Ceiling
-from jury_actors.driver import CoordinatorPort, hold
+from jury_actors.driver import drive
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.prices import PRICES, Prices, load_prices
 from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.registry import check_models, keys_sent
 from jury_actors.providers.simulated.script import AS_USUAL, Script
-from jury_actors.runtime import RuntimeConfig
+from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
@@ -41,7 +41,7 @@ from jury_judge.results import CollaborativeJuryResult
 from jury_judge.runs import Run, carry_out, fresh_debate_id, fresh_run_id, is_over, survey
 from jury_judge.settings import load_settings
 from jury_judge.shared_court import SharedCourt
-from jury_judge.telling import OnEvent, OnEventOf, Telling, ToldPort, check_callback, told
+from jury_judge.telling import OnEvent, OnEventOf, Telling, check_callback, told
 from jury_judge.views.counted import counted
 from jury_judge.views.visible_text import visible_line
 from jury_store.event_store import EventStore
@@ -258,16 +258,18 @@ class Jury(Records):
             if surveyed.left:
                 self._check_keys()
             problems: list[Finished] = []
+            telling = None if on_event is None else Telling(self.feed, on_event)
             lines = carry_out(
                 run,
                 surveyed,
                 self.store,
-                partial(self._told_court, on_event),
+                partial(self._runtime, telling),
                 progress=_Silent(),
                 stopping=asyncio.Event(),
                 problems=problems,
                 heard=None if on_event is None and self._heard is None else self._hear,
                 store_patience=self._store_patience,
+                driving=drive if telling is None else telling.drive,
             )
             with while_open():
                 async with aclosing(lines):
@@ -318,8 +320,9 @@ class Jury(Records):
         return Job(debate_id, case.model_dump_json().encode(), docket, submission_id, adopted=opened)
 
     async def _hold(self, job: Job) -> None:
-        async with self._court.caller() as port:
-            async for finished in hold(port, iter([job]), concurrency=1, heard=self._hear):
+        driven = drive(await self._court.runtime(), iter([job]), concurrency=1, on_chunk=self._hear)
+        async with aclosing(driven):
+            async for finished in driven:
                 if finished.problem is not None:
                     raise finished.problem
 
@@ -329,15 +332,11 @@ class Jury(Records):
             self._heard(chunk.debate_id, chunk.text)
 
     @asynccontextmanager
-    async def _told_court(self, on_event: OnEventOf | None) -> AsyncIterator[CoordinatorPort]:
-        async with self._court.caller() as port:
-            if on_event is None:
-                yield port
-                return
-            telling = Telling(self.feed, on_event)
-            try:
-                yield ToldPort(port, telling)
-            finally:
+    async def _runtime(self, telling: Telling | None) -> AsyncIterator[Runtime]:
+        try:
+            yield await self._court.runtime()
+        finally:
+            if telling is not None:
                 await telling.drop()
 
 

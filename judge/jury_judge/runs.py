@@ -11,9 +11,10 @@ from functools import partial
 from secrets import token_hex
 from typing import Any, Protocol
 
-from jury_actors.driver import CoordinatorLost, CoordinatorPort, hold
+from jury_actors.driver import drive
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
@@ -42,6 +43,8 @@ _ENDED = ("completed", "failed", "cancelled")
 
 Line = dict[str, Any]
 
+
+Driving = Callable[..., AsyncGenerator[Finished, None]]
 
 CaseSource = Callable[[Callable[[Case], bool]], Iterable[Case]]
 
@@ -265,7 +268,7 @@ async def carry_out(
     run: Run,
     surveyed: Survey,
     store: EventStore,
-    court: Callable[[], AbstractAsyncContextManager[CoordinatorPort]],
+    court: Callable[[], AbstractAsyncContextManager[Runtime]],
     *,
     progress: Progress,
     stopping: asyncio.Event,
@@ -273,6 +276,7 @@ async def carry_out(
     heard: Callable[[Chunk], None] | None = None,
     store_patience: float = 0.0,
     allowance: Allowance | None = None,
+    driving: Driving = drive,
 ) -> AsyncGenerator[Line, None]:
     """Hold what is not over yet, and give every debate's line in the order of the cases.
 
@@ -286,6 +290,7 @@ async def carry_out(
         problems: takes the debates that could not go on; no line is given for them.
         heard: watches final judges while they write.
         store_patience: seconds for which a store that cannot be read is tried again.
+        driving: `drive`, or what stands in its place.
         allowance: of a bounded run: debates that were begun before come first, and others begin where it lets them.
 
     Raises:
@@ -310,9 +315,9 @@ async def carry_out(
     )
     bounds = _Bounds(allowance, stopping, patience)
     if surveyed.left:
-        async with court() as port:
-            await _note_size(port, run, surveyed.cases)
-            held = hold(port, jobs, concurrency=run.concurrency, heard=heard or _nobody, admits=bounds.admits)
+        async with court() as runtime:
+            await runtime.clerk.keep_run_size(run.run_id, surveyed.cases)
+            held = driving(runtime, jobs, concurrency=run.concurrency, on_chunk=heard or _nobody, admits=bounds.admits)
             async for finished in held:
                 progress.ended(finished)
                 await bounds.ended(finished)
@@ -324,8 +329,8 @@ async def carry_out(
                         stopping.set()
                 async for line in _lines(docketed, store, patience):
                     yield line
-                await _note_counted(port, run, docketed, patience)
-            await _note_counted(port, run, docketed, patience)
+                await _note_counted(runtime, run, docketed, patience)
+            await _note_counted(runtime, run, docketed, patience)
     if allowance is not None and allowance.short:
         stopping.set()
     await asyncio.to_thread(deque, jobs, 0)  # what was judged before and stands after the last job still gets its line
@@ -350,30 +355,20 @@ class _Bounds:
             return True
         if self.stopping.is_set():
             return False
-        admitted, _ = await self.patience.see_through(partial(asyncio.to_thread, self.allowance.admits, job))
+        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
         return admitted
 
     async def ended(self, finished: Finished) -> None:
         """What was kept for a debate is free again."""
         if self.allowance is not None:
             ended = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
-            await self.patience.see_through(partial(asyncio.to_thread, ended))
+            await self.patience.run(partial(asyncio.to_thread, ended))
 
 
-async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None:
-    """Tell the store how many cases the run has, however many coordinators die in a row."""
-    while True:
-        try:
-            await port.keep_run_size(run.run_id, cases)
-        except CoordinatorLost:
-            continue
-        return
-
-
-async def _note_counted(port: CoordinatorPort, run: Run, docketed: Docketed, patience: StoreRetry) -> None:
-    """The same once all cases were read, where that took longer than the survey."""
+async def _note_counted(runtime: Runtime, run: Run, docketed: Docketed, patience: StoreRetry) -> None:
+    """Store how many cases the run has once all were read, where that took longer than the survey."""
     if docketed.cases is not None:
-        await patience.see_through(partial(_note_size, port, run, docketed.cases))
+        await patience.run(partial(runtime.clerk.keep_run_size, run.run_id, docketed.cases))
         docketed.cases = None
 
 
@@ -473,7 +468,7 @@ async def _lines(docketed: Docketed, store: EventStore, patience: StoreRetry) ->
             docketed.over.discard(debate)
             if debate not in docketed.failed:
                 ready.append(debate)
-        lines, _ = await patience.see_through(partial(asyncio.to_thread, _read_lines, store, ready))
+        lines, _ = await patience.run(partial(asyncio.to_thread, _read_lines, store, ready))
         for line in lines:
             yield line
 

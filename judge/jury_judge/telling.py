@@ -3,16 +3,16 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from jury_actors.driver import CoordinatorPort
-from jury_actors.messages import Chunk, Delivery, Finished, Job
+from jury_actors.driver import drive
+from jury_actors.messages import Finished, Job
+from jury_actors.runtime import Runtime
 from jury_judge.errors import JuryClosed, SettingError
 from jury_judge.live.feed import Feed
 from jury_judge.live.forms import LIVE_EVENTS
-from jury_store.seals.seal import Seal
 
 OnEvent = Callable[[dict[str, Any]], Any]
 """Takes each live event of a debate, in order; may be async, and is awaited then."""
@@ -50,6 +50,21 @@ class Telling:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def drive(
+        self, runtime: Runtime, jobs: Iterator[Job], *, admits: Callable[[Job], Awaitable[bool]], **options: Any
+    ) -> AsyncGenerator[Finished, None]:
+        """See `jury_actors.driver.drive`; tells of each debate from its submission to its end."""
+
+        async def begun(job: Job) -> bool:
+            if admitted := await admits(job):
+                self.begin(job.debate_id)
+            return admitted
+
+        async with aclosing(drive(runtime, jobs, admits=begun, **options)) as driven:
+            async for finished in driven:
+                await (self.finish if finished.problem is None else self.drop)(finished.debate_id)
+                yield finished
 
     async def _follow(self, debate_id: str) -> None:
         said = False
@@ -94,37 +109,3 @@ async def told(feed: Feed, debate_id: str, on_event: OnEvent | None) -> AsyncIte
         await telling.finish(debate_id)
     finally:
         await telling.drop()
-
-
-class ToldPort:
-    """A coordinator's port whose debates are told of, from their submission to their end."""
-
-    def __init__(self, port: CoordinatorPort, telling: Telling) -> None:
-        self._port = port
-        self._telling = telling
-
-    async def submit(self, jobs: Sequence[Job]) -> None:
-        """See `CoordinatorPort`."""
-        for job in jobs:
-            self._telling.begin(job.debate_id)
-        await self._port.submit(jobs)
-
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        """See `CoordinatorPort`."""
-        delivery = await self._port.poll(life, ack)
-        for item in delivery.items:
-            if isinstance(item, Finished):
-                await (self._telling.finish if item.problem is None else self._telling.drop)(item.debate_id)
-        return delivery
-
-    async def release(self, debate_ids: Sequence[str]) -> None:
-        """See `CoordinatorPort`."""
-        await self._port.release(debate_ids)
-
-    async def keep_seal(self, seal: Seal) -> bool:
-        """See `CoordinatorPort`."""
-        return await self._port.keep_seal(seal)
-
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `CoordinatorPort`."""
-        await self._port.keep_run_size(run_id, cases)

@@ -161,7 +161,7 @@ def _hold(
     ray_open_cluster: bool,
 ) -> "tuple[bool, Finished | None]":
     """Store the branch where it is new, and see it through; gives whether that was interrupted, and how it ended."""
-    from jury_actors.driver import hold
+    from jury_actors.driver import drive
     from jury_actors.messages import Job, RunContext
     from jury_judge.cli.holding import in_court, open_for_writing
     from jury_judge.cli.live import told_live
@@ -181,8 +181,8 @@ def _hold(
     async def work(court: "Court", _stopping: asyncio.Event) -> None:
         # Nothing is opened any more, so that the job carries no case.
         job = Job(fork.debate_id, b"", RunContext(fork.debate_id, fork.resolved, watched=True))
-        async with told_live(store, fork.debate_id, note, kept), court() as port:
-            ended.extend([one async for one in hold(port, iter([job]), concurrency=1, heard=writing.take)])
+        async with told_live(store, fork.debate_id, note, kept), court() as runtime:
+            ended.extend([one async for one in drive(runtime, iter([job]), concurrency=1, on_chunk=writing.take)])
 
     again = f"the same command goes on with the branch {fork.debate_id}"
     try:

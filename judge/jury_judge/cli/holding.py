@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jury_actors.driver import CoordinatorPort
 from jury_actors.effects import Effects
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished
@@ -25,7 +24,7 @@ from jury_actors.providers.catalogue import warnings_of
 from jury_actors.providers.endpoints import Endpoints
 from jury_actors.providers.recipients import judge_on_a_seat, recipients
 from jury_actors.providers.registry import SIMULATED, check_models, keys_sent
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_judge.allowance import Allowance
 from jury_judge.cli.interrupts import run_until_interrupted
 from jury_judge.cli.terminal import note
@@ -48,7 +47,7 @@ _SPENDING_SECONDS = 5.0
 _LOCK_SECONDS = 20
 """How long another writer of a SQLite store, or another holder of a run, is waited for."""
 
-Court = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
+Court = Callable[[], AbstractAsyncContextManager[Runtime]]
 """Sets up the actors."""
 
 
@@ -305,7 +304,7 @@ def _court(plan: RuntimeConfig, *, in_process: bool) -> Court:
     if in_process:
         return lambda: in_process_runtime(plan, lambda: open_for_writing(plan), say=_say)
 
-    def on_ray() -> AbstractAsyncContextManager[CoordinatorPort]:
+    def on_ray() -> AbstractAsyncContextManager[Runtime]:
         from jury_actors.ray_runtime import ray_runtime
 
         return ray_runtime(plan, say=_say)
