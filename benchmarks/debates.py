@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import SIMULATED_IDS, PanelSpec, resolve
@@ -90,12 +90,12 @@ async def measure(plan: RuntimeConfig, docket: RunContext, count: int, concurren
         court = ray_runtime(plan)
     else:
         court = in_process_runtime(plan, lambda: open_store(plan.store_url, write=True, run=plan.run_id))
-    async with court as port:
+    async with court as runtime:
         warm = RunContext("warm", docket.resolved)
-        async for _ in hold(port, jobs(50, warm), concurrency=concurrency):
+        async for _ in drive(runtime, jobs(50, warm), concurrency=concurrency):
             pass
         before, started = processes(), time.perf_counter()
-        async for finished in hold(port, jobs(count, docket), concurrency=concurrency):
+        async for finished in drive(runtime, jobs(count, docket), concurrency=concurrency):
             assert finished.problem is None, finished.problem
         wall, after = time.perf_counter() - started, processes()
     if on_ray:

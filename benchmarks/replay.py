@@ -19,7 +19,7 @@ from pathlib import Path
 
 from debates import jobs
 
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, resolve
@@ -158,8 +158,8 @@ async def record(url: str, count: int) -> None:
     """Hold `count` debates."""
     resolved = resolve(PanelSpec.model_validate({"discussion": {"end_early": False}}))
     plan = RuntimeConfig(resolved.panel, url, "benchmark")
-    async with in_process_runtime(plan, lambda: open_store(url, write=True, run="benchmark")) as port:
-        async for finished in hold(port, jobs(count, RunContext("benchmark", resolved)), concurrency=64):
+    async with in_process_runtime(plan, lambda: open_store(url, write=True, run="benchmark")) as runtime:
+        async for finished in drive(runtime, jobs(count, RunContext("benchmark", resolved)), concurrency=64):
             assert finished.problem is None, finished.problem
 
 

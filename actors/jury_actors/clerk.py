@@ -1,4 +1,4 @@
-"""The log's one writer, and the link that others reach it by."""
+"""The clerk, which alone writes the log, and the client that batches appends to it."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ MOST_WAITING = 64 * 1024 * 1024
 
 
 class DebateHistory(NamedTuple):
-    """Everything that the log holds of a debate: its streams in order (`local`: what the store did), every text."""
+    """A debate in the log: its streams in order (`local`: what the store did) and every text."""
 
     events: list[StoredEvent]
     exchanges: list[StoredEvent]
@@ -33,30 +33,30 @@ class DebateHistory(NamedTuple):
 
 
 class ClerkInterface(Protocol):
-    """What a clerk does for others, wherever it lives."""
+    """What a clerk does for other actors and the driver, here or in another process."""
 
     async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
         """Store a batch; durable when it returns. A repeated batch does no harm."""
         ...
 
     async def next_epoch(self) -> int:
-        """A writer's number that none had before."""
+        """A writer number higher than all before."""
         ...
 
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
-        """What the log holds of those debates that exist."""
+        """The recorded debates, of those that exist."""
         ...
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
-        """The ids of the debate's exchanges, as the log holds them now."""
+        """The ids of the debate's recorded exchanges."""
         ...
 
     async def store_seal(self, seal: Seal) -> bool:
-        """Store a seal over the log; False when there is one over as many events already."""
+        """Store a seal; False where there is one over as many events already."""
         ...
 
     async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """Note how many cases a run has; None: they are still being counted."""
+        """Store the number of cases of a run; None: they are still being counted."""
         ...
 
 
@@ -64,38 +64,38 @@ class Clerk:
     """Writes in one thread with group commit; reads beside it.
 
     Args:
-        store: open for writing; the clerk's to close.
-        patience: how long a store that fails is tried again; None: not at all.
+        store: open for writing; closed with the clerk.
+        retry: for a store that fails for a while; None: no retries.
     """
 
-    def __init__(self, store: EventStore, patience: StoreRetry | None = None) -> None:
+    def __init__(self, store: EventStore, retry: StoreRetry | None = None) -> None:
         self._store = store
         self._committer = GroupCommitter(store)
-        self._patience = patience or StoreRetry(0.0)
+        self._retry = retry or StoreRetry(0.0)
 
     async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """See `ClerkInterface`; raises `StoreFailed` when the database failed for longer than it is waited for.
+        """See `ClerkInterface`; raises `StoreFailed` when the database failed for longer than is retried.
 
         Then nothing of the batch is stored, unless the connection was lost during the commit. A batch that is sent
-        again may be stored already: what is there word for word is taken for ours, and is no repeat.
+        again may be stored already: events with the same bytes are those of the first attempt, and no repeat.
         """
-        answers, again = await self._patience.see_through(
-            lambda: asyncio.wrap_future(self._committer.submit_many(batch))
-        )
+        answers, again = await self._retry.run(lambda: asyncio.wrap_future(self._committer.submit_many(batch)))
         if again:
-            answers, _ = await self._read(self._ours, batch, answers)
+            answers, _ = await self._read(self._confirmed, batch, answers)
         return answers
 
-    def _ours(self, batch: Sequence[Append], answers: Sequence[Appended | StoreError]) -> list[Appended | StoreError]:
-        """The commit that was in doubt was made where the log holds the very bytes, salts and times that we sent."""
+    def _confirmed(
+        self, batch: Sequence[Append], answers: Sequence[Appended | StoreError]
+    ) -> list[Appended | StoreError]:
+        """The commit in doubt was made where the log has the bytes, salts and times of the batch."""
         return [
             answer._replace(repeated=0)
-            if isinstance(answer, Appended) and answer.repeated and self._holds(append)
+            if isinstance(answer, Appended) and answer.repeated and self._is_stored(append)
             else answer
             for append, answer in zip(batch, answers, strict=True)
         ]
 
-    def _holds(self, append: Append) -> bool:
+    def _is_stored(self, append: Append) -> bool:
         there = {event.event_id: event for event in self._store.read_stream(append.stream)}
         return all(
             (stored := there.get(event.event_id)) is not None
@@ -127,7 +127,7 @@ class Clerk:
         await asyncio.to_thread(self._store.store_run_size, run_id, cases)
 
     async def _read(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, bool]:
-        return await self._patience.see_through(lambda: asyncio.to_thread(read, *args, **kwargs), reads=True)
+        return await self._retry.run(lambda: asyncio.to_thread(read, *args, **kwargs), reads=True)
 
     def _recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         known = self._store.heads([debate_stream(debate) for debate in debate_ids])
@@ -147,22 +147,22 @@ class Clerk:
         }
 
     def close(self) -> None:
-        """Store what waits, then let go of the database."""
+        """Store what waits, then close the store."""
         self._committer.close()
         self._store.close()
 
 
 class ClerkClient:
-    """Appends of many tasks in few messages: what waits travels together while an earlier batch is being stored.
+    """Sends the appends of many tasks in few batches: those that wait while a batch is being stored form the next.
 
     Args:
-        port: the clerk.
-        in_flight: batches on their way at once.
-        most: bytes that may wait before there is no `room` for more.
+        clerk: here or in another process.
+        in_flight: batches in flight at once.
+        most: bytes that may wait before `room` blocks.
     """
 
-    def __init__(self, port: ClerkInterface, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
-        self._port = port
+    def __init__(self, clerk: ClerkInterface, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
+        self._clerk = clerk
         self._waiting: list[tuple[Append, asyncio.Future[Appended]]] = []
         self._bytes = 0
         self._room = asyncio.Event()
@@ -180,7 +180,7 @@ class ClerkClient:
         """
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
         self._waiting.append((append, future))
-        self._hold(_size(append))
+        self._count(_size(append))
         if self._sending < self._slots:
             self._sending += 1
             sender = asyncio.create_task(self._send())
@@ -192,7 +192,7 @@ class ClerkClient:
         """Wait until less than the bound waits to be stored; called before every model call."""
         await self._room.wait()
 
-    def _hold(self, size: int) -> None:
+    def _count(self, size: int) -> None:
         self._bytes += size
         if self._bytes > self._most:
             self._room.clear()
@@ -200,7 +200,7 @@ class ClerkClient:
             self._room.set()
 
     async def drain(self) -> None:
-        """Wait until all that was given is stored or refused, even where nobody waits for it any more."""
+        """Wait until every append is stored or refused."""
         await asyncio.gather(*self._senders)
 
     async def _send(self) -> None:
@@ -210,9 +210,9 @@ class ClerkClient:
                 batch = self._take()
                 try:
                     try:
-                        results = await self._port.record([append for append, _ in batch])
+                        results = await self._clerk.record([append for append, _ in batch])
                     finally:
-                        self._hold(-sum(_size(append) for append, _ in batch))
+                        self._count(-sum(_size(append) for append, _ in batch))
                 except Exception as error:  # noqa: BLE001  (every waiting task gets it)
                     for _, future in batch:
                         if not future.done():

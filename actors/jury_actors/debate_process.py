@@ -1,4 +1,4 @@
-"""One debate being held: the rules say what follows, the clerk keeps it, the jurors are asked, until the end."""
+"""One running debate: the rules decide, the clerk records, the jurors execute steps, until the end."""
 
 import asyncio
 import hashlib
@@ -29,52 +29,47 @@ from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
 
 
-class Bench(Protocol):
-    """What a sitting needs of its coordinator."""
+class RuntimeContext(Protocol):
+    """What a debate process needs of its coordinator."""
 
     epoch: int
     clerk: ClerkInterface
     writer: ClerkClient
-    sources: Effects
+    effects: Effects
 
-    def link(self, debate_id: str, juror_id: str | None) -> JurorClient:
-        """The juror that does the steps of a seat (None: the final judge) in a debate: always the same one."""
-        ...
-
-    @property
-    def links(self) -> Iterable[JurorClient]:
-        """Every juror."""
+    def juror(self, debate_id: str, juror_id: str | None) -> JurorClient:
+        """The juror that executes the steps of a seat (None: the final judge) in a debate: always the same one."""
         ...
 
 
 class DebateProcess:
-    """Holds one debate. Everything that reaches it from outside goes through its inbox, one thing at a time."""
+    """Runs one debate. All messages go through its inbox and are handled one at a time."""
 
-    def __init__(self, bench: Bench, job: Job) -> None:
-        self._bench = bench
+    def __init__(self, context: RuntimeContext, job: Job) -> None:
+        self._context = context
         self._job = job
-        self._pen = PartPen(lambda: bench.sources.entropy(SALT_BYTES))
+        self._pen = PartPen(lambda: context.effects.entropy(SALT_BYTES))
         self._inbox: deque[StepResult | list[str]] = deque()
         self._filled = asyncio.Event()
-        self._asked: set[str] = set()
-        self._out: set[str] = set()
+        self._requested: set[str] = set()
+        self._outstanding: set[str] = set()
         self._halted: Halted | None = None
         self._again: set[str] = set()
         self._prior: dict[str, tuple[StoredEvent, ...]] = {}
         self._debate: Debate
 
-    def tell(self, told: StepResult) -> None:
-        """A juror says what a step came to."""
-        self._inbox.append(told)
+    def deliver(self, result: StepResult) -> None:
+        """Take the result of a step."""
+        self._inbox.append(result)
         self._filled.set()
 
-    def juror_lost(self, step_ids: list[str]) -> None:
-        """A juror died while it was doing these steps."""
+    def lose(self, step_ids: list[str]) -> None:
+        """A juror died while it was executing these steps."""
         self._inbox.append(step_ids)
         self._filled.set()
 
-    async def hold(self, known: DebateHistory | None) -> Finished:
-        """Open the debate, or go on where the log says it stands, and see it through.
+    async def run(self, known: DebateHistory | None) -> Finished:
+        """Open the debate, or resume it from the log, and run it to its end.
 
         Raises:
             StoreError: the log cannot be written, or another coordinator took over.
@@ -89,16 +84,16 @@ class DebateProcess:
             await self._record(self._debate.advance())
             if self._debate.state.ended:
                 break
-            self._ask()
-            await self._hear()
+            self._request()
+            await self._handle_messages()
             if self._halted is not None:
                 await self._drain(self._halted)
         return self._finished()
 
     async def _drain(self, halted: Halted) -> NoReturn:
-        """What is asked already may be answered yet, and is recorded then: nothing that was paid for is lost."""
-        while self._out:
-            await self._hear()
+        """Wait for the steps in flight: their answers are paid for, and are recorded."""
+        while self._outstanding:
+            await self._handle_messages()
         raise halted
 
     def _finished(self) -> Finished:
@@ -107,13 +102,13 @@ class DebateProcess:
     async def _open(self) -> None:
         job = self._job
         case = Case.model_validate_json(job.case)
-        resolved = job.docket.resolved
-        secret = self._bench.sources.entropy(SECRET_BYTES)
+        resolved = job.context.resolved
+        secret = self._context.effects.entropy(SECRET_BYTES)
         opened = LATEST.open_debate(
             case,
             resolved.panel,
             debate_id=job.debate_id,
-            run_id=job.docket.run_id,
+            run_id=job.context.run_id,
             secret=secret,
             parts=self._pen,
             charges=resolved.charges,
@@ -122,7 +117,7 @@ class DebateProcess:
         )
         appended = await self._append([opened], expected=0)
         if appended.repeated:
-            # Somebody else, or we before the clerk was lost, opened it: what was asked since is in the log.
+            # Another process, or this one before the clerk was lost, opened it: what was asked since is in the log.
             raise EventConflict(f"debate {job.debate_id} was opened before; read it again")
         self._debate = Debate(opened, secret, self._pen)
 
@@ -145,7 +140,9 @@ class DebateProcess:
         state = self._debate.state
         # Whoever takes a debate up says so before anybody is asked: of a branch without a word of it, nobody was.
         new_branch = state.forked is not None and not state.resumed
-        await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.pending_steps()])
+        await self._record_resumed(
+            "coordinator", [] if new_branch else [step.id for step in self._debate.pending_steps()]
+        )
         return False
 
     def _check_held_here(self, known: DebateHistory) -> None:
@@ -169,7 +166,7 @@ class DebateProcess:
 
     def _is_ours(self, opened: DebateOpened, schema: int) -> bool:
         """Whether it was opened with this run's panel; one that was opened before pictures goes on without them."""
-        panel = self._job.docket.resolved.panel
+        panel = self._job.context.resolved.panel
         recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
         return opened.panel == panel or not panel_differences(recorded, ours, images=schema >= IMAGES_SINCE)
 
@@ -194,10 +191,10 @@ class DebateProcess:
             elif recorded:
                 self._prior[step.id] = tuple(recorded)
 
-    async def _say_resumed(self, cause: str, steps: list[str]) -> None:
+    async def _record_resumed(self, cause: str, steps: list[str]) -> None:
         self._again.update(steps)
         event = CoordinatorResumed(
-            epoch=self._bench.epoch,
+            epoch=self._context.epoch,
             cause="juror" if cause == "juror" else "coordinator",
             nth=self._debate.state.resumed + 1,
             asked_again=tuple(steps),
@@ -211,72 +208,74 @@ class DebateProcess:
             await self._append(events, expected=self._debate.state.version - len(events))
 
     async def _append(self, events: list[DebateEvent], *, expected: int) -> Appended:
-        now = self._bench.sources.clock()
+        now = self._context.effects.clock()
         fresh = self._pen.take()
         last = len(events) - 1
         new = tuple(
             encode(event, recorded_at=now, parts=fresh if index == last else ()) for index, event in enumerate(events)
         )
         stream = debate_stream(self._job.debate_id)
-        return await self._bench.writer.append(Append(stream, new, expected_version=expected, epoch=self._bench.epoch))
+        return await self._context.writer.append(
+            Append(stream, new, expected_version=expected, epoch=self._context.epoch)
+        )
 
-    def _ask(self) -> None:
+    def _request(self) -> None:
         for step in self._debate.pending_steps():
-            if step.id not in self._asked:
-                self._asked.add(step.id)
-                self._out.add(step.id)
+            if step.id not in self._requested:
+                self._requested.add(step.id)
+                self._outstanding.add(step.id)
                 self._send(step)
 
     def _send(self, step: Step) -> None:
         assignment = self._debate.assign(step)
-        link = self._bench.link(self._job.debate_id, step.juror_id)
+        juror = self._context.juror(self._job.debate_id, step.juror_id)
         prior = self._prior.pop(step.id, ())
         refs = [ref.part for message in assignment.messages for ref in message.texts]
         refs += [opinion.shown.part for opinion in assignment.opinions or ()]
         refs += [ref for stored in prior for ref in _refs(stored)]
         case = self._debate.state.debate.case if assignment.tools else None
         refs += [] if case is None else [case.part]
-        texts = {ref: self._pen.content(ref) for ref in link.unsent(self._job.debate_id, refs)}
-        watched = step.juror_id is None and self._job.docket.watched
-        link.ask(StepRequest(assignment, texts, case, prior, watched, again=step.id in self._again))
+        texts = {ref: self._pen.content(ref) for ref in juror.unsent(self._job.debate_id, refs)}
+        watched = step.juror_id is None and self._job.context.watched
+        juror.request(StepRequest(assignment, texts, case, prior, watched, again=step.id in self._again))
 
-    async def _hear(self) -> None:
-        """Wait until something arrives, and take all that did."""
+    async def _handle_messages(self) -> None:
+        """Wait until messages arrive, and handle all that did."""
         while not self._inbox:
             self._filled.clear()
             await self._filled.wait()
         while self._inbox:
             message = self._inbox.popleft()
             if isinstance(message, StepResult):
-                self._out.discard(message.step_id)
+                self._outstanding.discard(message.step_id)
             if isinstance(message, list) and self._halted is not None:
-                self._out.difference_update(message)
+                self._outstanding.difference_update(message)
             elif isinstance(message, list):
-                await self._ask_again(message)
+                await self._request_again(message)
             elif message.outcome is not None:
                 self._debate.add_outcome(message.step_id, message.outcome)
             elif isinstance(message.problem, EventConflict | TextMissing | Released):
                 # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
                 # Or the ask reached another incarnation than the one that its texts were sent to. Or the debate was
                 # let go while the juror was at this step, and taken up again before the juror told of it.
-                await self._ask_again([message.step_id])
+                await self._request_again([message.step_id])
             elif isinstance(message.problem, Halted):
                 self._halted = message.problem
             elif message.problem is not None:
                 raise message.problem
 
-    async def _ask_again(self, step_ids: list[str]) -> None:
-        known = await self._bench.clerk.recall([self._job.debate_id])
+    async def _request_again(self, step_ids: list[str]) -> None:
+        known = await self._context.clerk.recall([self._job.debate_id])
         recollection = known[self._job.debate_id]
         self._pen.know(recollection.parts)
         self._learn(recollection.exchanges)
         steps = [step for step in self._debate.pending_steps() if step.id in step_ids]
         for step in steps:
-            self._bench.link(self._job.debate_id, step.juror_id).resend(self._job.debate_id)
+            self._context.juror(self._job.debate_id, step.juror_id).resend(self._job.debate_id)
         again = [step.id for step in steps]
-        self._asked.difference_update(again)
+        self._requested.difference_update(again)
         if again:
-            await self._say_resumed("juror", again)
+            await self._record_resumed("juror", again)
 
 
 def _refs(stored: StoredEvent) -> Iterable[str]:

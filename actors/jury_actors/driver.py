@@ -1,92 +1,91 @@
-"""The driver's end of a coordinator: debates go in as places become free, and come out as they end."""
+"""Drives debates through a runtime: jobs go in while there is room, results come out as debates end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
-from jury_actors.messages import Chunk, Delivery, Finished, Job
-from jury_store.seals.seal import Seal
+from jury_actors.errors import ClusterLost
+from jury_actors.messages import Chunk, Finished, Job
+from jury_actors.runtime import Runtime
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Case bytes in flight at most, however many debates that is; one debate is always let in."""
+"""Case bytes in flight at most, however many debates that is; one debate is always admitted."""
 
 
-class CoordinatorLost(Exception):
-    """The coordinator's process died and another takes its place; it knows nothing of what it was sent."""
-
-
-class CoordinatorPort(Protocol):
-    """What a coordinator does for the driver, wherever it lives."""
-
-    async def submit(self, jobs: Sequence[Job]) -> None:
-        """Take debates to hold; sent again, one is not held twice."""
-        ...
-
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        """Debates that ended, after those acknowledged, and pieces of watched answers."""
-        ...
-
-    async def release(self, debate_ids: Sequence[str]) -> None:
-        """Stop debates where they are: nobody waits for them any more. Sent again, they go on from there."""
-        ...
-
-    async def store_seal(self, seal: Seal) -> bool:
-        """Have the log's writer store a seal that the driver made; False when there is one of its size."""
-        ...
-
-    async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """Have the log's writer note how many cases a run has; None: they are still being counted."""
-        ...
-
-
-async def _anything(_job: Job) -> bool:
-    """Nothing is bounded."""
+async def _always(_job: Job) -> bool:
     return True
 
 
-async def hold(
-    port: CoordinatorPort,
+async def drive(
+    runtime: Runtime,
     jobs: Iterator[Job],
     *,
     concurrency: int,
-    heard: Callable[[Chunk], None] = lambda _chunk: None,
-    admits: Callable[[Job], Awaitable[bool]] = _anything,
-) -> AsyncIterator[Finished]:
-    """Hold `jobs`, at most `concurrency` at once, and give each as it ends.
+    on_chunk: Callable[[Chunk], None] = lambda _chunk: None,
+    admits: Callable[[Job], Awaitable[bool]] = _always,
+) -> AsyncGenerator[Finished, None]:
+    """Run the debates of `jobs`, at most `concurrency` at once, and yield each as it ends.
 
-    `heard` is told the pieces of watched answers as they come. Jobs are drawn only when there is a place for them: to
-    stop taking new ones, let the iterator end. One that `admits` refuses waits until another has ended; where none is
-    held, it is the last that was drawn.
+    Close the generator (`aclosing`) where it may be left early: its debates then stop where they are.
+
+    Args:
+        runtime: may be used by several drivers at once.
+        jobs: drawn, in a thread, only when there is room for a debate; to start no new ones, let the iterator end.
+        concurrency: debates at once.
+        on_chunk: called with the pieces of watched answers as they arrive.
+        admits: a job that it refuses waits until another debate has ended; with none running, it is the last drawn.
+
+    Raises:
+        ClusterLost: the cluster, or an actor, is gone for good.
+        StoreError: the coordinator could not read the log.
     """
-    places = _Places(jobs, concurrency, admits)
-    life, ack = "", 0
-    while True:
-        fresh = await places.fill()
-        if not places.taken:
-            return
-        try:
-            if fresh:
-                await port.submit(fresh)
-            delivery = await port.poll(life, ack)
-            if life and delivery.life != life:
-                raise CoordinatorLost  # noqa: TRY301  (it was replaced between two calls, and none of them failed)
-        except CoordinatorLost:
-            life, ack = "", 0
-            await _submit_again(port, list(places.taken.values()))
-            continue
-        life, ack = delivery.life, delivery.upto
-        for item in delivery.items:
-            if isinstance(item, Chunk):
-                heard(item)
-            elif places.free(item.debate_id):
-                yield item
+    window = _Window(jobs, concurrency, admits)
+    fresh = await window.fill()
+    if not fresh:
+        return
+    inbox = _Inbox()
+    async with runtime.client(
+        on_item=inbox.put, on_loss=lambda _unconfirmed: list(window.running.values()), on_error=inbox.put
+    ) as coordinator:
+        while window.running:
+            coordinator.send(*fresh)
+            for item in await inbox.take():
+                if isinstance(item, Chunk):
+                    on_chunk(item)
+                elif isinstance(item, Finished):
+                    if isinstance(item.problem, ClusterLost):
+                        runtime.problem = runtime.problem or item.problem
+                    if window.remove(item.debate_id):
+                        yield item
+                else:
+                    if isinstance(item, ClusterLost):
+                        runtime.fail(item)
+                    raise item
+            fresh = await window.fill()
 
 
-class _Places:
+class _Inbox:
+    """What arrived and was not taken yet."""
+
+    def __init__(self) -> None:
+        self._items: list[Finished | Chunk | Exception] = []
+        self._filled = asyncio.Event()
+
+    def put(self, item: Finished | Chunk | Exception) -> None:
+        self._items.append(item)
+        self._filled.set()
+
+    async def take(self) -> list[Finished | Chunk | Exception]:
+        await self._filled.wait()
+        self._filled.clear()
+        items, self._items = self._items, []
+        return items
+
+
+class _Window:
     """The debates in flight, bounded in number and bytes."""
 
     def __init__(self, jobs: Iterator[Job], most: int, admits: Callable[[Job], Awaitable[bool]]) -> None:
-        self.taken: dict[str, Job] = {}
+        self.running: dict[str, Job] = {}
         self._admits = admits
         self._next: Job | None = None
         self._jobs: Iterator[Job] | None = jobs
@@ -94,9 +93,11 @@ class _Places:
         self._size = 0
 
     async def fill(self) -> list[Job]:
-        """Draw jobs while there is a place for them."""
+        """Draw jobs while there is room for them."""
         fresh: list[Job] = []
-        while self._jobs is not None and len(self.taken) < self._most and (self._size < MAX_BYTES or not self.taken):
+        while (
+            self._jobs is not None and len(self.running) < self._most and (self._size < MAX_BYTES or not self.running)
+        ):
             # In a thread: a job may have to be read, or its records fetched, while the others go on.
             job = self._next or await asyncio.to_thread(next, self._jobs, None)
             self._next = None
@@ -105,27 +106,17 @@ class _Places:
                 break
             if not await self._admits(job):
                 self._next = job
-                if not self.taken:
+                if not self.running:
                     self._jobs = None
                 break
-            self.taken[job.debate_id] = job
+            self.running[job.debate_id] = job
             self._size += len(job.case)
             fresh.append(job)
         return fresh
 
-    def free(self, debate_id: str) -> bool:
-        """The debate ended; whether it held a place."""
-        job = self.taken.pop(debate_id, None)
+    def remove(self, debate_id: str) -> bool:
+        """The debate ended; returns whether it was running."""
+        job = self.running.pop(debate_id, None)
         if job is not None:
             self._size -= len(job.case)
         return job is not None
-
-
-async def _submit_again(port: CoordinatorPort, jobs: Sequence[Job]) -> None:
-    """To the coordinator that takes over, however many of them die in a row."""
-    while True:
-        try:
-            await port.submit(jobs)
-        except CoordinatorLost:
-            continue
-        return

@@ -1,9 +1,8 @@
-"""A juror: takes steps, asks its model, records every exchange before it says what came of it."""
+"""A juror: executes steps, calls models, and records every exchange before it returns a result."""
 
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, date, datetime
@@ -14,10 +13,11 @@ from jury_actors.admission.admission import Admission
 from jury_actors.backoff import Backoff
 from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects
-from jury_actors.errors import Broken, Halted, Released
+from jury_actors.errors import Broken, Released
 from jury_actors.failing import has_failed
-from jury_actors.mailbox import Outbox
-from jury_actors.messages import Chunk, Delivery, StepRequest, StepResult
+from jury_actors.mailbox import Delivery, Outbox
+from jury_actors.messages import Chunk, ForgetDebate, StepRequest, StepResult
+from jury_actors.provider_halts import ProviderHalts
 from jury_actors.step_execution import StepExecution
 from jury_debate.conversation import Call
 from jury_debate.step_outcome import Outcome
@@ -33,33 +33,23 @@ from jury_store.event_store import Append
 
 _log = logging.getLogger(__name__)
 
-_HALTS = {
-    CallOutcome.AUTHENTICATION: "the provider refuses the key; set one that it takes",
-    CallOutcome.QUOTA: "the provider's quota is used up; raise it, or wait until it is renewed",
-}
-
-_UNHEARD = frozenset({CallOutcome.CONNECTION, CallOutcome.TIMEOUT, CallOutcome.MALFORMED_RESPONSE})
-
-_PATIENCE = 10
-"""Calls that a provider may leave without an answer before it has given one: then its address leads nowhere."""
-
 _GRACE = 1.1, 1.0
-"""How much later than its timeout a call is given up: the provider itself can tell more of one that got no answer."""
+"""Factor and seconds beyond its timeout after which a call is given up: a provider's own timeout error says more."""
 
 ProviderFactory = Callable[[str], Provider]
 
 
 class Juror:
-    """One juror process's worth of work: many steps of many debates at once.
+    """Executes many steps of many debates at once.
 
     Args:
-        providers: gives the client of a provider by its name; called once a name.
-        clerk: where exchanges are recorded.
-        admission: what calls wait for; None: for nothing.
-        prices: what calls cost where the provider does not say.
-        sources: time and chance.
-        backoff: between tries of a failed call.
-        linger: seconds that a delivery waits for company.
+        providers: returns the client of a provider by its name; called once a name.
+        clerk: records exchanges.
+        admission: limits and budget of calls; None: unlimited.
+        prices: for calls whose cost the provider does not report.
+        effects: clock, entropy and jitter.
+        backoff: between attempts of a failed call.
+        linger: seconds that a delivery waits for more.
     """
 
     def __init__(
@@ -69,7 +59,7 @@ class Juror:
         *,
         admission: Admission | None = None,
         prices: Prices = Prices(),
-        sources: Effects = Effects(),
+        effects: Effects = Effects(),
         backoff: Backoff = Backoff(),
         linger: float = 0.0,
     ) -> None:
@@ -77,92 +67,92 @@ class Juror:
         self._admission = admission
         self._prices = prices
         self._providers: dict[str, asyncio.Future[Provider]] = {}
-        self._halted: dict[str, Halted] = {}
-        self._unheard: Counter[str] = Counter()
-        self._heard: set[str] = set()
-        self._absent: dict[str, Halted] = {}
-        self._clerk = ClerkClient(clerk)
-        self._log = clerk
-        self._sources = sources
+        self._halts = ProviderHalts()
+        self._clerk = clerk
+        self._writer = ClerkClient(clerk)
+        self._effects = effects
         self._backoff = backoff
-        self._outbox: Outbox[StepResult | Chunk] = Outbox(sources.entropy(8).hex(), linger=linger)
+        self._outbox: Outbox[StepResult | Chunk] = Outbox(effects.entropy(8).hex(), linger=linger)
         self._texts: dict[str, dict[str, bytes]] = {}
         self._working: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._told: dict[str, dict[str, StepResult]] = {}
+        self._results: dict[str, dict[str, StepResult]] = {}
 
-    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
-        """Take steps to do; forget the debates in `release`.
+    async def submit(self, messages: Sequence[StepRequest | ForgetDebate]) -> None:
+        """See `JurorInterface`.
 
-        A step that is done already is told again, one that is being done is joined: asking twice costs no call.
+        The result of a step that was executed is sent again, one that is being executed is joined: a repeated request
+        costs no call.
         """
-        for debate in release:
-            self._texts.pop(debate, None)
-            self._told.pop(debate, None)
-        if not self._texts:
-            self._forget_halts()
-        for ask in asks:
-            debate_id, step_id = ask.assignment.debate_id, ask.assignment.step.id
-            self._texts.setdefault(debate_id, {}).update(ask.texts)
-            key = (debate_id, step_id)
-            known = self._told.get(debate_id, {}).get(step_id)
+        for message in messages:
+            if isinstance(message, ForgetDebate):
+                self._texts.pop(message.debate_id, None)
+                self._results.pop(message.debate_id, None)
+                continue
+            if not self._texts:
+                self._halts.clear()
+            key = debate_id, step_id = message.assignment.debate_id, message.assignment.step.id
+            self._texts.setdefault(debate_id, {}).update(message.texts)
+            known = self._results.get(debate_id, {}).get(step_id)
             if known is not None:
                 self._outbox.put(known)
             elif key not in self._working:
-                self._working[key] = task = asyncio.create_task(self._work(ask))
+                self._working[key] = task = asyncio.create_task(self._work(message))
                 task.add_done_callback(partial(self._done, key))
 
     def _done(self, key: tuple[str, str], task: asyncio.Task[None]) -> None:
         if self._working.get(key) is task:
             del self._working[key]
 
-    async def poll(self, life: str, ack: int) -> Delivery[StepResult | Chunk]:
-        """What steps came to, and what is being written of watched ones; see `Outbox.poll`."""
-        return await self._outbox.poll(life, ack)
+    async def poll(self, incarnation: str, ack: int) -> Delivery[StepResult | Chunk]:
+        """See `JurorInterface`."""
+        return await self._outbox.poll(incarnation, ack)
 
     async def close(self) -> None:
-        """Give up what is being done and release the clients; what was answered already is recorded."""
+        """Cancel the steps and close the providers' clients; answers that arrived are recorded."""
         for task in list(self._working.values()):
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
-        await self._clerk.drain()
+        await self._writer.drain()
         if self._admission is not None:
             await self._admission.close()
         for made in await asyncio.gather(*self._providers.values(), return_exceptions=True):
             if isinstance(made, Provider):
                 await made.close()
 
-    async def _work(self, ask: StepRequest) -> None:
-        assignment = ask.assignment
-        told = StepResult(assignment.debate_id, assignment.step.id, None)
+    async def _work(self, request: StepRequest) -> None:
+        assignment = request.assignment
+        result = StepResult(assignment.debate_id, assignment.step.id, None)
         try:
-            told = told._replace(outcome=await self._do(ask))
-            if told.debate_id in self._texts:  # else nobody waits for it any more
-                self._told.setdefault(told.debate_id, {})[told.step_id] = told
+            result = result._replace(outcome=await self._execute(request))
+            if result.debate_id in self._texts:  # else no debate waits for it any more
+                self._results.setdefault(result.debate_id, {})[result.step_id] = result
         except JuryError as error:
-            told = told._replace(problem=error)
+            result = result._replace(problem=error)
         except Exception as error:  # noqa: BLE001  (the coordinator decides what a juror's own failure means)
-            _log.info("debate %s, step %s broke", told.debate_id, told.step_id, exc_info=True)
-            problem = Broken(f"debate {told.debate_id}, step {told.step_id}: {type(error).__name__}: {error}")
-            told = told._replace(problem=problem)
-        # Before the result is sent: its receiver may ask for the same step again at once.
-        self._working.pop((told.debate_id, told.step_id), None)
-        self._outbox.put(told)
+            _log.info("debate %s, step %s broke", result.debate_id, result.step_id, exc_info=True)
+            problem = Broken(f"debate {result.debate_id}, step {result.step_id}: {type(error).__name__}: {error}")
+            result = result._replace(problem=problem)
+        # Before the result is sent: its receiver may request the same step again at once.
+        self._working.pop((result.debate_id, result.step_id), None)
+        self._outbox.put(result)
 
-    async def _do(self, ask: StepRequest) -> Outcome:
-        pen = PartPen(lambda: self._sources.entropy(SALT_BYTES))
-        duty = StepExecution(ask, self._texts[ask.assignment.debate_id], pen)
+    async def _execute(self, request: StepRequest) -> Outcome:
+        debate_id = request.assignment.debate_id
+        pen = PartPen(lambda: self._effects.entropy(SALT_BYTES))
+        execution = StepExecution(request, self._texts[debate_id], pen)
         retry_after: float | None = None
-        while (call := duty.conversation.call) is not None:
-            self._check_absent(ask, call)
+        while (call := execution.conversation.call) is not None:
+            if call.model == request.assignment.models[-1]:
+                self._halts.check_present(call.model)
             delay = 0.0
             if call.attempt > 1:
-                delay = self._backoff.delay(call.attempt, jitter=self._sources.jitter(), retry_after=retry_after)
+                delay = self._backoff.delay(call.attempt, jitter=self._effects.jitter(), retry_after=retry_after)
                 await asyncio.sleep(delay)
-            if ask.assignment.debate_id not in self._texts:
-                raise Released(f"debate {ask.assignment.debate_id} is over for its coordinator")
-            await self._clerk.room()
-            answered = await self._ask_model(call, duty, ask)
-            exchange = duty.exchange(
+            if debate_id not in self._texts:
+                raise Released(f"debate {debate_id} is over for its coordinator")
+            await self._writer.room()
+            answered = await self._call_model(call, execution, request)
+            exchange = execution.exchange(
                 call,
                 answered.reply,
                 cost=answered.cost,
@@ -170,47 +160,27 @@ class Juror:
                 waited_ms=delay * 1000,
                 simulated=answered.simulated,
             )
-            new = encode(exchange, recorded_at=self._sources.clock(), parts=pen.take())
-            # Durable before anything is made of it: an answer that was paid for is never lost.
-            appended = await self._clerk.append(Append(calls_stream(ask.assignment.debate_id), (new,)))
+            new = encode(exchange, recorded_at=self._effects.clock(), parts=pen.take())
+            # Durable before it is used: an answer that was paid for is never lost.
+            appended = await self._writer.append(Append(calls_stream(debate_id), (new,)))
             if appended.repeated:
-                # Its texts stand under the first writer's references, which the log knows and we do not.
+                # Its texts are stored under the first writer's references, which are not known here.
                 raise EventConflict(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
-            duty.hear(exchange)
-            if duty.conversation.halted is not None:
-                self._check_halt(call.model.partition("/")[0])
+            execution.hear(exchange)
+            if execution.conversation.halted is not None:
+                self._halts.check(call.model.partition("/")[0])
             retry_after = answered.reply.retry_after
-        assert duty.conversation.outcome is not None
-        return duty.conversation.outcome
+        assert execution.conversation.outcome is not None
+        return execution.conversation.outcome
 
-    def _teller(self, ask: StepRequest, call: Call) -> OnChunk | None:
-        """Who is told the answer while it is written; None where nobody watches."""
-        if not ask.watched:
-            return None
-        step = ask.assignment.step
-        exchange = exchange_id(step.id, call.model, call.turn, call.attempt)
-        return lambda text: self._outbox.put(Chunk(ask.assignment.debate_id, step.id, exchange, text))
-
-    async def _check_unrecorded(self, ask: StepRequest, call: Call) -> None:
-        """Check that the call was not recorded since the step was read: a partitioned juror goes on recording.
-
-        Raises:
-            EventConflict: it is recorded; the caller reads the stream again instead of asking.
-        """
-        exchange = exchange_id(ask.assignment.step.id, call.model, call.turn, call.attempt)
-        if ask.again and exchange in await self._log.recorded(ask.assignment.debate_id):
-            raise EventConflict(
-                f"debate {ask.assignment.debate_id}: {exchange!r} was recorded meanwhile; read it again"
-            )
-
-    async def _ask_model(self, call: Call, duty: StepExecution, ask: StepRequest) -> "_Answered":
-        """Make the call when it may be made. The time until then counts neither as its own nor towards a deadline."""
+    async def _call_model(self, call: Call, execution: StepExecution, step: StepRequest) -> "_Answered":
+        """Make the call when it may be made; the wait counts neither as latency nor towards a deadline."""
         name = call.model.partition("/")[0]
         provider = await self._provider(name)
-        request = duty.request(call)
+        request = execution.request(call)
         today = self._today()
         async with AsyncExitStack() as stack:
-            self._check_halt(name)
+            self._halts.check(name)
             admitted = None
             if self._admission is not None:
                 limited = provider.max_in_flight is not None
@@ -218,69 +188,44 @@ class Juror:
                 admitted = await stack.enter_async_context(admission)
             if (gate := provider.concurrency_limit) is not None:
                 await stack.enter_async_context(gate)
-            self._check_halt(name)  # it may have been refused while this call waited
-            await self._check_unrecorded(ask, call)
+            self._halts.check(name)  # it may have been halted while this call waited
+            await self._check_unrecorded(step, call)
             if admitted is not None:
-                admitted.leave()
-            reply, seconds = await _timed(provider, request, self._teller(ask, call))
-            if reply.outcome in _HALTS:
-                self._halt(call.model, reply)
-            if not provider.simulated:
-                self._listen(call.model, reply)
+                admitted.depart()
+            reply, seconds = await _timed(provider, request, self._on_chunk(step, call))
+            halted = self._halts.note(call.model, reply, simulated=provider.simulated)
+            if halted is not None and self._admission is not None:
+                self._admission.refuse(name, halted)
             simulated = reply.simulated or provider.simulated
             cost = cost_of(call.model, reply, self._prices, today, simulated=simulated)
             if admitted is not None:
                 admitted.settle(reply, cost)
         return _Answered(reply, cost, seconds, simulated)
 
-    def _today(self) -> date:
-        return datetime.fromtimestamp(self._sources.clock() // 1_000_000, UTC).date()
+    async def _check_unrecorded(self, step: StepRequest, call: Call) -> None:
+        """Check that the call was not recorded since the step was read: a partitioned juror goes on recording.
 
-    def _check_halt(self, name: str) -> None:
-        halted = self._halted.get(name)
-        if halted is not None:
-            raise halted
-
-    def _halt(self, model: str, reply: ModelReply) -> None:
-        """A person has to act: from now on the provider is not called any more, and nobody waits for it."""
-        name = model.partition("/")[0]
-        said = f": {reply.error}" if reply.error else ""
-        halted = Halted(f"{model}: {_HALTS[reply.outcome]}{said}", about=name)
-        if self._halted.setdefault(name, halted) is halted and self._admission is not None:
-            self._admission.refuse(name, halted)
-
-    def _listen(self, model: str, reply: ModelReply) -> None:
-        """A provider that was never heard may not be there at all; one that was heard once may only be in trouble."""
-        name = model.partition("/")[0]
-        if reply.outcome not in _UNHEARD:
-            self._heard.add(name)
-        if name in self._heard:
-            return
-        self._unheard[name] += 1
-        if self._unheard[name] >= _PATIENCE:
-            said = f"{model}: the provider answered none of {_PATIENCE} calls, the last: {reply.error}"
-            self._absent.setdefault(
-                name, Halted(f"{said}; see that it is there, and where its address leads", about=name)
-            )
-
-    def _forget_halts(self) -> None:
-        """Every debate that was stopped is over: whoever sends the next one may have mended the cause meanwhile.
-
-        A provider that never answered gets one more call to do so, not ten.
+        Raises:
+            EventConflict: it is recorded; the caller reads the stream again instead of asking.
         """
-        self._halted.clear()
-        for name in self._absent:
-            self._unheard[name] = _PATIENCE - 1
-        self._absent.clear()
+        debate_id = step.assignment.debate_id
+        exchange = exchange_id(step.assignment.step.id, call.model, call.turn, call.attempt)
+        if step.again and exchange in await self._clerk.recorded(debate_id):
+            raise EventConflict(f"debate {debate_id}: {exchange!r} was recorded meanwhile; read it again")
 
-    def _check_absent(self, ask: StepRequest, call: Call) -> None:
-        """Where no other model is left to ask, the step waits until somebody looked after the provider."""
-        absent = self._absent.get(call.model.partition("/")[0])
-        if absent is not None and call.model == ask.assignment.models[-1]:
-            raise absent
+    def _on_chunk(self, step: StepRequest, call: Call) -> OnChunk | None:
+        """Publishes the answer while it is written; None where it is not watched."""
+        if not step.watched:
+            return None
+        debate_id, step_id = step.assignment.debate_id, step.assignment.step.id
+        exchange = exchange_id(step_id, call.model, call.turn, call.attempt)
+        return lambda text: self._outbox.put(Chunk(debate_id, step_id, exchange, text))
+
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._effects.clock() // 1_000_000, UTC).date()
 
     async def _provider(self, name: str) -> Provider:
-        """The client of a provider, made when it is needed; in a thread, for loading an SDK takes a second."""
+        """The client of a provider, made at the first call; in a thread, since loading an SDK takes a second."""
         made = self._providers.get(name)
         if made is None or has_failed(made):
             made = self._providers[name] = asyncio.ensure_future(asyncio.to_thread(self._make_provider, name))
@@ -294,12 +239,12 @@ class _Answered(NamedTuple):
     simulated: bool
 
 
-async def _timed(provider: Provider, request: ModelRequest, heard: OnChunk | None) -> tuple[ModelReply, float]:
+async def _timed(provider: Provider, request: ModelRequest, on_chunk: OnChunk | None) -> tuple[ModelReply, float]:
     seconds = request.settings.timeout_seconds
     started = time.perf_counter()
     try:
         async with asyncio.timeout(seconds * _GRACE[0] + _GRACE[1]):
-            reply = await provider.call(request, heard)
+            reply = await provider.call(request, on_chunk)
     except TimeoutError:
         reply = ModelReply(CallOutcome.TIMEOUT, error=f"no answer within {seconds:g} s")
     return reply, time.perf_counter() - started

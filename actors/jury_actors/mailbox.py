@@ -1,34 +1,58 @@
-"""Results kept until they are acknowledged: the sending half of a mailbox.
+"""Mailboxes between processes: a service keeps results until they are acknowledged, a client fetches them by long poll.
 
-One long poll stays open and returns whatever is there: natural batching, no head-of-line blocking, and the death of
-the holder surfaces through the poll.
+One long poll stays open and returns whatever is there: natural batching, no head-of-line blocking, and the death of the
+service surfaces through it.
 """
 
 import asyncio
 from collections import deque
-from typing import Generic, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
-from jury_actors.messages import Delivery
+from jury_actors.backoff import Backoff
 
+M = TypeVar("M")
 T = TypeVar("T")
+
+PROBE = "?"
+"""The incarnation to poll with for an immediate answer that names the present one."""
+
+_BATCH_ITEMS = 500
+_BATCH_BYTES = 1024 * 1024
+
+AWAY = Backoff(base=0.1, cap=5.0)
+"""Seconds between probes for a successor."""
+
+
+class Delivery(NamedTuple, Generic[T]):
+    """Items of an outbox up to number `upto` of its `incarnation`."""
+
+    incarnation: str
+    upto: int
+    items: list[T]
+
+
+class IncarnationLost(Exception):
+    """The process of a service died; its successor knows nothing of what was submitted."""
 
 
 class Outbox(Generic[T]):
     """Numbered items; `poll` acknowledges up to a number and waits for more.
 
     Args:
-        life: names this incarnation, so that a number acknowledged to an earlier one drops nothing.
-        linger: seconds to wait for company once there is an item.
-        batch: items in one delivery at most.
+        incarnation: of the service; a number acknowledged to an earlier incarnation drops nothing.
+        linger: seconds to wait for more items once there is one.
+        batch: maximum number of items in a delivery.
     """
 
-    def __init__(self, life: str, *, linger: float = 0.0, batch: int = 512) -> None:
-        self._life = life
+    def __init__(self, incarnation: str, *, linger: float = 0.0, batch: int = 512) -> None:
+        self._incarnation = incarnation
         self._linger = linger
         self._batch = batch
         self._items: deque[tuple[int, T]] = deque()
         self._last = 0
         self._filled = asyncio.Event()
+        self._closed = False
 
     def put(self, item: T) -> None:
         """Add an item."""
@@ -36,21 +60,166 @@ class Outbox(Generic[T]):
         self._items.append((self._last, item))
         self._filled.set()
 
-    async def poll(self, life: str, ack: int) -> Delivery[T]:
-        """The items after `ack`; waits until there is one.
+    async def poll(self, incarnation: str, ack: int) -> Delivery[T]:
+        """The items after `ack`; waits until there is one, or the outbox is closed.
 
-        Whoever polled an earlier incarnation last is answered at once, with nothing: so it learns of the new one even
-        where no call of its own failed.
+        A poll with another incarnation (not "") returns at once, without items: it tells the client that the service
+        was replaced, even where no call failed.
         """
-        if life == self._life:
+        if incarnation == self._incarnation:
             while self._items and self._items[0][0] <= ack:
                 self._items.popleft()
-        elif life:
-            return Delivery(self._life, 0, [])
+        elif incarnation:
+            return Delivery(self._incarnation, 0, [])
         while not self._items:
+            if self._closed:
+                return Delivery(self._incarnation, ack, [])
             self._filled.clear()
             await self._filled.wait()
             if self._linger:
                 await asyncio.sleep(self._linger)
         taken = [self._items[index] for index in range(min(len(self._items), self._batch))]
-        return Delivery(self._life, taken[-1][0], [item for _, item in taken])
+        return Delivery(self._incarnation, taken[-1][0], [item for _, item in taken])
+
+    def close(self) -> None:
+        """End the polls that wait: their client has left."""
+        self._closed = True
+        self._filled.set()
+
+
+class MailboxClient(Generic[M, T]):
+    """Submits messages to a service in batches and polls its outbox, through any number of incarnations of the service.
+
+    A loss is noticed by a call that raises `IncarnationLost` or by a delivery of another incarnation, and is reported
+    once, however many calls fail. Then the successor is probed until it answers; nothing is submitted meanwhile.
+
+    Args:
+        submit: sends a batch of messages; submitting a message again must do no harm.
+        poll: see `Outbox.poll`.
+        on_item: called with each item; after a loss an item may arrive twice.
+        on_loss: called with the messages that may not have arrived; returns what to submit to the successor.
+        on_error: called once, with the first error that is not a loss; the client stops.
+        on_away: called after each probe that failed.
+        size: bytes of a message; a batch has about 1 MiB, at most 500 messages.
+        linger: seconds to wait for more messages once there is one.
+        away: backoff between probes.
+    """
+
+    def __init__(
+        self,
+        submit: Callable[[Sequence[M]], Awaitable[None]],
+        poll: Callable[[str, int], Awaitable[Delivery[T]]],
+        *,
+        on_item: Callable[[T], None],
+        on_loss: Callable[[list[M]], Iterable[M]],
+        on_error: Callable[[Exception], None],
+        on_away: Callable[[], None] = lambda: None,
+        size: Callable[[M], int] = lambda _message: 0,
+        linger: float = 0.0,
+        away: Backoff = AWAY,
+    ) -> None:
+        self._submit = submit
+        self._poll = poll
+        self._on_item = on_item
+        self._on_loss = on_loss
+        self._on_error = on_error
+        self._on_away = on_away
+        self._size = size
+        self._linger = linger
+        self._away = away
+        self._pending: list[M] = []
+        self._submitting: list[M] = []
+        self._filled = asyncio.Event()
+        self._present = asyncio.Event()
+        self._present.set()
+        self._incarnation, self._ack = "", 0
+        self._losses = self._failures = 0
+        self.problem: Exception | None = None
+        self._sender = asyncio.create_task(self._guarded(self._send))
+        self._receiver = asyncio.create_task(self._guarded(self._receive))
+
+    def send(self, *messages: M) -> None:
+        """Submit messages, in this order, as soon as the service is present."""
+        if messages and self.problem is None:
+            self._pending += messages
+            self._filled.set()
+
+    def fail(self, error: Exception) -> None:
+        """Stop with an error; only the first one is reported."""
+        if self.problem is None:
+            self.problem = error
+            self._pending.clear()
+            self._on_error(error)
+
+    async def close(self) -> None:
+        """Stop submitting and polling."""
+        tasks = [self._sender, self._receiver]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001  (the owner must know, or it waits for ever)
+            self.fail(error)
+
+    async def _send(self) -> None:
+        while self.problem is None:
+            await self._filled.wait()
+            await self._present.wait()
+            if self._linger:
+                await asyncio.sleep(self._linger)
+            losses = self._losses
+            if not (batch := self._take()):
+                continue
+            try:
+                await self._submit(batch)
+            except IncarnationLost:
+                if losses == self._losses and self._present.is_set():
+                    # The open poll may wait for a long time on a connection that is gone.
+                    self._receiver.cancel()
+                    self._lose()
+                    self._receiver = asyncio.create_task(self._guarded(self._receive))
+            self._submitting = []
+
+    def _take(self) -> list[M]:
+        size = count = 0
+        if self._present.is_set():
+            for message in self._pending[:_BATCH_ITEMS]:
+                size += self._size(message)
+                count += 1
+                if size > _BATCH_BYTES:
+                    break
+        self._submitting, self._pending = self._pending[:count], self._pending[count:]
+        if not self._pending:
+            self._filled.clear()
+        return self._submitting
+
+    async def _receive(self) -> None:
+        while self.problem is None:
+            try:
+                delivery = await self._poll(self._incarnation, self._ack)
+            except IncarnationLost:
+                if self._present.is_set():
+                    self._lose()
+                else:
+                    self._failures += 1
+                    self._on_away()
+                    await asyncio.sleep(self._away.delay(self._failures + 1, jitter=1.0, retry_after=None))
+                continue
+            if self._incarnation not in ("", PROBE, delivery.incarnation):
+                self._lose()
+            self._incarnation, self._ack = delivery.incarnation, delivery.upto
+            self._present.set()
+            for item in delivery.items:
+                self._failures = 0
+                self._on_item(item)
+
+    def _lose(self) -> None:
+        self._losses += 1
+        self._present.clear()
+        self._incarnation, self._ack = PROBE, 0
+        unconfirmed = self._submitting + self._pending
+        self._submitting, self._pending = [], []
+        self.send(*self._on_loss(unconfirmed))

@@ -1,14 +1,12 @@
 """What travels between driver, coordinator and jurors. Plain tuples: a batch of them pickles cheaply."""
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from jury_debate.assignment import Assignment
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent
 from jury_events.parts import PartRef
-
-T = TypeVar("T")
 
 
 class StepRequest(NamedTuple):
@@ -35,6 +33,17 @@ class StepRequest(NamedTuple):
     def size(self) -> int:
         """Bytes of text that it carries."""
         return sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
+
+
+class ForgetDebate(NamedTuple):
+    """A debate is over: the juror may forget its texts and results."""
+
+    debate_id: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of text that it carries."""
+        return 0
 
 
 class StepResult(NamedTuple):
@@ -78,7 +87,7 @@ class Job(NamedTuple):
 
     debate_id: str
     case: bytes
-    docket: RunContext
+    context: RunContext
     submission_id: str | None = None
     adopted: bool = False
 
@@ -89,11 +98,3 @@ class Finished(NamedTuple):
     debate_id: str
     status: str
     problem: BaseException | None = None
-
-
-class Delivery(NamedTuple, Generic[T]):
-    """Items of an outbox up to number `upto` of its `life`."""
-
-    life: str
-    upto: int
-    items: list[T]

@@ -1,40 +1,37 @@
-"""What actors have to say to the person while a run goes on: one line each, on its way to the driver's stderr."""
+"""Lines from actors to the user while a run goes on; the driver writes them to stderr."""
 
 from collections.abc import Callable
 from secrets import token_hex
 
-from jury_actors.mailbox import Outbox
-from jury_actors.messages import Delivery
+from jury_actors.mailbox import Delivery, Outbox
 
 Say = Callable[[str], None]
-"""Takes one line for the person."""
-
-ANYBODY = "?"
-"""Polled with, it is answered at once with the name of the actor's present life."""
+"""Takes one line for the user."""
 
 
-def unheard(_text: str) -> None:
-    """Nobody is told."""
+def say_nothing(_text: str) -> None:
+    """Drop the line."""
 
 
 class Notices:
-    """The lines of one actor, for whoever watches it; made when the first of them is said or polled for."""
+    """The lines of one actor; its outbox is made inside the actor's event loop."""
 
     def __init__(self) -> None:
-        self._outbox: Outbox[str] | None = None
+        self._made: Outbox[str] | None = None
 
     def say(self, text: str) -> None:
-        """Have a line told, once."""
-        self._kept().put(text)
+        """Have a line written, once."""
+        self._outbox.put(text)
 
-    async def poll(self, life: str, ack: int) -> Delivery[str]:
-        """See `Outbox.poll`; a watcher that hears nothing for long learns of the actor's death by it."""
-        return await self._kept().poll(life, ack)
+    async def poll(self, incarnation: str, ack: int) -> Delivery[str]:
+        """See `Outbox.poll`; the driver notices the actor's death by it."""
+        return await self._outbox.poll(incarnation, ack)
 
-    def _kept(self) -> Outbox[str]:
-        if self._outbox is None:
-            self._outbox = Outbox(token_hex(8))
-        return self._outbox
+    @property
+    def _outbox(self) -> Outbox[str]:
+        if self._made is None:
+            self._made = Outbox(token_hex(8))
+        return self._made
 
 
 class Recurrence:
@@ -51,7 +48,7 @@ class Recurrence:
         self._times: dict[str, list[float]] = {}
 
     def happened(self, name: str, now: float) -> bool:
-        """It happened once more; whether that is too often."""
+        """Count one more; returns whether that is too often."""
         times = [one for one in self._times.get(name, ()) if now - one <= self._within]
         self._times[name] = [*times, now]
         return len(times) + 1 >= self._most

@@ -1,206 +1,135 @@
-"""The ports by which the actors of a court reach each other over Ray."""
+"""Calls of an interface whose object lives in an actor's process.
+
+Arguments and results are pickled here: for plain values Ray's cloudpickle takes three times as long.
+"""
 
 import asyncio
 import pickle
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayTaskError
 
-from jury_actors.admission.client import DeskLost
-from jury_actors.admission.permit import Granted
-from jury_actors.admission.service import Message
 from jury_actors.backoff import Backoff
-from jury_actors.clerk import DebateHistory
-from jury_actors.driver import CoordinatorLost
 from jury_actors.errors import ClusterLost
-from jury_actors.juror_client import JurorLost
-from jury_actors.messages import Chunk, Delivery, Finished, Job, StepRequest, StepResult
+from jury_actors.mailbox import IncarnationLost
 from jury_events.errors import JuryError
-from jury_store.errors import StoreError
-from jury_store.event_store import Append, Appended
-from jury_store.seals.seal import Seal
 
-_REBIRTH = 0.2
-"""Seconds until a dead actor's name may be free again, or one that cannot be reached is asked again."""
+T = TypeVar("T")
 
-_AWAY = Backoff(base=_REBIRTH, cap=2.0)
+_AWAY = Backoff(base=0.2, cap=2.0)
+"""Seconds between calls of a process that cannot be reached."""
 
 
-def pack(message: object) -> bytes:
-    """Ray pickles with cloudpickle, for code; messages of plain values take a third of that without it."""
-    return pickle.dumps(message, protocol=5)
+def pack(value: object) -> bytes:
+    """Pickle arguments or a result."""
+    return pickle.dumps(value, protocol=5)
+
+
+def unpack(packed: bytes) -> Any:
+    """The reverse of `pack`."""
+    return pickle.loads(packed)
 
 
 async def remotely(method: Any, *args: Any) -> Any:
-    """Call another process; an error of ours is raised as itself, without the traceback that Ray makes its message."""
+    """Call an actor's method.
+
+    Raises:
+        IncarnationLost: its process died, or cannot be reached now.
+        ClusterLost: Ray cannot reach it any more.
+        JuryError: raised by the method; without the traceback that Ray makes its message.
+    """
     try:
         return await method.remote(*args)
     except RayTaskError as error:
         if isinstance(error.cause, JuryError):
             raise error.cause from None
         raise
-    except ActorUnavailableError:
-        raise
+    except ActorUnavailableError as error:
+        raise IncarnationLost from error
     except RayError as error:
         first = (str(error).strip().splitlines() or ["no reason given"])[0]
         raise ClusterLost(f"{type(error).__name__}: {first}") from error
 
 
-class RayDeskPort:
-    """A desk in another process.
+async def repeated(call: Callable[[], Awaitable[T]]) -> T:
+    """Call until no incarnation is lost meanwhile."""
+    tries = 1
+    while True:
+        try:
+            return await call()
+        except IncarnationLost:
+            tries += 1
+            await asyncio.sleep(_AWAY.delay(tries, jitter=1.0, retry_after=None))
+
+
+async def unless_ended(ended: "asyncio.Future[None]", call: Awaitable[T]) -> T:
+    """The result of a call; raises the exception of `ended` as soon as it has one."""
+    answer = asyncio.ensure_future(call)
+    either: list[asyncio.Future[Any]] = [answer, ended]
+    try:
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done() and not ended.cancelled():
+            ended.result()
+        return await answer
+    finally:
+        answer.cancel()
+
+
+def ray_proxy(
+    interface: Callable[..., T],
+    find: Callable[[], Any],
+    *,
+    repeats: bool = False,
+    replaceable: bool = False,
+    ended: "asyncio.Future[None] | None" = None,
+) -> T:
+    """An object whose methods are those of `interface`, called in an actor (see `ray_actors.ServiceActor`).
 
     Args:
-        find: gives the actor; asked again when it died for good.
+        interface: a protocol of async methods.
+        find: returns the actor's handle.
+        repeats: calls wait for a successor and are repeated; else they raise `IncarnationLost`.
+        replaceable: `find` is called again after the actor died for good.
+        ended: calls raise its exception once it has one.
     """
+    return cast("T", _Proxy(interface, find, repeats=repeats, replaceable=replaceable, ended=ended))
 
-    def __init__(self, find: Callable[[], Any]) -> None:
+
+class _Proxy:
+    def __init__(
+        self,
+        interface: Callable[..., Any],
+        find: Callable[[], Any],
+        *,
+        repeats: bool,
+        replaceable: bool,
+        ended: "asyncio.Future[None] | None",
+    ) -> None:
+        self._interface = interface
         self._find = find
+        self._repeats = repeats
+        self._replaceable = replaceable
+        self._ended = ended
         self._handle: Any = None
 
-    async def submit(self, client: str, messages: Sequence[Message]) -> None:
-        """See `AdmissionInterface`."""
-        await self._call("submit", client, pack(messages))
-
-    async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
-        """See `AdmissionInterface`."""
-        delivery: Delivery[Granted] = pickle.loads(await self._call("poll", client, life, ack))
-        return delivery
+    def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
+        getattr(self._interface, method)
+        return partial(self._call, method)
 
     async def _call(self, method: str, *args: Any) -> Any:
+        once = partial(self._call_once, method, pack(args))
+        call = repeated(once) if self._repeats else once()
+        return await (call if self._ended is None else unless_ended(self._ended, call))
+
+    async def _call_once(self, method: str, packed: bytes) -> Any:
         if self._handle is None:
             self._handle = self._find()
         try:
-            return await remotely(getattr(self._handle, method), *args)
-        except ActorUnavailableError as error:
-            await asyncio.sleep(_REBIRTH)
-            raise DeskLost from error
+            return unpack(await remotely(self._handle.call, method, packed))
         except ClusterLost as error:
-            if not isinstance(error.__cause__, ActorDiedError):
+            if not self._replaceable or not isinstance(error.__cause__, ActorDiedError):
                 raise
             self._handle = None
-            await asyncio.sleep(_REBIRTH)
-            raise DeskLost from error
-
-
-class RayClerkPort:
-    """A clerk in another process. Its death is waited out: everything it is sent may be sent again."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    async def record(self, batch: Sequence[Append]) -> list[Appended | StoreError]:
-        """See `ClerkInterface`."""
-        answers: list[Appended | StoreError] = await self._call("record", pack(batch))
-        return answers
-
-    async def next_epoch(self) -> int:
-        """See `ClerkInterface`."""
-        epoch: int = await self._call("next_epoch")
-        return epoch
-
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
-        """See `ClerkInterface`."""
-        known: dict[str, DebateHistory] = await self._call("recall", debate_ids)
-        return known
-
-    async def recorded(self, debate_id: str) -> frozenset[str]:
-        """See `ClerkInterface`."""
-        known: frozenset[str] = await self._call("recorded", debate_id)
-        return known
-
-    async def store_seal(self, seal: Seal) -> bool:
-        """See `ClerkInterface`."""
-        kept: bool = await self._call("store_seal", seal)
-        return kept
-
-    async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `ClerkInterface`."""
-        await self._call("store_run_size", run_id, cases)
-
-    async def open(self) -> None:
-        """Open the store; raises what `open_store` raises."""
-        await self._call("open")
-
-    async def close(self) -> None:
-        """Store what waits and let go of the database."""
-        await self._call("close")
-
-    async def _call(self, method: str, *args: Any) -> Any:
-        tries = 1
-        while True:
-            try:
-                return await remotely(getattr(self._handle, method), *args)
-            except ActorUnavailableError:
-                tries += 1
-                await asyncio.sleep(_AWAY.delay(tries, jitter=1.0, retry_after=None))
-
-
-class RayJurorPort:
-    """A juror in another process."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
-        """See `JurorInterface`."""
-        try:
-            await remotely(self._handle.submit, pack((asks, release)))
-        except ActorUnavailableError as error:
-            raise JurorLost from error
-
-    async def poll(self, life: str, ack: int) -> Delivery[StepResult | Chunk]:
-        """See `JurorInterface`."""
-        try:
-            delivery: Delivery[StepResult | Chunk] = pickle.loads(await remotely(self._handle.poll, life, ack))
-        except ActorUnavailableError as error:
-            raise JurorLost from error
-        return delivery
-
-
-class RayCoordinatorPort:
-    """A coordinator in another process.
-
-    Args:
-        handle: the actor.
-        ended: once it holds a problem, every call raises that: the run ends.
-    """
-
-    def __init__(self, handle: Any, ended: "asyncio.Future[None]") -> None:
-        self._handle = handle
-        self._ended = ended
-
-    async def submit(self, jobs: Sequence[Job]) -> None:
-        """See `CoordinatorPort`."""
-        await self._call("submit", jobs)
-
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        """See `CoordinatorPort`."""
-        delivery: Delivery[Finished | Chunk] = await self._call("poll", life, ack)
-        return delivery
-
-    async def release(self, debate_ids: Sequence[str]) -> None:
-        """See `CoordinatorPort`."""
-        await self._call("release", debate_ids)
-
-    async def store_seal(self, seal: Seal) -> bool:
-        """See `CoordinatorPort`."""
-        kept: bool = await self._call("store_seal", seal)
-        return kept
-
-    async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `CoordinatorPort`."""
-        await self._call("store_run_size", run_id, cases)
-
-    async def _call(self, method: str, *args: Any) -> Any:
-        called = asyncio.ensure_future(remotely(getattr(self._handle, method), *args))
-        try:
-            await asyncio.wait({called, self._ended}, return_when=asyncio.FIRST_COMPLETED)
-            if self._ended.done() and not self._ended.cancelled():
-                self._ended.result()
-            return await called
-        except ActorUnavailableError as error:
-            await asyncio.sleep(_REBIRTH)
-            raise CoordinatorLost from error
-        finally:
-            called.cancel()
+            raise IncarnationLost from error

@@ -1,4 +1,4 @@
-"""A store that cannot be written for a while is waited for: what was paid for is kept in memory until it can."""
+"""Retries on a store that fails for a while: answers that were paid for stay in memory until it works again."""
 
 import asyncio
 import time
@@ -6,19 +6,19 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from jury_actors.backoff import Backoff
-from jury_actors.notices import Say, unheard
+from jury_actors.notices import Say, say_nothing
 from jury_store.errors import StoreFailed, StoreUnreachable
 
 T = TypeVar("T")
 
 STORE_PATIENCE = 60.0
-"""Seconds for which a store that fails is tried again, unless a run says otherwise."""
+"""Seconds for which a store that fails is tried again, unless a run sets another number."""
 
 _TRIES = Backoff(base=0.1, cap=2.0)
 
 
 class StoreRetry:
-    """Tries again what a store failed at, for so long after it first failed. All users share one outage.
+    """Retries operations on a store for a bounded time after its first failure. All users share one outage.
 
     Args:
         seconds: how long an outage may last; 0: nothing is tried again.
@@ -29,7 +29,7 @@ class StoreRetry:
     def __init__(
         self,
         seconds: float = STORE_PATIENCE,
-        say: Say = unheard,
+        say: Say = say_nothing,
         *,
         clock: Callable[[], float] = time.monotonic,
         tries: Backoff = _TRIES,
@@ -40,10 +40,10 @@ class StoreRetry:
         self._tries = tries
         self._since: float | None = None
 
-    async def see_through(self, attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> tuple[T, bool]:
+    async def run(self, attempt: Callable[[], Awaitable[T]], *, reads: bool = False) -> tuple[T, bool]:
         """The result, and whether an earlier attempt failed: what that one was to store may be stored.
 
-        One that only `reads`, and never failed itself, ends no outage: a disk that is full can still be read.
+        A read that did not fail itself ends no outage: a disk that is full can still be read.
 
         Raises:
             StoreFailed, StoreUnreachable: the store has failed for as long as it may.

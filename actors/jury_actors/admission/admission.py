@@ -1,4 +1,4 @@
-"""A juror's way to its calls: the budget first, then the provider's limits; afterwards what the call came to."""
+"""Admission of a juror's calls: permits of the budget, then of the limiter, and their settlement."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,20 +14,20 @@ from jury_providers.provider import ModelReply, ModelRequest
 from jury_providers.tokens import estimated_tokens, request_bytes, request_pictures, token_upper_bound
 
 _LATER = 60.0
-"""Seconds beyond twice its timeout after which a call that has its permit is surely over."""
+"""Seconds beyond twice its timeout after which a call with a permit is certainly over."""
 
 
 class Admitted:
-    """A call that may be made: `leave` tells that it is being made, `settle` what it came to."""
+    """A call that may be made: `depart` right before it, `settle` after it."""
 
     def __init__(self, permits: list[Permit]) -> None:
         self._permits = permits
 
-    def leave(self) -> None:
-        """The call is being made: should nobody hear what it came to, it may have cost what it can cost."""
+    def depart(self) -> None:
+        """The call is being made; without a settlement it is assumed to have cost what it can cost."""
         for permit in self._permits:
             permit.settlement = Settlement(CallOutcome.CONNECTION)
-            permit.leave()
+            permit.depart()
 
     def settle(self, reply: ModelReply, cost: float | None) -> None:
         """The call was made; `cost` in US dollars, None: unknown."""
@@ -38,14 +38,14 @@ class Admitted:
 
 
 class Admission:
-    """What a call needs before it is made.
+    """Requests permits for calls.
 
     Args:
         run_id: whose calls they are.
-        classes: which models share limits.
-        prices: for what a call can cost.
-        limiter: None: no provider of the run is limited.
-        budget: None: the run may spend what it needs.
+        classes: of models that share limits.
+        prices: for the highest cost of a call.
+        limiter: None where no provider of the run is limited.
+        budget: None where the run is unbounded.
     """
 
     def __init__(
@@ -65,34 +65,34 @@ class Admission:
 
     @asynccontextmanager
     async def admit(self, model: str, request: ModelRequest, *, limited: bool, on: date) -> AsyncIterator[Admitted]:
-        """Wait until the call may be made; `limited` says whether its provider is.
+        """Wait until the call may be made; `limited`: its provider is rate-limited.
 
         Raises:
             Halted: it never may.
         """
-        desks = [desk for desk in (self._budget, self._limiter if limited else None) if desk is not None]
-        if not desks:
+        services = [one for one in (self._budget, self._limiter if limited else None) if one is not None]
+        if not services:
             yield Admitted([])
             return
-        claim = self._claim(model, request, on)
+        wanted = self._permit_request(model, request, on)
         async with AsyncExitStack() as stack:
-            yield Admitted([await stack.enter_async_context(desk.permit(claim)) for desk in desks])
+            yield Admitted([await stack.enter_async_context(one.permit(wanted)) for one in services])
 
     def refuse(self, provider: str, problem: Halted) -> None:
-        """No call to the provider that waits has to wait any more."""
-        for desk in self._desks:
-            desk.refuse(provider, problem)
+        """Fail the calls that wait for the provider."""
+        for service in self._services:
+            service.refuse(provider, problem)
 
     async def close(self) -> None:
-        """Leave the desks."""
-        for desk in self._desks:
-            await desk.close()
+        """Close the clients."""
+        for service in self._services:
+            await service.close()
 
     @property
-    def _desks(self) -> list[AdmissionClient]:
-        return [desk for desk in (self._budget, self._limiter) if desk is not None]
+    def _services(self) -> list[AdmissionClient]:
+        return [one for one in (self._budget, self._limiter) if one is not None]
 
-    def _claim(self, model: str, request: ModelRequest, on: date) -> PermitRequest:
+    def _permit_request(self, model: str, request: ModelRequest, on: date) -> PermitRequest:
         size, pictures = request_bytes(request), request_pictures(request)
         most = token_upper_bound(size, pictures, request.model)
         model_class, limits = self._classes.of(model)

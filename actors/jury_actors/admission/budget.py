@@ -3,7 +3,7 @@
 from collections import deque
 from typing import NamedTuple
 
-from jury_actors.admission.permit import Acquire, Departed, Granted, Holder, PermitRequest, Release
+from jury_actors.admission.permit import Acquire, Departed, Grant, Holder, PermitRequest, Release
 from jury_actors.errors import Halted
 
 _ROUNDING = 1e-9
@@ -33,12 +33,12 @@ class Ceiling(NamedTuple):
 class Budget:
     """Reserves what a call can cost at most.
 
-    A call that finds too little left waits for as long as calls in flight, turning out cheaper, may leave enough; when
-    they can't, it is halted. A call that was made counts, whether or not its holder lived to tell.
+    A call that finds too little left waits while calls in flight may turn out cheaper and leave enough; when they
+    can't, it is halted. A call that was made counts, even if its client died before the settlement.
 
     Args:
         ceiling: what may be spent.
-        lost: this one takes the place of another, whose reservations nobody knows: every call is halted.
+        lost: this is the successor of another, whose reservations are unknown: every call is halted.
     """
 
     def __init__(self, ceiling: Ceiling, *, lost: bool = False) -> None:
@@ -48,48 +48,48 @@ class Budget:
         self._reserved: dict[Holder, float] = {}
         self._lost = lost
 
-    def want(self, client: str, want: Acquire, _now: float) -> None:
-        """A call is about to be made. One that is held was counted when its holder was taken for dead."""
-        if not want.held:
-            self._waiting.append((Holder(client, want.number), want.claim))
+    def acquire(self, client: str, acquire: Acquire, _now: float) -> None:
+        """See `AdmissionRule`. One that was granted before was counted when its client was taken for dead."""
+        if not acquire.granted:
+            self._waiting.append((Holder(client, acquire.number), acquire.request))
 
-    def sent(self, client: str, sent: Departed, now: float) -> None:
+    def depart(self, client: str, departed: Departed, now: float) -> None:
         """What a call costs does not depend on when it is made."""
 
-    def back(self, client: str, back: Release, _now: float) -> None:
-        """A call is over, or will not be made."""
-        holder = Holder(client, back.number)
+    def release(self, client: str, release: Release, _now: float) -> None:
+        """See `AdmissionRule`."""
+        holder = Holder(client, release.number)
         reserved = self._reserved.pop(holder, None)
         if reserved is None:
             self._waiting = deque(one for one in self._waiting if one[0] != holder)
-        elif back.settlement is not None:
-            self._spend(reserved if back.settlement.cost is None else back.settlement.cost)
+        elif release.settlement is not None:
+            self._spend(reserved if release.settlement.cost is None else release.settlement.cost)
 
     def lose(self, client: str, _now: float) -> None:
-        """A client is gone: its calls were made, for all that is known."""
+        """See `AdmissionRule`; calls that were granted to the client count as made."""
         self._waiting = deque(one for one in self._waiting if one[0].client != client)
         for holder in [one for one in self._reserved if one.client == client]:
             self._spend(self._reserved.pop(holder))
 
-    def decided(self, _now: float) -> list[tuple[str, Granted]]:
-        """The calls that may be made, and those that never may, by client."""
+    def decide(self, _now: float) -> list[tuple[str, Grant]]:
+        """See `AdmissionRule`."""
         found = []
         reserved = sum(self._reserved.values())
         while self._waiting:
-            holder, claim = self._waiting[0]
+            holder, request = self._waiting[0]
             problem = None
-            if not self._fits(claim.cost, reserved):
-                problem = self._problem(claim.cost)
+            if not self._fits(request.cost, reserved):
+                problem = self._problem(request.cost)
                 if problem is None:
                     break
             self._waiting.popleft()
             if problem is None:
-                self._reserved[holder] = claim.cost
-                reserved += claim.cost
-            found.append((holder.client, Granted(holder.number, problem)))
+                self._reserved[holder] = request.cost
+                reserved += request.cost
+            found.append((holder.client, Grant(holder.number, problem)))
         return found
 
-    def look_at(self) -> float | None:
+    def next_decision(self) -> float | None:
         """Nothing is decided by time alone."""
         return None
 

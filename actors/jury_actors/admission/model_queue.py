@@ -1,4 +1,4 @@
-"""The calls of one class of models: who waits, who is next, and when the next one may begin."""
+"""The calls of one class of models: which ones wait, which one is next, and when it may begin."""
 
 from collections import deque
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from jury_actors.admission.permit import Holder, PermitRequest, Settlement
-from jury_actors.admission.rate_window import InFlight, MinuteWindow, Taken
+from jury_actors.admission.rate_window import Amount, InFlight, RateWindow
 from jury_actors.backoff import Backoff
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Limits
@@ -20,21 +20,21 @@ _LATEST_WEIGHS = 0.1
 """Of the moving average of answers."""
 
 
-class Permit(NamedTuple):
+class Lease(NamedTuple):
     """A call under way, with what was counted for it."""
 
-    claim: PermitRequest
+    request: PermitRequest
     began: float
-    request: Taken
-    tokens: Taken
+    requests: Amount
+    tokens: Amount
 
 
-class Lane:
-    """Runs take turns, the calls of a run are served in order, and nobody overtakes a large one that waits for room.
+class ModelQueue:
+    """Runs take turns, the calls of a run begin in order, and no call overtakes a large one that waits for room.
 
     Args:
-        limits: what the provider grants.
-        backoff: how long everybody waits after an overload.
+        limits: what the provider allows.
+        backoff: how long every call waits after an overload.
         jitter: a number in [0, 1).
     """
 
@@ -42,19 +42,19 @@ class Lane:
         self._backoff = backoff
         self._jitter = jitter
         self._in_flight = InFlight(limits.in_flight)
-        self._requests = MinuteWindow(limits.requests_per_minute)
-        self._tokens = MinuteWindow(limits.tokens_per_minute)
+        self._requests = RateWindow(limits.requests_per_minute)
+        self._tokens = RateWindow(limits.tokens_per_minute)
         self._queues: dict[str, deque[tuple[Holder, PermitRequest]]] = {}
         self._turns: deque[str] = deque()
         self._output = _FIRST_OUTPUT
         self._cooling_since = float("-inf")
         self._cool_at = float("-inf")
         self._overloads = 0
-        self.look_at: float | None = None
+        self.next_at: float | None = None
 
     @property
     def idle(self) -> bool:
-        """Whether nobody waits, and nothing runs."""
+        """Whether no call waits or runs."""
         return not self._turns and not self._in_flight.running
 
     @property
@@ -63,81 +63,81 @@ class Lane:
         return self._in_flight.running, self._in_flight.size
 
     def tighten(self, limits: Limits) -> None:
-        """Another run may know of stricter limits of the same key: the strictest hold."""
+        """Another run may know of stricter limits of the same key: the strictest apply."""
         self._in_flight.cap = min(self._in_flight.cap, limits.in_flight)
         self._requests.limit = _stricter(self._requests.limit, limits.requests_per_minute)
         self._tokens.limit = _stricter(self._tokens.limit, limits.tokens_per_minute)
 
-    def wait_for(self, holder: Holder, claim: PermitRequest) -> None:
-        """Queue up."""
-        queue = self._queues.get(claim.run)
+    def add(self, holder: Holder, request: PermitRequest) -> None:
+        """Add a request to the queue of its run."""
+        queue = self._queues.get(request.run)
         if queue is None:
-            queue = self._queues[claim.run] = deque()
-            self._turns.append(claim.run)
-        queue.append((holder, claim))
+            queue = self._queues[request.run] = deque()
+            self._turns.append(request.run)
+        queue.append((holder, request))
 
-    def leave(self, holder: Holder, claim: PermitRequest) -> None:
-        """Give up a place in the queue."""
-        queue = self._queues[claim.run]
-        queue.remove((holder, claim))
+    def remove(self, holder: Holder, request: PermitRequest) -> None:
+        """Remove a request from its queue."""
+        queue = self._queues[request.run]
+        queue.remove((holder, request))
         if not queue:
-            del self._queues[claim.run]
-            self._turns.remove(claim.run)
+            del self._queues[request.run]
+            self._turns.remove(request.run)
 
-    def begin(self, claim: PermitRequest, now: float) -> Permit:
+    def begin(self, request: PermitRequest, now: float) -> Lease:
         """Count a call that begins."""
         self._in_flight.running += 1
-        return Permit(claim, now, self._requests.take(1), self._tokens.take(self._likely(claim)))
+        return Lease(request, now, self._requests.take(1), self._tokens.take(self._likely(request)))
 
-    def sent(self, permit: Permit, now: float) -> None:
-        """The call leaves: its minute begins."""
-        self._requests.sent(permit.request, now)
-        self._tokens.sent(permit.tokens, now)
+    def depart(self, lease: Lease, now: float) -> None:
+        """The call is being made: its minute begins."""
+        self._requests.depart(lease.requests, now)
+        self._tokens.depart(lease.tokens, now)
 
-    def next(self, now: float) -> tuple[Holder, Permit] | None:
-        """The next call that may begin now; else `look_at` says when to look again (None: when one ends or is sent)."""
-        self.look_at = None
+    def next(self, now: float) -> tuple[Holder, Lease] | None:
+        """The next call that may begin now; else `next_at` is when one may (None: when another ends or departs)."""
+        self.next_at = None
         if not self._turns or self._in_flight.full:
             return None
         run = self._turns[0]
-        holder, claim = self._queues[run][0]
-        free_at = max(self._cool_at, self._requests.free_at(1, now), self._tokens.free_at(self._likely(claim), now))
+        holder, request = self._queues[run][0]
+        free_at = max(self._cool_at, self._requests.free_at(1, now), self._tokens.free_at(self._likely(request), now))
         if free_at > now:
-            self.look_at = free_at if isfinite(free_at) else None
+            self.next_at = free_at if isfinite(free_at) else None
             return None
         self._turns.rotate(-1)
-        self.leave(holder, claim)
-        return holder, self.begin(claim, now)
+        self.remove(holder, request)
+        return holder, self.begin(request, now)
 
-    def end(self, permit: Permit, settlement: Settlement | None, now: float) -> None:
-        """A call is over; without a settlement nothing is known of it. One that was not said to be sent counts now."""
-        self.sent(permit, now)
+    def end(self, lease: Lease, settlement: Settlement | None, now: float) -> None:
+        """A call is over; without a settlement nothing is known of it. One that did not depart counts from now."""
+        self.depart(lease, now)
         if settlement is not None:
-            self._learn(permit, settlement, now)
+            self._learn(lease, settlement, now)
         self._in_flight.running -= 1
 
-    def _learn(self, permit: Permit, settlement: Settlement, now: float) -> None:
+    def _learn(self, lease: Lease, settlement: Settlement, now: float) -> None:
         used = settlement.input_tokens, settlement.output_tokens
         if used[1] is not None:
             self._output += _LATEST_WEIGHS * (used[1] - self._output)
-            self._tokens.correct(permit.tokens, (used[0] or permit.claim.input_tokens) + used[1])
+            self._tokens.correct(lease.tokens, (used[0] or lease.request.input_tokens) + used[1])
         if settlement.outcome in _OVERLOADED:
-            self._cool_down(permit, settlement.retry_after, now)
+            self._cool_down(lease, settlement.retry_after, now)
         elif settlement.outcome is CallOutcome.ANSWERED:
             self._overloads = 0
-            self._in_flight.went_well()
+            self._in_flight.succeeded()
 
-    def _cool_down(self, permit: Permit, retry_after: float | None, now: float) -> None:
-        """Everybody waits. Calls that began before say nothing new of the size: it is halved once a cool-down."""
-        if permit.began > self._cooling_since:
+    def _cool_down(self, lease: Lease, retry_after: float | None, now: float) -> None:
+        """Every call waits. Calls that began before the cool-down say nothing new of the size: it is halved once."""
+        if lease.began > self._cooling_since:
             self._overloads += 1
             self._in_flight.halve()
             self._cooling_since = now
         wait = self._backoff.delay(self._overloads + 1, jitter=self._jitter(), retry_after=retry_after)
         self._cool_at = max(self._cool_at, now + wait)
 
-    def _likely(self, claim: PermitRequest) -> int:
-        return claim.input_tokens + int(self._output)
+    def _likely(self, request: PermitRequest) -> int:
+        return request.input_tokens + int(self._output)
 
 
 def _stricter(one: int | None, other: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""What a call asks for before it is made, and what is told of it afterwards. Plain tuples: they travel in batches."""
+"""Messages of admission: a request before a call, its settlement afterwards. Plain tuples: they travel in batches."""
 
 from typing import NamedTuple
 
@@ -22,9 +22,9 @@ class PermitRequest(NamedTuple):
         run: calls of different runs take turns.
         model_class: whose limits it counts against.
         limits: of that class.
-        input_tokens: what it is likely to send.
-        cost: what it can cost at most, in US dollars.
-        term: seconds after which it is surely over.
+        input_tokens: the estimate of what it sends.
+        cost: the most that it can cost, in US dollars.
+        term: seconds after which it is certainly over.
     """
 
     run: str
@@ -36,7 +36,7 @@ class PermitRequest(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """How the call ended. `tokens` None: the provider did not say; `cost` None: not known, so what it could cost."""
+    """How the call ended. `…_tokens` None: not reported; `cost` None: unknown, the request's cost is assumed."""
 
     outcome: CallOutcome
     input_tokens: int | None = None
@@ -46,15 +46,15 @@ class Settlement(NamedTuple):
 
 
 class Acquire(NamedTuple):
-    """A claim under a number of its holder's. `held`: an earlier desk has granted it already."""
+    """A request under a number of its client's. `granted`: by an earlier incarnation of the service."""
 
     number: int
-    claim: PermitRequest
-    held: bool = False
+    request: PermitRequest
+    granted: bool = False
 
 
 class Release(NamedTuple):
-    """A claim that is given back; without a settlement the call was never made."""
+    """The end of a request; without a settlement the call was never made."""
 
     number: int
     settlement: Settlement | None = None
@@ -66,7 +66,7 @@ class Departed(NamedTuple):
     number: int
 
 
-class Granted(NamedTuple):
+class Grant(NamedTuple):
     """The call may be made, or, with a `problem`, never."""
 
     number: int
@@ -74,7 +74,7 @@ class Granted(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Whose claim it is: a client of the desk, and the client's number for it."""
+    """The client that made a request, and the client's number for it."""
 
     client: str
     number: int

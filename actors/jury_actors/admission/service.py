@@ -1,6 +1,6 @@
-"""A mailbox before a limiter or a budget: claims come in batches, one long poll a client brings what is decided.
+"""Serves a limiter or a budget: requests arrive in batches, and one long poll a client returns what is decided.
 
-The same class serves in one process and in a Ray actor.
+The same class runs in one process and in a Ray actor.
 """
 
 import asyncio
@@ -8,99 +8,97 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from jury_actors.admission.permit import Acquire, Departed, Granted, Release
-from jury_actors.mailbox import Outbox
-from jury_actors.messages import Delivery
+from jury_actors.admission.permit import Acquire, Departed, Grant, Release
+from jury_actors.mailbox import Delivery, Outbox
 
 BEAT = 5.0
-"""Seconds that a poll stays open at most: a client that lives is heard of that often."""
+"""Seconds that a poll stays open at most; its end shows that the client lives."""
 
 _MISSED = 4
-"""Beats after which a client is taken for dead."""
+"""Beats without a poll after which a client is taken for dead."""
 
 _BATCH = 40
-"""Grants in one delivery: those who wait elsewhere are not kept from theirs by one client's many."""
-
+"""Grants in one delivery: many grants to one client do not delay those of others."""
 
 Message = Acquire | Departed | Release
-"""What a client tells a desk."""
+"""What a client sends."""
 
 
-class Rule(Protocol):
-    """What decides on claims: see `Limiter` and `Budget`."""
+class AdmissionRule(Protocol):
+    """Decides on requests: see `Limiter` and `Budget`. `now` is in seconds."""
 
-    def want(self, client: str, want: Acquire, now: float) -> None:
+    def acquire(self, client: str, acquire: Acquire, now: float) -> None:
         """A call is about to be made."""
         ...
 
-    def sent(self, client: str, sent: Departed, now: float) -> None:
-        """A call that was granted is being made."""
+    def depart(self, client: str, departed: Departed, now: float) -> None:
+        """A call that was grant is being made."""
         ...
 
-    def back(self, client: str, back: Release, now: float) -> None:
+    def release(self, client: str, release: Release, now: float) -> None:
         """A call is over, or will not be made."""
         ...
 
     def lose(self, client: str, now: float) -> None:
-        """A client is gone."""
+        """A client is dead."""
         ...
 
-    def decided(self, now: float) -> list[tuple[str, Granted]]:
-        """What is decided now, by client."""
+    def decide(self, now: float) -> list[tuple[str, Grant]]:
+        """New grants and refusals, by client."""
         ...
 
-    def look_at(self) -> float | None:
-        """When something may be decided though nothing is told."""
+    def next_decision(self) -> float | None:
+        """When time alone may allow a grant; None: never."""
         ...
 
 
 class AdmissionInterface(Protocol):
-    """What a desk does for a client, wherever it lives."""
+    """What a service does for a client; calls raise `IncarnationLost` when its process died."""
 
     async def submit(self, client: str, messages: Sequence[Message]) -> None:
-        """Take claims, and take claims back, in order; one that is known already changes nothing."""
+        """Take requests and releases, in order; a number that is known already changes nothing."""
         ...
 
-    async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
-        """What is decided, after what is acknowledged; nothing, when nothing is for a while."""
+    async def poll(self, client: str, incarnation: str, ack: int) -> Delivery[Grant]:
+        """What is decided, see `Outbox.poll`; without items when nothing is for `BEAT` seconds."""
         ...
 
 
 class _Client:
-    def __init__(self, life: str, linger: float, now: float) -> None:
-        self.life = life
-        self.outbox: Outbox[Granted] = Outbox(life, linger=linger, batch=_BATCH)
+    def __init__(self, incarnation: str, linger: float, now: float) -> None:
+        self.incarnation = incarnation
+        self.outbox: Outbox[Grant] = Outbox(incarnation, linger=linger, batch=_BATCH)
         self.known: set[int] = set()
         self.seen = now
 
 
-class Desk:
-    """Keeps a rule's clients apart, and tells them what it decides.
+class AdmissionService:
+    """Keeps a rule's clients apart, and sends them its decisions.
 
     Args:
         rule: decides.
-        life: names this incarnation. Who knew another one, or was taken for dead, sees that and tells everything again.
+        incarnation: clients of another one, or taken for dead, notice the difference and submit everything again.
         clock: seconds.
         beat: seconds that a poll stays open.
-        linger: seconds that what is decided waits for company.
+        linger: seconds that a decision waits for more.
     """
 
     def __init__(
         self,
-        rule: Rule,
-        life: str,
+        rule: AdmissionRule,
+        incarnation: str,
         *,
         clock: Callable[[], float] = time.monotonic,
         beat: float = BEAT,
         linger: float = 0.0,
     ) -> None:
         self._rule = rule
-        self._life = life
+        self._incarnation = incarnation
         self._clock = clock
         self._beat = beat
         self._linger = linger
         self._clients: dict[str, _Client] = {}
-        self._met = 0
+        self._joined = 0
         self._timer: asyncio.TimerHandle | None = None
 
     async def submit(self, client: str, messages: Sequence[Message]) -> None:
@@ -110,26 +108,26 @@ class Desk:
             if isinstance(message, Release):
                 if message.number in it.known:
                     it.known.discard(message.number)
-                    self._rule.back(client, message, now)
+                    self._rule.release(client, message, now)
             elif isinstance(message, Departed):
-                self._rule.sent(client, message, now)
+                self._rule.depart(client, message, now)
             elif message.number not in it.known:
                 it.known.add(message.number)
-                self._rule.want(client, message, now)
+                self._rule.acquire(client, message, now)
         self._decide()
 
-    async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
+    async def poll(self, client: str, incarnation: str, ack: int) -> Delivery[Grant]:
         """See `AdmissionInterface`."""
         it = self._client(client)
         try:
-            return await asyncio.wait_for(it.outbox.poll(life, ack), self._beat)
+            return await asyncio.wait_for(it.outbox.poll(incarnation, ack), self._beat)
         except TimeoutError:
-            return Delivery(it.life, ack, [])
+            return Delivery(it.incarnation, ack, [])
         finally:
             it.seen = self._clock()
 
     def clients(self) -> int:
-        """How many are alive; those that were not heard of are dropped, with everything that they held."""
+        """How many are alive; the requests of those that are not are released."""
         now = self._clock()
         for name in [name for name, one in self._clients.items() if one.seen + self._beat * _MISSED < now]:
             del self._clients[name]
@@ -138,24 +136,24 @@ class Desk:
         return len(self._clients)
 
     def close(self) -> None:
-        """Decide nothing any more."""
+        """Stop deciding."""
         if self._timer is not None:
             self._timer.cancel()
 
     def _client(self, name: str) -> _Client:
         it = self._clients.get(name)
         if it is None:
-            self._met += 1
-            it = self._clients[name] = _Client(f"{self._life}/{self._met}", self._linger, self._clock())
+            self._joined += 1
+            it = self._clients[name] = _Client(f"{self._incarnation}/{self._joined}", self._linger, self._clock())
         it.seen = self._clock()
         return it
 
     def _decide(self) -> None:
-        for name, granted in self._rule.decided(self._clock()):
-            self._clients[name].outbox.put(granted)
+        for name, grant in self._rule.decide(self._clock()):
+            self._clients[name].outbox.put(grant)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        look_at = self._rule.look_at()
-        if look_at is not None:
-            self._timer = asyncio.get_running_loop().call_later(max(0.0, look_at - self._clock()), self._decide)
+        decision_at = self._rule.next_decision()
+        if decision_at is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(0.0, decision_at - self._clock()), self._decide)

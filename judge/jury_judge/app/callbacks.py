@@ -3,16 +3,16 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from jury_actors.driver import CoordinatorPort
-from jury_actors.messages import Chunk, Delivery, Finished, Job
+from jury_actors.driver import drive
+from jury_actors.messages import Finished, Job
+from jury_actors.runtime import Runtime
 from jury_judge.errors import JuryClosed, SettingError
 from jury_judge.present.live.encodings import LIVE_EVENTS
 from jury_judge.present.live.feed import Feed
-from jury_store.seals.seal import Seal
 
 OnEvent = Callable[[dict[str, Any]], Any]
 """Takes each live event of a debate, in order; may be async, and is then awaited."""
@@ -50,6 +50,21 @@ class Callbacks:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def drive(
+        self, runtime: Runtime, jobs: Iterator[Job], *, admits: Callable[[Job], Awaitable[bool]], **options: Any
+    ) -> AsyncGenerator[Finished, None]:
+        """See `jury_actors.driver.drive`; tells of each debate from its submission to its end."""
+
+        async def begun(job: Job) -> bool:
+            if admitted := await admits(job):
+                self.begin(job.debate_id)
+            return admitted
+
+        async with aclosing(drive(runtime, jobs, admits=begun, **options)) as driven:
+            async for finished in driven:
+                await (self.finish if finished.problem is None else self.drop)(finished.debate_id)
+                yield finished
 
     async def _follow(self, debate_id: str) -> None:
         logged = False
@@ -94,37 +109,3 @@ async def called_back(feed: Feed, debate_id: str, on_event: OnEvent | None) -> A
         await callbacks.finish(debate_id)
     finally:
         await callbacks.drop()
-
-
-class ObservedPort:
-    """A coordinator's port; callbacks follow its debates from their submission to their end."""
-
-    def __init__(self, port: CoordinatorPort, callbacks: Callbacks) -> None:
-        self._port = port
-        self._callbacks = callbacks
-
-    async def submit(self, jobs: Sequence[Job]) -> None:
-        """See `CoordinatorPort`."""
-        for job in jobs:
-            self._callbacks.begin(job.debate_id)
-        await self._port.submit(jobs)
-
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        """See `CoordinatorPort`."""
-        delivery = await self._port.poll(life, ack)
-        for item in delivery.items:
-            if isinstance(item, Finished):
-                await (self._callbacks.finish if item.problem is None else self._callbacks.drop)(item.debate_id)
-        return delivery
-
-    async def release(self, debate_ids: Sequence[str]) -> None:
-        """See `CoordinatorPort`."""
-        await self._port.release(debate_ids)
-
-    async def store_seal(self, seal: Seal) -> bool:
-        """See `CoordinatorPort`."""
-        return await self._port.store_seal(seal)
-
-    async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """See `CoordinatorPort`."""
-        await self._port.store_run_size(run_id, cases)

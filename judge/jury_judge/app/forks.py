@@ -62,7 +62,7 @@ def plan_fork(
     resolved: ResolvedPanel,
     *,
     debate_id: str | None = None,
-    sources: Effects = Effects(),
+    effects: Effects = Effects(),
 ) -> Fork:
     """The branch of `origin` at an event under a panel; the same again is the same branch.
 
@@ -72,7 +72,7 @@ def plan_fork(
         at: a version of its stream `debate/`, or an event's id.
         resolved: the panel of the branch.
         debate_id: the branch's id; by itself one that follows from origin, event and panel.
-        sources: of its secret and salts.
+        effects: entropy of its secret and salts.
 
     Raises:
         ForkRefused: it cannot be branched there, or not under that panel.
@@ -87,9 +87,9 @@ def plan_fork(
         version,
         resolved,
         debate_id=named,
-        secret=sources.entropy(SECRET_BYTES),
-        draw_salt=_salts(sources),
-        recorded_at=sources.clock(),
+        secret=effects.entropy(SECRET_BYTES),
+        draw_salt=_salts(effects),
+        recorded_at=effects.clock(),
     )
     return Fork(named, origin.debate_id, version, resolved, len(branch.exchanges), 0, over=False, branch=branch)
 
@@ -106,8 +106,8 @@ def store_branch(store: EventStore, branch: Branch) -> int:
     return len(branch.opening) + len(branch.kept)
 
 
-def _salts(sources: Effects) -> Callable[[], bytes]:
-    return lambda: sources.entropy(SALT_BYTES)
+def _salts(effects: Effects) -> Callable[[], bytes]:
+    return lambda: effects.entropy(SALT_BYTES)
 
 
 def _found(reading: DebateHistory, named: str, origin: Origin, version: int, resolved: ResolvedPanel) -> Fork:

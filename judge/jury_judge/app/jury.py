@@ -15,10 +15,10 @@ from typing import Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from jury_actors.admission.budget import Ceiling, Spent
-from jury_actors.driver import CoordinatorPort, hold
+from jury_actors.driver import drive
 from jury_actors.juror import ProviderFactory
 from jury_actors.messages import Chunk, Finished, Job, RunContext
-from jury_actors.runtime import RuntimeConfig
+from jury_actors.runtime import Runtime, RuntimeConfig
 from jury_actors.store_retry import STORE_PATIENCE
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import Case
@@ -27,7 +27,7 @@ from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.value import Label, NewDebateId, NewRunId
 from jury_judge.app.allowance import Allowance
 from jury_judge.app.budgets import check_priced
-from jury_judge.app.callbacks import Callbacks, ObservedPort, OnEvent, OnEventOf, called_back, check_callback
+from jury_judge.app.callbacks import Callbacks, OnEvent, OnEventOf, called_back, check_callback
 from jury_judge.app.forks import Fork, store_branch
 from jury_judge.app.preflight import PreflightReport, is_over, preflight
 from jury_judge.app.records import Records, while_open
@@ -305,17 +305,19 @@ class Jury(Records):
         allowance: Allowance | None = None,
     ) -> AsyncGenerator[Line, None]:
         """Run the debates of a run that are not over; yields a result line a debate. See `execute_run`."""
+        callbacks = None if on_event is None else Callbacks(self.feed, on_event)
         return execute_run(
             run,
             checked,
             self.store,
-            partial(self._runtime, on_event),
+            partial(self._runtime, callbacks),
             progress=progress or NoListener(),
             stopping=stopping or asyncio.Event(),
             problems=problems,
             on_chunk=on_chunk,
             store_patience=self._config.store_patience,
             allowance=allowance,
+            driving=drive if callbacks is None else callbacks.drive,
         )
 
     async def store_branch(self, fork: Fork) -> int:
@@ -385,8 +387,9 @@ class Jury(Records):
 
     async def _drive(self, job: Job, on_chunk: Callable[[Chunk], None]) -> BaseException | None:
         """Run one debate; returns why it could not go on."""
-        async with self._runtimes.caller() as port:
-            (problem,) = [one.problem async for one in hold(port, iter([job]), concurrency=1, heard=on_chunk)]
+        driven = drive(await self._runtimes.runtime(), iter([job]), concurrency=1, on_chunk=on_chunk)
+        async with aclosing(driven):
+            (problem,) = [finished.problem async for finished in driven]
         return problem
 
     def _take_chunk(self, chunk: Chunk) -> None:
@@ -395,15 +398,11 @@ class Jury(Records):
             self._on_chunk(chunk.debate_id, chunk.text)
 
     @asynccontextmanager
-    async def _runtime(self, on_event: OnEventOf | None) -> AsyncIterator[CoordinatorPort]:
-        async with self._runtimes.caller() as port:
-            if on_event is None:
-                yield port
-                return
-            callbacks = Callbacks(self.feed, on_event)
-            try:
-                yield ObservedPort(port, callbacks)
-            finally:
+    async def _runtime(self, callbacks: Callbacks | None) -> AsyncIterator[Runtime]:
+        try:
+            yield await self._runtimes.runtime()
+        finally:
+            if callbacks is not None:
                 await callbacks.drop()
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from jury_actors.driver import CoordinatorLost, CoordinatorPort, hold
+from jury_actors.driver import drive
 from jury_actors.errors import ClusterLost, Halted
 from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
 from jury_events.case import Case
 from jury_events.ids import debate_stream
@@ -26,6 +27,8 @@ from jury_store.event_store import EventStore
 _LINES_AT_ONCE = 200
 
 Line = dict[str, Any]
+
+Driving = Callable[..., AsyncGenerator[Finished, None]]
 
 
 class ProgressListener(Protocol):
@@ -80,7 +83,7 @@ async def execute_run(
     run: Run,
     checked: PreflightReport,
     store: EventStore,
-    runtime: Callable[[], AbstractAsyncContextManager[CoordinatorPort]],
+    open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]],
     *,
     progress: ProgressListener,
     stopping: asyncio.Event,
@@ -88,6 +91,7 @@ async def execute_run(
     on_chunk: Callable[[Chunk], None] | None = None,
     store_patience: float = 0.0,
     allowance: Allowance | None = None,
+    driving: Driving = drive,
 ) -> AsyncGenerator[Line, None]:
     """Run the debates that are not over yet; yields the result line of every debate, in the order of the cases.
 
@@ -95,13 +99,14 @@ async def execute_run(
         run: the input.
         checked: the report of its preflight.
         store: open for reading.
-        runtime: sets up the actors; not called when no debate is left.
+        open_runtime: sets up the actors; not called when no debate is left.
         progress: called for every debate that ends.
         stopping: once set, no new debate begins; those that run are finished.
         problems: takes the debates that could not go on; no line is yielded for them.
         on_chunk: called with each chunk that a final judge writes.
         store_patience: seconds for which a store that cannot be read is tried again.
         allowance: of a run with a budget. Debates that were begun before come first; others begin if it admits them.
+        driving: `drive`, or what wraps it.
 
     Raises:
         CaseFileError: a case, or a record behind its URI, cannot be read any more; raised after the running debates
@@ -126,10 +131,12 @@ async def execute_run(
     )
     bounds = _Bounds(allowance, stopping, patience)
     if checked.left:
-        async with runtime() as port:
-            await _note_size(port, run, checked.cases)
-            held = hold(port, jobs, concurrency=run.concurrency, heard=on_chunk or _ignored, admits=bounds.admits)
-            async for finished in held:
+        async with open_runtime() as runtime:
+            await runtime.clerk.store_run_size(run.run_id, checked.cases)
+            ends = driving(
+                runtime, jobs, concurrency=run.concurrency, on_chunk=on_chunk or _ignored, admits=bounds.admits
+            )
+            async for finished in ends:
                 progress.ended(finished)
                 await bounds.ended(finished)
                 state.over.add(finished.debate_id)
@@ -140,8 +147,8 @@ async def execute_run(
                         stopping.set()
                 async for line in _lines(state, store, patience):
                     yield line
-                await _note_counted(port, run, state, patience)
-            await _note_counted(port, run, state, patience)
+                await _note_counted(runtime, run, state, patience)
+            await _note_counted(runtime, run, state, patience)
     if allowance is not None and allowance.short:
         stopping.set()
     await asyncio.to_thread(deque, jobs, 0)  # cases after the last job that were judged before
@@ -166,30 +173,20 @@ class _Bounds:
             return True
         if self.stopping.is_set():
             return False
-        admitted, _ = await self.patience.see_through(partial(asyncio.to_thread, self.allowance.admits, job))
+        admitted, _ = await self.patience.run(partial(asyncio.to_thread, self.allowance.admits, job))
         return admitted
 
     async def ended(self, finished: Finished) -> None:
         """Release what was reserved for a debate."""
         if self.allowance is not None:
             ended = partial(self.allowance.ended, finished.debate_id, finished=finished.problem is None)
-            await self.patience.see_through(partial(asyncio.to_thread, ended))
+            await self.patience.run(partial(asyncio.to_thread, ended))
 
 
-async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None:
-    """Store how many cases the run has, even if coordinators die one after the other."""
-    while True:
-        try:
-            await port.store_run_size(run.run_id, cases)
-        except CoordinatorLost:
-            continue
-        return
-
-
-async def _note_counted(port: CoordinatorPort, run: Run, state: RunProgress, patience: StoreRetry) -> None:
-    """The same once all cases were read, if that took longer than the preflight."""
+async def _note_counted(runtime: Runtime, run: Run, state: RunProgress, patience: StoreRetry) -> None:
+    """Store how many cases the run has once all were read, if that took longer than the preflight."""
     if state.cases is not None:
-        await patience.see_through(partial(_note_size, port, run, state.cases))
+        await patience.run(partial(runtime.clerk.store_run_size, run.run_id, state.cases))
         state.cases = None
 
 
@@ -286,7 +283,7 @@ async def _lines(state: RunProgress, store: EventStore, patience: StoreRetry) ->
             state.over.discard(debate)
             if debate not in state.failed:
                 ready.append(debate)
-        lines, _ = await patience.see_through(partial(asyncio.to_thread, _read_lines, store, ready))
+        lines, _ = await patience.run(partial(asyncio.to_thread, _read_lines, store, ready))
         for line in lines:
             yield line
 

@@ -2,21 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 
-from jury_actors.driver import CoordinatorPort
 from jury_actors.juror import ProviderFactory
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
+from jury_judge.app.runtime_pool import OpenRuntime
 from jury_judge.app.stores import Say, open_writer
-
-Runtime = Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
-"""Sets up the actors."""
 
 
 def runtime_in_process(
     config: RuntimeConfig, wrap_providers: Callable[[ProviderFactory], ProviderFactory], *, wait: float, say: Say
-) -> Runtime:
+) -> OpenRuntime:
     """A runtime in this process and event loop; other runtimes of the process may write to the same store.
 
     Args:
@@ -26,25 +23,25 @@ def runtime_in_process(
         say: takes lines for the user: the store is away, another process writes to it.
     """
     opened = partial(open_writer, config.store_url, run=config.run_id, wait=wait, say=say)
-    return lambda: in_process_runtime(config, opened, around=wrap_providers, say=say)
+    return lambda: in_process_runtime(config, opened, wrap_providers=wrap_providers, say=say)
 
 
-def runtime_on_ray(config: RuntimeConfig, address: str | None, *, open_cluster: bool, say: Say) -> Runtime:
+def runtime_on_ray(config: RuntimeConfig, address: str | None, *, open_cluster: bool, say: Say) -> OpenRuntime:
     """A runtime on a local cluster, or on the one at `address`. Ray is started if it does not run, and stopped after.
 
     See `start_ray` for `open_cluster`.
     """
 
     @asynccontextmanager
-    async def runtime() -> AsyncIterator[CoordinatorPort]:
+    async def open_runtime() -> AsyncIterator[Runtime]:
         from jury_actors import ray_runtime  # noqa: PLC0415  (its import costs seconds)
 
         started = await asyncio.to_thread(ray_runtime.start_ray, address, open_cluster=open_cluster)
         try:
-            async with ray_runtime.ray_runtime(config._replace(shared_cluster=address is not None), say=say) as port:
-                yield port
+            async with ray_runtime.ray_runtime(config._replace(shared_cluster=address is not None), say=say) as runtime:
+                yield runtime
         finally:
             if started:
                 await asyncio.to_thread(ray_runtime.stop_ray)
 
-    return runtime
+    return open_runtime

@@ -7,11 +7,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from jury_actors.driver import CoordinatorLost, CoordinatorPort
+from jury_actors.runtime import Runtime
 from jury_store.seals.sealer import Sealer
-
-_TRIES = 5
-"""How often a seal is sent again when the coordinator was replaced."""
 
 
 class Sealing:
@@ -28,43 +25,36 @@ class Sealing:
         self.sealed: int | None = None
 
     def around(
-        self, runtime: Callable[[], AbstractAsyncContextManager[CoordinatorPort]]
-    ) -> Callable[[], AbstractAsyncContextManager[CoordinatorPort]]:
+        self, open_runtime: Callable[[], AbstractAsyncContextManager[Runtime]]
+    ) -> Callable[[], AbstractAsyncContextManager[Runtime]]:
         """The same runtime; the log is sealed while it is open, and once before it closes."""
 
         @asynccontextmanager
-        async def sealed() -> AsyncIterator[CoordinatorPort]:
-            async with runtime() as port:
-                task = asyncio.create_task(self._keep_sealing(port))
+        async def sealed() -> AsyncIterator[Runtime]:
+            async with open_runtime() as runtime:
+                task = asyncio.create_task(self._keep_sealing(runtime))
                 try:
-                    yield port
+                    yield runtime
                 finally:
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
-                    await self._seal(port)
+                    await self._seal(runtime)
 
         return sealed
 
-    async def _keep_sealing(self, port: CoordinatorPort) -> None:
+    async def _keep_sealing(self, runtime: Runtime) -> None:
         while True:
             await asyncio.sleep(self._every)
-            await self._seal(port)
+            await self._seal(runtime)
 
-    async def _seal(self, port: CoordinatorPort) -> None:
+    async def _seal(self, runtime: Runtime) -> None:
         try:
             seal = await asyncio.to_thread(self._sealer.next)
             if seal is None:
                 return
-            for left in reversed(range(_TRIES)):
-                try:
-                    await port.store_seal(seal)
-                    break
-                except CoordinatorLost:
-                    if not left:
-                        raise
+            await runtime.clerk.store_seal(seal)
             self.sealed = seal.tree_size
         except Exception as error:  # noqa: BLE001  (a log that cannot be sealed must not stop the debates)
             if not self._failed:
                 self._failed = True
-                what = str(error) or "the coordinator was lost again and again"
-                self._say(f"jury: the log could not be sealed, the debates go on: {what}")
+                self._say(f"jury: the log could not be sealed, the debates go on: {error}")
