@@ -15,9 +15,9 @@ from jury_actors.providers.provider import (
     ToolDefinition,
 )
 from jury_debate.artifact_tools import tool_definitions
+from jury_debate.conversation import Call
 from jury_debate.prompts import load_prompts
-from jury_debate.rules import rules_of
-from jury_debate.rules_v1.conversation import Call
+from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
@@ -59,7 +59,7 @@ class Duty:
             )  # what was said in them is in the log: made anew, it would be a text that nothing names
         self._case = None if ask.case is None else Case.from_part(self.text(ask.case))
         self._rules = rules_of(ask.assignment.rules)
-        self.conversation = self._rules.converse(ask.assignment, pen)
+        self.conversation = self._rules.conversation(ask.assignment, pen)
         for stored in ask.prior:
             exchange = decode(stored)
             assert isinstance(exchange, ExchangeRecorded)
@@ -82,7 +82,7 @@ class Duty:
 
     def hear(self, exchange: ExchangeRecorded) -> None:
         """Tell the conversation a recorded exchange."""
-        self.conversation.hear(self._rules.recall(exchange, self.text))
+        self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text))
 
     def request(self, call: Call) -> ModelRequest:
         """What the provider is sent."""

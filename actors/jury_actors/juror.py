@@ -21,8 +21,8 @@ from jury_actors.outbox import Outbox
 from jury_actors.prices import Prices, cost_of
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.sources import Sources
-from jury_debate.rules_v1.conversation import Call
-from jury_debate.rules_v1.outcome import Outcome
+from jury_debate.conversation import Call
+from jury_debate.step_outcome import Outcome
 from jury_events.codec import encode
 from jury_events.errors import JuryError
 from jury_events.ids import calls_stream, exchange_id

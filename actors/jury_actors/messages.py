@@ -2,9 +2,9 @@
 
 from typing import Generic, NamedTuple, TypeVar
 
+from jury_debate.assignment import Assignment
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.rules_v1.assignment import Assignment
-from jury_debate.rules_v1.outcome import Outcome
+from jury_debate.step_outcome import Outcome
 from jury_events.envelope import StoredEvent
 from jury_events.parts import PartRef
 

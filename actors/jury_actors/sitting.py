@@ -15,8 +15,8 @@ from jury_actors.sources import Sources
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
-from jury_debate.rules import LATEST
-from jury_debate.rules_v1.opening import SECRET_BYTES
+from jury_debate.rules import SECRET_BYTES
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.codec import DebateEvent, decode, encode
 from jury_events.debate_events import CoordinatorResumed, DebateOpened
@@ -145,7 +145,7 @@ class Sitting:
         state = self._debate.state
         # Whoever takes a debate up says so before anybody is asked: of a branch without a word of it, nobody was.
         new_branch = state.forked is not None and not state.resumed
-        await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.asked_for()])
+        await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.pending_steps()])
         return False
 
     def _check_held_here(self, known: Recollection) -> None:
@@ -180,17 +180,17 @@ class Sitting:
             exchange = decode(stored)
             assert isinstance(exchange, ExchangeRecorded)
             by_step.setdefault(exchange.step, []).append(stored)
-        for step in self._debate.asked_for():
+        for step in self._debate.pending_steps():
             recorded = by_step.get(step.id, [])
             # What would be said next is the juror's to write, and is thrown away here.
             scratch = PartPen(lambda: bytes(SALT_BYTES))
-            conversation = self._debate.rules.converse(self._debate.assign(step), scratch)
+            conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
             for stored in recorded:
                 exchange = decode(stored)
                 assert isinstance(exchange, ExchangeRecorded)
-                conversation.hear(self._debate.rules.recall(exchange, self._pen.text))
+                conversation.apply_reply(self._debate.rules.reply_from_record(exchange, self._pen.text))
             if conversation.outcome is not None:
-                self._debate.learn(step.id, conversation.outcome)
+                self._debate.add_outcome(step.id, conversation.outcome)
             elif recorded:
                 self._prior[step.id] = tuple(recorded)
 
@@ -221,7 +221,7 @@ class Sitting:
         return await self._bench.writer.append(Append(stream, new, expected_version=expected, epoch=self._bench.epoch))
 
     def _ask(self) -> None:
-        for step in self._debate.asked_for():
+        for step in self._debate.pending_steps():
             if step.id not in self._asked:
                 self._asked.add(step.id)
                 self._out.add(step.id)
@@ -254,7 +254,7 @@ class Sitting:
             elif isinstance(message, list):
                 await self._ask_again(message)
             elif message.outcome is not None:
-                self._debate.learn(message.step_id, message.outcome)
+                self._debate.add_outcome(message.step_id, message.outcome)
             elif isinstance(message.problem, Mismatch | TextMissing | Released):
                 # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
                 # Or the ask reached another incarnation than the one that its texts were sent to. Or the debate was
@@ -270,7 +270,7 @@ class Sitting:
         recollection = known[self._job.debate_id]
         self._pen.know(recollection.parts)
         self._learn(recollection.exchanges)
-        steps = [step for step in self._debate.asked_for() if step.id in step_ids]
+        steps = [step for step in self._debate.pending_steps() if step.id in step_ids]
         for step in steps:
             self._bench.link(self._job.debate_id, step.juror_id).resend(self._job.debate_id)
         again = [step.id for step in steps]

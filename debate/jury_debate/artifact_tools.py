@@ -24,7 +24,7 @@ class UnusableArguments(JuryError):
     """The arguments of a tool call are not what the tool takes; the message tells the model what to send."""
 
 
-class ToolDefinition(NamedTuple):
+class ToolSpec(NamedTuple):
     """A tool as every provider can be told of it; `parameters` is a JSON schema."""
 
     name: str
@@ -65,12 +65,12 @@ def tool_names(*, opinions: bool) -> tuple[str, ...]:
     return tuple(name for name in TOOLS if opinions or name != OPINIONS_TOOL)
 
 
-def tool_definitions(prompts: Prompts, *, opinions: bool) -> tuple[ToolDefinition, ...]:
+def tool_definitions(prompts: Prompts, *, opinions: bool) -> tuple[ToolSpec, ...]:
     """The offered tools, described in the language of the prompts."""
     return tuple(_definition(name, prompts) for name in tool_names(opinions=opinions))
 
 
-def _definition(name: str, prompts: Prompts) -> ToolDefinition:
+def _definition(name: str, prompts: Prompts) -> ToolSpec:
     text = prompts.tool(name)
     properties: dict[str, Any] = {}
     for parameter in TOOLS[name]:
@@ -78,7 +78,7 @@ def _definition(name: str, prompts: Prompts) -> ToolDefinition:
         if parameter.kind == "integer":
             schema |= {"minimum": 0, "maximum": MAX_RECORDS}
         properties[parameter.name] = schema
-    return ToolDefinition(
+    return ToolSpec(
         name,
         text.description,
         {"type": "object", "properties": properties, "required": [], "additionalProperties": False},

@@ -6,9 +6,9 @@ Neither the human label nor any id of the case is shown: ids of datasets often t
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from jury_debate.datamark import mark
 from jury_debate.prompt_texts import CaseTexts, fill
 from jury_debate.prompts import Prompts
-from jury_debate.rules_v1.datamark import mark
 from jury_events.case import Case, Scenario
 from jury_events.transcript import (
     Attachment,

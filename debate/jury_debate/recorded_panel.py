@@ -27,7 +27,7 @@ IMAGES_SINCE = 2
 """The schema of opening events since which they say who is sent pictures; before, nobody was."""
 
 
-class Difference(NamedTuple):
+class PanelDifference(NamedTuple):
     """One field, by its path as in `discussion.threshold`; None where a panel has none."""
 
     field: str
@@ -54,7 +54,7 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
     return ResolvedPanel(opened.panel, seats, charges.get(_JUDGE_CHARGE))
 
 
-def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[Difference, ...]:
+def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[PanelDifference, ...]:
     """What two panels differ in, field by field, charges too, in the order of the fields.
 
     Args:
@@ -65,11 +65,11 @@ def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool
     """
     fields_before, fields_now = dict(_fields(before)), dict(_fields(now))
     names = [name for name in dict.fromkeys([*fields_before, *fields_now]) if images or not name.endswith(_IMAGES)]
-    pairs = (Difference(name, fields_before.get(name), fields_now.get(name)) for name in names)
+    pairs = (PanelDifference(name, fields_before.get(name), fields_now.get(name)) for name in names)
     return tuple(pair for pair in pairs if pair.before != pair.now)
 
 
-def described(differences: Sequence[Difference], most: int = 5) -> str:
+def described(differences: Sequence[PanelDifference], most: int = 5) -> str:
     """The first `most` of them in one line, and how many there are beyond."""
     more = f"; and {len(differences) - most} more" if len(differences) > most else ""
     return "; ".join(map(str, differences[:most])) + more

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from jury_debate.recorded_panel import Difference, panel_differences
+from jury_debate.recorded_panel import PanelDifference, panel_differences
 from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
@@ -72,7 +72,7 @@ class DebateComparison(NamedTuple):
     a: Side
     b: Side
     same_case: bool | None
-    panel: tuple[Difference, ...]
+    panel: tuple[PanelDifference, ...]
     rows: tuple[Row, ...]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jury_debate.errors import UnknownRules
-from jury_debate.rules import rules_of
+from jury_debate.rules_registry import rules_of
 from jury_judge.views.regression_view import regression_lines
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.shelf import cassettes_in

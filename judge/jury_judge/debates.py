@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import IMAGES_SINCE, Difference, panel_differences, recorded_panel
+from jury_debate.recorded_panel import IMAGES_SINCE, PanelDifference, panel_differences, recorded_panel
 from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
@@ -99,7 +99,7 @@ def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
     return _panel(store, debate_id, _opening(store, debate_id))
 
 
-def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[Difference, ...]:
+def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[PanelDifference, ...]:
     """What a panel differs in from that of a debate which is to go on with it.
 
     Raises:

@@ -11,10 +11,10 @@ from jury_actors.prices import Prices
 from jury_actors.providers.endpoints import Endpoint, Endpoints
 from jury_actors.tokens import LIKELY_PICTURE_TOKENS, most_picture_tokens
 from jury_debate.artifact_tools import tool_definitions
+from jury_debate.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.prompts import load_prompts
-from jury_debate.rules import LATEST
-from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, scenario_numbers, tools_offered
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.exchange import Usage
 from jury_events.panel import FinalJudge, Panel, Seat

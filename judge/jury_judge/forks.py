@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jury_actors.sources import Sources
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences
-from jury_debate.rules_v1.opening import SECRET_BYTES
+from jury_debate.rules import SECRET_BYTES
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
 from jury_judge.debates import DebateReading, not_found, read_debate

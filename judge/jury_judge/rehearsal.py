@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
+from jury_debate.assignment import CASE_WITH_IMAGES
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.rules import LATEST
-from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES
-from jury_debate.rules_v1.opening import SECRET_BYTES
+from jury_debate.rules import SECRET_BYTES
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step

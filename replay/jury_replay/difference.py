@@ -7,7 +7,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from jury_debate.rules_v1.assignment import Message
+from jury_debate.assignment import CallMessage
 from jury_events.codec import DebateEvent
 from jury_events.exchange import RequestMessage
 from jury_events.parts import PartRef
@@ -142,7 +142,7 @@ def _changes(path: str, recorded: Any, now: Any) -> Iterator[FieldChange]:
 
 
 def request_changes(
-    recorded: tuple[RequestMessage, ...], now: tuple[Message, ...], text: Callable[[PartRef], bytes]
+    recorded: tuple[RequestMessage, ...], now: tuple[CallMessage, ...], text: Callable[[PartRef], bytes]
 ) -> tuple[FieldChange, ...]:
     """What differs between a request as it was sent and as it would be sent now, message by message.
 
@@ -159,7 +159,7 @@ def request_changes(
     return tuple(_changes("request", before, after))
 
 
-def _message(message: RequestMessage | Message, text: Callable[[PartRef], bytes]) -> dict[str, Any]:
+def _message(message: RequestMessage | CallMessage, text: Callable[[PartRef], bytes]) -> dict[str, Any]:
     said = b"".join(map(text, message.parts)).decode("utf-8", "backslashreplace")
     told: dict[str, Any] = {"role": message.role, "call_id": message.call_id, "text": said}
     if message.images:

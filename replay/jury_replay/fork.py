@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel
-from jury_debate.rules import LATEST
-from jury_debate.rules_v1.outcome import Outcome
+from jury_debate.rules_registry import LATEST
+from jury_debate.step_outcome import Outcome
 from jury_events.canonical import canonical_json
 from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import ConsensusChecked, DebateForked, InheritedSteps
@@ -180,7 +180,7 @@ class _Retelling:
                 outcome = self._outcome(Step.parse(one.step), asked[one.step])
                 if outcome is None:
                     raise self._refused(one, before)
-                self._debate.learn(one.step, outcome)
+                self._debate.add_outcome(one.step, outcome)
             event = self._debate.advance_once()
             if event is None or event.event_id != one.event.event_id:
                 raise self._refused(one, before, event)
@@ -190,16 +190,16 @@ class _Retelling:
     def _outcome(self, step: Step, asked: tuple[ExchangeRecorded, ...]) -> Outcome | None:
         """What the answers of a step come to; None where it is not asked, or would have been asked otherwise."""
         debate = self._debate
-        if step not in debate.asked_for():
+        if step not in debate.pending_steps():
             return None
         # What is said between the calls is in the exchanges already, and is thrown away here.
-        conversation = debate.rules.converse(debate.assign(step, asked), PartPen(lambda: bytes(SALT_BYTES)))
+        conversation = debate.rules.conversation(debate.assign(step, asked), PartPen(lambda: bytes(SALT_BYTES)))
         for exchange in asked:
             call = conversation.call
             made = exchange.model, exchange.turn, exchange.attempt, exchange.tools
             if call is None or (call.model, call.turn, call.attempt, call.tools) != made:
                 return None
-            conversation.hear(debate.rules.recall(exchange, self._text))
+            conversation.apply_reply(debate.rules.reply_from_record(exchange, self._text))
         return conversation.outcome
 
     def _text(self, ref: PartRef) -> bytes:

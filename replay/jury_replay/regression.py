@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from jury_debate.errors import DebateError
 from jury_debate.prompts import PROMPTS_VERSION
-from jury_debate.rules import RULES, rules_of
+from jury_debate.rules_registry import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
 from jury_events.errors import EventError, UnknownPart

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from jury_debate.errors import DebateError
-from jury_debate.rules import rules_of
+from jury_debate.rules_registry import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
 from jury_replay.difference import Difference

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Hashable, MutableMapping
 from typing import NamedTuple
 
+from jury_debate.assignment import Assignment
+from jury_debate.conversation import Call
 from jury_debate.debate import Debate
-from jury_debate.rules_v1.assignment import Assignment
-from jury_debate.rules_v1.conversation import Call
-from jury_debate.rules_v1.outcome import Outcome
+from jury_debate.step_outcome import Outcome
 from jury_events.case import Case
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import (
@@ -122,14 +122,14 @@ class Retelling:
             # Under other rules a debate may be over by then: what somebody did to it afterwards did not happen.
             if not self.debate.state.ended or isinstance(event, TextsErased):
                 if isinstance(event, _ENDINGS):
-                    self._cut_off = {step.id for step in self.debate.asked_for()}
+                    self._cut_off = {step.id for step in self.debate.pending_steps()}
                 self.debate.fold([event])
                 self.events.append(event)
 
     def _ask(self) -> bool:
         """Learn what the steps that are due came to; whether any of them has an outcome."""
         learnt = False
-        for step in self.debate.asked_for():
+        for step in self.debate.pending_steps():
             if step.id in self._open:
                 continue
             found = self._answer(step)
@@ -137,7 +137,7 @@ class Retelling:
                 self._open.add(step.id)
                 self.missing = self.missing or Missing(step, found)
             else:
-                self.debate.learn(step.id, found)
+                self.debate.add_outcome(step.id, found)
                 learnt = True
         return learnt
 
@@ -151,7 +151,7 @@ class Retelling:
         return found
 
     def _converse(self, step: Step, assignment: Assignment) -> Outcome | Call:
-        conversation = self.debate.rules.converse(assignment, self._pen)
+        conversation = self.debate.rules.conversation(assignment, self._pen)
         while (call := conversation.call) is not None:
             exchange = self._recorded.exchanges.get(exchange_id(step.id, call.model, call.turn, call.attempt))
             if exchange is None:
@@ -162,7 +162,7 @@ class Retelling:
             self._told.add(exchange.event_id)
             self._note(exchange, changes)
             self._check_tools(assignment, exchange)
-            conversation.hear(self.debate.rules.recall(exchange, self._pen.text))
+            conversation.apply_reply(self.debate.rules.reply_from_record(exchange, self._pen.text))
         assert conversation.outcome is not None
         return conversation.outcome
 

@@ -9,7 +9,8 @@ from jury_actors.providers.endpoints import Connection
 from jury_actors.providers.provider import Heard, ModelMessage, ModelReply
 from jury_actors.providers.sdk.adapter import MOST_KEPT
 from jury_actors.providers.sdk.streams import EventReader
-from jury_debate.rules_v1.answers import AnswerSpec, parse_answer
+from jury_debate.assignment import AnswerSpec
+from jury_debate.rules_v1.answer_parser import parse_answer
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome, RefusalReason
 from jury_events.rubric import STANDARD_RUBRIC

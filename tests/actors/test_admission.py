@@ -20,7 +20,7 @@ from jury_actors.prices import Price, Prices
 from jury_actors.providers.endpoints import Endpoint, Limits
 from jury_actors.providers.provider import ModelReply
 from jury_actors.sources import Sources
-from jury_debate.rules_v1.outcome import Answered
+from jury_debate.step_outcome import Answered
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from support.canned_server import canned_server

@@ -13,7 +13,7 @@ from jury_actors.juror import Juror
 from jury_actors.messages import Ask, Told
 from jury_actors.providers.provider import ModelReply, ModelRequest, Provider, RequestedTool
 from jury_actors.sources import Sources
-from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
+from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.exchange import Usage
 from jury_events.ids import calls_stream

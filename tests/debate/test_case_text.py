@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_debate.case_text import render_case
+from jury_debate.datamark import unmark
 from jury_debate.prompts import LANGUAGES, Prompts, load_prompts
-from jury_debate.rules_v1.datamark import unmark
 from jury_events.case import Case, ExecutionResult, Image, QuestionSpec, Scenario
 from jury_events.transcript import (
     Attachment,

@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import pytest
 
+from jury_debate.conversation import Reply, ToolTurn
 from jury_debate.debate import Debate
-from jury_debate.rules import LATEST
-from jury_debate.rules_v1.conversation import Conversation, Reply, ToolTurn
-from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
+from jury_debate.rules_registry import LATEST
+from jury_debate.rules_v1.conversation import StepConversation
+from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
@@ -29,7 +30,7 @@ def a_conversation(pen, *, fallbacks=(), tries=4, deadline_seconds=600.0, repair
         a_case(security_gate_records=records), panel, debate_id="d", run_id=None, secret=SECRET, parts=pen
     )
     assignment = Debate(opened, SECRET, pen).assign(Step(0, "one"))
-    return assignment, Conversation(assignment, pen)
+    return assignment, StepConversation(assignment, pen)
 
 
 def heard(reply, assignment, pen):
@@ -49,7 +50,7 @@ def play(replies, **settings):
     for reply in replies:
         assert conversation.call is not None, "the conversation was over before"
         calls.append(conversation.call)
-        conversation.hear(heard(reply, assignment, pen))
+        conversation.apply_reply(heard(reply, assignment, pen))
     assert conversation.call is None, "the conversation goes on"
     return calls, conversation.outcome, pen
 
@@ -93,7 +94,7 @@ def test_a_ballot_that_is_shown_to_others_is_asked_for_again(field) -> None:
         ).encode()
 
     court = Courtroom(a_panel(), script)
-    ballots = {step.juror_id: court.debate.assign(step).spec.ballot for step in court.debate.asked_for()}
+    ballots = {step.juror_id: court.debate.assign(step).spec.ballot for step in court.debate.pending_steps()}
 
     court.hold()
 
@@ -175,13 +176,13 @@ def test_what_only_a_person_can_mend_halts_the_step_and_uses_up_no_try(trouble) 
     pen = FixedPen()
     assignment, conversation = a_conversation(pen, tries=1, fallbacks=["simulated/b"])
     for _ in range(3):
-        conversation.hear(heard(trouble, assignment, pen))
+        conversation.apply_reply(heard(trouble, assignment, pen))
         halted = conversation.halted
         assert (halted, conversation.outcome) == (trouble, None)
 
     assert conversation.call is not None
     assert ("simulated/a", 1, 4) == (conversation.call.model, conversation.call.turn, conversation.call.attempt)
-    conversation.hear(heard(GOOD, assignment, pen))
+    conversation.apply_reply(heard(GOOD, assignment, pen))
     assert isinstance(conversation.outcome, Answered)
     assert conversation.halted is None
 

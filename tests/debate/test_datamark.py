@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_debate.rules_v1.datamark import mark, unmark
+from jury_debate.datamark import mark, unmark
 from jury_debate.rules_v1.hidden_characters import is_hidden, visible
 
 M = "⟦k3f9⟧"

@@ -5,7 +5,7 @@ import pytest
 from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
-from jury_debate.rules import LATEST
+from jury_debate.rules_registry import LATEST
 from support.courtroom import SECRET, FixedPen, a_case
 
 GEMINI = {"model": "google/gemini-2.5-pro"}

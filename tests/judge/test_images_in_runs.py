@@ -9,7 +9,7 @@ import pytest
 from jury_actors.prices import Price, Prices
 from jury_actors.tokens import LIKELY_PICTURE_TOKENS, MOST_PICTURE_TOKENS, most_picture_tokens
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.rules import LATEST
+from jury_debate.rules_registry import LATEST
 from jury_events.codec import decode, encode
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded

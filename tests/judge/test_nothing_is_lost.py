@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jury_debate.case_text import render_case
+from jury_debate.datamark import unmark
 from jury_debate.prompts import load_prompts
-from jury_debate.rules_v1.datamark import unmark
 from jury_events.case import Case
 from jury_judge.cases.formats.registry import FORMATS, format_of
 from jury_judge.cases.rows import read_case

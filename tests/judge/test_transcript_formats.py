@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from jury_debate.case_text import render_case
+from jury_debate.datamark import unmark
 from jury_debate.prompts import load_prompts
-from jury_debate.rules_v1.datamark import unmark
 from jury_events.case import Case
 from jury_judge.cases.files import CaseFiles, read_cases
 from jury_judge.cases.formats.registry import FORMATS, format_of

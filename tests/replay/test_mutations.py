@@ -76,14 +76,14 @@ MUTATIONS = {
         ("judgment.verdict", "- needs_review", "+ unsafe_fail"),
     ),
     "the order of speakers": Mutation(
-        f"{RULES}/speakers.py",
+        f"{RULES}/speaker_order.py",
         "shift = (round_number - 1) % len(base)",
         "shift = round_number % len(base)",
         "rotating-speakers",
         ("round-1/started: rounds start otherwise (speaker order)", "speaker_order.0", "- gpt", "+ claude"),
     ),
     "the parser's leniency": Mutation(
-        f"{RULES}/answers.py",
+        f"{RULES}/answer_parser.py",
         "    for name in members:\n        if name not in asked:\n",
         "    for name in members:\n        if name not in members:\n",
         "repairs-and-fallbacks",
@@ -93,7 +93,7 @@ MUTATIONS = {
         ),
     ),
     "the ballot's check": Mutation(
-        f"{RULES}/answers.py",
+        f"{RULES}/answer_parser.py",
         "if not hmac.compare_digest(",
         "if False and not hmac.compare_digest(",
         "repairs-and-fallbacks",
@@ -110,7 +110,7 @@ MUTATIONS = {
         ("judgment.capped", "- true", "+ false"),
     ),
     "what a deadlock is": Mutation(
-        f"{RULES}/machine.py",
+        f"{RULES}/state_machine.py",
         "state.quiet_rounds + 1",
         "state.quiet_rounds",
         "deadlock-of-seeded-speakers",
@@ -131,7 +131,7 @@ MUTATIONS = {
         ("tool at initial/",),
     ),
     "the mark of judged text": Mutation(
-        f"{RULES}/datamark.py",
+        "datamark.py",
         'GAP = "ˆ"',
         'GAP = "·"',
         "tie-of-two",

@@ -11,9 +11,9 @@ import pytest
 
 from jury_actors.juror import Juror
 from jury_actors.messages import Ask
+from jury_debate.assignment import CASE_WITH_IMAGES, CallMessage
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import spec_of
-from jury_debate.rules_v1.assignment import CASE_WITH_IMAGES, Message
 from jury_events.canonical import canonical_json
 from jury_events.codec import decode
 from jury_events.debate_events import DebateOpened, JurorEvaluated
@@ -255,9 +255,9 @@ async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store:
     assert (True, None) == (sighted.images, blind.images)
 
 
-def a_request(pen: FixedPen, *pictures: bytes) -> tuple[Message, ...]:
+def a_request(pen: FixedPen, *pictures: bytes) -> tuple[CallMessage, ...]:
     images = tuple(ImageRef(media_type="image/png", content=pen.make(content)) for content in pictures)
-    return (Message("user", (pen.make("Look."),), images=images),)
+    return (CallMessage("user", (pen.make("Look."),), images=images),)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jury_debate.rules import LATEST
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case, Image
 from jury_events.parts import PartPen
 from jury_events.verdict import Verdict

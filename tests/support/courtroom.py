@@ -5,11 +5,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from jury_debate.assignment import Assignment
+from jury_debate.conversation import Call, Reply
 from jury_debate.debate import Debate
 from jury_debate.panel_spec import PanelSpec, resolve
-from jury_debate.rules import LATEST
-from jury_debate.rules_v1.assignment import Assignment
-from jury_debate.rules_v1.conversation import Call, Reply
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.codec import DebateEvent
 from jury_events.ids import Step
@@ -125,7 +125,7 @@ class Courtroom:
             self.events += self.debate.advance()
             if self.debate.state.ended:
                 return self
-            waiting = self.debate.asked_for()
+            waiting = self.debate.pending_steps()
             step = waiting[self._pick[turn % len(self._pick)] % len(waiting)]
             self.answer(step)
         raise AssertionError("the debate does not end")
@@ -133,12 +133,12 @@ class Courtroom:
     def answer(self, step: Step) -> None:
         """Ask one step, call after call, until it has its outcome."""
         assignment = self.debate.assign(step)
-        conversation = self.debate.rules.converse(assignment, self.pen)
+        conversation = self.debate.rules.conversation(assignment, self.pen)
         while (call := conversation.call) is not None:
             self.asked.append(Asked(step, call, assignment))
-            conversation.hear(self._reply(assignment, self.script(step, call)))
+            conversation.apply_reply(self._reply(assignment, self.script(step, call)))
         assert conversation.outcome is not None
-        self.debate.learn(step.id, conversation.outcome)
+        self.debate.add_outcome(step.id, conversation.outcome)
 
     def _reply(self, assignment: Assignment, answer: Answer) -> Reply:
         if isinstance(answer, CallOutcome):

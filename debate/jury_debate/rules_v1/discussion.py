@@ -1,6 +1,6 @@
 """When the discussion goes on, when it ends and why."""
 
-from jury_debate.rules_v1.state import DebateState
+from jury_debate.state import DebateState
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import DebateCompleted, EndReason
 from jury_events.verdict import Verdict

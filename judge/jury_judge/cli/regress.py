@@ -29,7 +29,7 @@ def command(
 
     Exits with 1 where a verdict, a score, an event or a prompt comes out otherwise than recorded or accepted.
     """
-    from jury_debate.rules import rules_of
+    from jury_debate.rules_registry import rules_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.views.regression_view import regression_lines
     from jury_replay.cassettes.choosing import is_chosen

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jury_debate import artifacts
-from jury_debate.artifact_tools import OPINIONS_TOOL, ToolDefinition, call_tool, tool_definitions
+from jury_debate.artifact_tools import OPINIONS_TOOL, ToolSpec, call_tool, tool_definitions
 from jury_debate.prompts import PROMPTS_VERSION, load_prompts
 from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.panel import Language
@@ -162,7 +162,7 @@ def get_google_tools(language: Language = "ja") -> list[dict[str, Any]]:
     return [{"functionDeclarations": declared}]
 
 
-def _tools(language: Language, form: Callable[[ToolDefinition], dict[str, Any]]) -> list[dict[str, Any]]:
+def _tools(language: Language, form: Callable[[ToolSpec], dict[str, Any]]) -> list[dict[str, Any]]:
     return [form(tool) for tool in tool_definitions(load_prompts(PROMPTS_VERSION, language), opinions=True)]
 
 

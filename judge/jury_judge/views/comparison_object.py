@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from jury_debate.recorded_panel import Difference
+from jury_debate.recorded_panel import PanelDifference
 from jury_judge.comparison import DebateComparison
 from jury_judge.run_comparison import Flip, RunComparison
 
@@ -30,7 +30,7 @@ def debates_object(compared: DebateComparison) -> dict[str, Any]:
 
 
 def runs_object(
-    compared: RunComparison, panel: Iterable[Difference] | None, flips: Iterable[tuple[Flip, bool | None]]
+    compared: RunComparison, panel: Iterable[PanelDifference] | None, flips: Iterable[tuple[Flip, bool | None]]
 ) -> dict[str, Any]:
     """Two runs, ready for JSON.
 
@@ -59,5 +59,5 @@ def runs_object(
     }
 
 
-def _differences(panel: Iterable[Difference]) -> list[dict[str, Any]]:
+def _differences(panel: Iterable[PanelDifference]) -> list[dict[str, Any]]:
     return [{"field": one.field, "a": one.before, "b": one.now} for one in panel]

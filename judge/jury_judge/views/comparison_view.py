@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from jury_debate.recorded_panel import Difference
+from jury_debate.recorded_panel import PanelDifference
 from jury_events.verdict import Verdict
 from jury_judge.comparison import DebateComparison, Position, Row, Side
 from jury_judge.run_comparison import Flip, RunComparison, RunSide
@@ -35,7 +35,7 @@ def debates_page(compared: DebateComparison, *, everything: bool = False) -> Pag
 
 def runs_page(
     compared: RunComparison,
-    panel: Sequence[Difference],
+    panel: Sequence[PanelDifference],
     flips: Sequence[tuple[Flip, bool | None]],
     *,
     everything: bool = False,
@@ -109,7 +109,7 @@ def _cost(cost: float | None) -> str:
     return "unknown" if cost is None else f"${cost:.4f}"
 
 
-def _differences(page: Page, panel: Sequence[Difference], *, everything: bool) -> None:
+def _differences(page: Page, panel: Sequence[PanelDifference], *, everything: bool) -> None:
     page.heading("Panels")
     if not panel:
         page.line("the same", indent=2)

@@ -2,7 +2,7 @@
 
 import re
 
-from jury_debate.rules_v1.datamark import unmark
+from jury_debate.datamark import unmark
 
 _MARKED = re.compile("^(⟦[A-Za-z0-9]{1,64}⟧) ", re.MULTILINE)
 _INDENT = "    "

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from jury_debate.rules_v1.state import View
+from jury_debate.state import SeatEvaluation
 from jury_events.panel import Panel
 from jury_replay.rescoring.positions import Positions
 from jury_replay.rescoring.results import Result
@@ -41,11 +41,11 @@ def _assumptions(positions: Positions, setting: Setting, panel: Panel, new: Resu
         yield f"the final judge, who was shown {_rounds(old.total_rounds)}, says the same after {new.total_rounds}"
 
 
-def _up_to(positions: Positions, last: int) -> Iterator[View]:
+def _up_to(positions: Positions, last: int) -> Iterator[SeatEvaluation]:
     return (view for views in positions.rounds[: last + 1] for view in views)
 
 
-def _synthetic(view: View) -> bool:
+def _synthetic(view: SeatEvaluation) -> bool:
     return view.evaluation.synthetic
 
 

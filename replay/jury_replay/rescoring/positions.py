@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jury_debate.rules_v1.state import View
+from jury_debate.state import SeatEvaluation
 from jury_events.codec import SCHEMAS, DebateEvent, decode
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
@@ -25,7 +25,7 @@ class Positions(NamedTuple):
     """`rounds` are phase 1, then each round: the evaluations made there, in speaker order."""
 
     opened: DebateOpened
-    rounds: tuple[tuple[View, ...], ...]
+    rounds: tuple[tuple[SeatEvaluation, ...], ...]
     end: Ended
 
 
@@ -41,7 +41,7 @@ def read_positions(debate_id: str, stored: Sequence[StoredEvent]) -> Positions:
         raise DebateMissing.named(debate_id)
     opened = opening_of(debate_id, [decode(stored[0])])
     seats = opened.panel.juror_ids
-    rounds: list[list[View]] = [[]]
+    rounds: list[list[SeatEvaluation]] = [[]]
     ends: list[DebateEvent | ExchangeRecorded] = []
     for event in stored[1:]:
         if event.type in _FOLLOWS and event.schema <= SCHEMAS[event.type]:
@@ -51,9 +51,9 @@ def read_positions(debate_id: str, stored: Sequence[StoredEvent]) -> Positions:
         said = decode(event)
         # By type: to ask for the class costs more than to make the view.
         if said.type == "statement_made":
-            view = View(said.round, said.juror_id, said.statement.evaluation, said.shown)
+            view = SeatEvaluation(said.round, said.juror_id, said.statement.evaluation, said.shown)
         elif said.type == "juror_evaluated":
-            view = View(0, said.juror_id, said.evaluation, said.shown)
+            view = SeatEvaluation(0, said.juror_id, said.evaluation, said.shown)
         elif said.type in _ENDS:
             ends.append(said)
             continue

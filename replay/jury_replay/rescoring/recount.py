@@ -6,8 +6,8 @@ It assumes that the discussion would have gone the same way under the new settin
 from collections.abc import Sequence
 
 from jury_debate.errors import DebateError
-from jury_debate.rules import rules_of
-from jury_debate.rules_v1.state import View
+from jury_debate.rules_registry import rules_of
+from jury_debate.state import SeatEvaluation
 from jury_events.errors import EventError
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact
@@ -93,7 +93,7 @@ def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
     return Result(panel, said.judgment, said.rounds, said.end_reason)
 
 
-def _counts(view: View, setting: Setting) -> bool:
+def _counts(view: SeatEvaluation, setting: Setting) -> bool:
     if setting.synthetic == "leave_out" and view.evaluation.synthetic:
         return False
     return view.juror_id not in (setting.without or ())

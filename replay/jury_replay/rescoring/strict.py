@@ -7,7 +7,7 @@ the first step for which there is none is named, and nothing is said of what wou
 from collections.abc import Sequence
 
 from jury_debate.errors import DebateError
-from jury_debate.rules import rules_of
+from jury_debate.rules_registry import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_events.ids import FINAL
 from jury_events.panel import Panel

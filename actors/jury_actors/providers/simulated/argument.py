@@ -8,7 +8,7 @@ from jury_actors.providers.simulated.document import MARK
 from jury_actors.providers.simulated.evaluation import BANDS, Temper, clear, towards, verdict_of
 from jury_actors.providers.simulated.excerpts import supported
 from jury_actors.providers.simulated.prompt import Block
-from jury_debate.rules_v1.datamark import unmark
+from jury_debate.datamark import unmark
 from jury_events.verdict import Verdict
 
 _APART = 8.0

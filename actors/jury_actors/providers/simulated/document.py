@@ -6,7 +6,7 @@ Structure is read from unmarked lines only and content from marked ones, so judg
 from typing import NamedTuple
 
 from jury_actors.providers.simulated.wording import Wording
-from jury_debate.rules_v1.datamark import unmark
+from jury_debate.datamark import unmark
 
 MARK = "⟦0⟧"
 """Stands for the debate's own marker, so that nothing depends on which one was drawn."""

@@ -8,7 +8,7 @@ from jury_actors.providers.provider import RequestedTool, ToolDefinition
 from jury_actors.providers.simulated.document import MARK, Checks, Document
 from jury_actors.providers.simulated.excerpts import excerpt
 from jury_actors.providers.simulated.reading import Finding
-from jury_debate.rules_v1.datamark import unmark
+from jury_debate.datamark import unmark
 
 GATE_TOOL = "fetch_security_gate_failures"
 CARD_TOOL = "fetch_agent_card_failures"

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from jury_debate.recorded_panel import Difference, panel_differences
+from jury_debate.recorded_panel import PanelDifference, panel_differences
 from jury_events.errors import EventError
 from jury_events.verdict import Verdict
 from jury_judge.comparison import DebateComparison, compare_debates
@@ -31,7 +31,7 @@ class ComparedRuns(NamedTuple):
     """
 
     compared: RunComparison
-    panel: tuple[Difference, ...] | None
+    panel: tuple[PanelDifference, ...] | None
     flips: tuple[tuple[Flip, bool | None], ...]
     ends: tuple[str, ...]
 
@@ -66,7 +66,7 @@ def _runs(store: EventStore, a: str, b: str) -> ComparedRuns:
     return ComparedRuns(both, _panels(store, a, b), flips, ends)
 
 
-def _panels(store: EventStore, a: str, b: str) -> tuple[Difference, ...] | None:
+def _panels(store: EventStore, a: str, b: str) -> tuple[PanelDifference, ...] | None:
     firsts = [store.debates(run_id=run_id, limit=1)[0].debate_id for run_id in (a, b)]
     try:
         return panel_differences(*(panel_of(store, debate) for debate in firsts))
