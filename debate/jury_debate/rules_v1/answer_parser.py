@@ -10,12 +10,13 @@ import re
 from typing import Any, NamedTuple, NoReturn
 
 from jury_debate.assignment import AnswerSpec
+from jury_debate.model_json import MODEL_JSON
 from jury_debate.rules_v1.hidden_characters import is_blank
-from jury_debate.rules_v1.json_text import Unreadable, read_value, skip_space
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.evaluation import ScenarioVerdict
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import DimensionScore, Rubric, Scores
+from jury_events.strict_json import InvalidJson, skip_space
 from jury_events.verdict import Verdict
 
 MAX_BYTES = 256 * 1024
@@ -50,8 +51,8 @@ def parse_answer(raw: bytes, spec: AnswerSpec) -> ParsedAnswer | AnswerRefusal:
     """Parse `raw`, the answer as received; raises nothing, whatever the bytes."""
     try:
         return _answer(_one_object(_text(raw)), spec)
-    except Unreadable as error:
-        return AnswerRefusal(error.reason, error.detail)
+    except (_Refused, InvalidJson) as error:
+        return AnswerRefusal(error.reason, str(error))
 
 
 def answer_schema(rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
@@ -96,8 +97,14 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class _Refused(Exception):
+    def __init__(self, reason: RefusalReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
 def _refuse(reason: RefusalReason, detail: str) -> NoReturn:
-    raise Unreadable(reason, detail)
+    raise _Refused(reason, detail)
 
 
 def _text(raw: bytes) -> str:
@@ -111,7 +118,7 @@ def _text(raw: bytes) -> str:
     except UnicodeDecodeError as error:
         if _SURROGATE.match(raw, error.start):
             _refuse(RefusalReason.LONE_SURROGATE, f"byte {error.start + 1} of the answer begins a lone surrogate")
-        raise Unreadable(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
+        raise _Refused(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
     if decoder.getstate()[0]:
         _refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")
     if "\0" in text:
@@ -128,7 +135,7 @@ def _one_object(text: str) -> dict[str, Any]:
         at = _skip_fence(text, at)
     if text[at : at + 1] != "{":
         _refuse_start(text, at, fenced=fenced)
-    value, end = read_value(text, at)
+    value, end = MODEL_JSON.value(text, at)
     _refuse_rest(text, end, fenced=fenced)
     return dict(value)
 
@@ -149,14 +156,12 @@ def _skip_fence(text: str, at: int) -> int:
 
 def _refuse_start(text: str, at: int, *, fenced: bool) -> NoReturn:
     try:
-        _, end = read_value(text, at)
+        _, end = MODEL_JSON.value(text, at)
         _refuse_rest(text, end, fenced=fenced)
-    except Unreadable as error:
+    except (_Refused, InvalidJson) as error:
         if error.reason is RefusalReason.TOO_DEEP:
             raise
-        raise Unreadable(
-            RefusalReason.PROSE, "the answer must begin with {, and nothing may stand before it"
-        ) from error
+        raise _Refused(RefusalReason.PROSE, "the answer must begin with {, and nothing may stand before it") from error
     _refuse(RefusalReason.NOT_AN_OBJECT, "the answer is JSON, but not an object")
 
 

@@ -121,8 +121,8 @@ def _json(text: str, name: str) -> YamlDocument:
     try:
         return YamlDocument(decode_text(text) if text.strip() else None, None)
     except JsonRefused as error:
-        line = None if error.position is None else text.count("\n", 0, error.position) + 1
-        raise PanelFileError(f"{name}:{line}: {error}" if line else f"{name}: {error}") from error
+        line = text.count("\n", 0, error.position) + 1
+        raise PanelFileError(f"{name}:{line}: {error}") from error
 
 
 def _not_found(path: str, name: str, known: Sequence[str]) -> str:
