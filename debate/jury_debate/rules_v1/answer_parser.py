@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from jury_debate.assignment import AnswerSpec
 from jury_debate.model_json import MODEL_JSON
-from jury_debate.rules_v1.hidden_characters import is_blank
 from jury_debate.step_outcome import ParsedAnswer
 from jury_events.evaluation import ScenarioVerdict
+from jury_events.hidden_characters import is_blank
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_events.strict_json import InvalidJson, skip_space
