@@ -20,7 +20,7 @@ from jury_debate.rules_registry import rules_of
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
-from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall
+from jury_events.exchange import ExchangeRecorded, RecordedToolCall, RequestMessage
 from jury_events.hidden_characters import CONTROL
 from jury_events.ids import exchange_id
 from jury_events.parts import PartPen, PartRef
@@ -150,7 +150,7 @@ class Duty:
         offered = tool_definitions(prompts, opinions=self._assignment.opinions is not None)
         return tuple(ToolDefinition(tool.name, tool.description, tool.parameters) for tool in offered)
 
-    def _answered(self, call: Call, index: int, tool: RequestedTool) -> ToolCall:
+    def _answered(self, call: Call, index: int, tool: RequestedTool) -> RecordedToolCall:
         """A tool call with what it is given back."""
         name, arguments = _label(tool.name) or "unnamed", _utf8(tool.arguments)
         result, ok = self._rules.answer_tool(
@@ -161,7 +161,7 @@ class Duty:
             case=self._case if call.tools else None,
             text=self.text,
         )
-        return ToolCall(
+        return RecordedToolCall(
             call_id=_label(tool.call_id) or f"call-{index + 1}",
             name=name,
             arguments=self._pen.make(arguments),

@@ -18,7 +18,7 @@ from jury_actors.providers.registry import SIMULATED
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
-from jury_events.unknown_fields import first_complaint, hint
+from jury_events.unknown_fields import first_error, hint
 from jury_events.value import Value
 from jury_store import named_files
 
@@ -170,7 +170,7 @@ def _parse(text: str, name: str) -> tuple[Price, ...]:
     except tomllib.TOMLDecodeError as error:
         raise BadPrices(f"{name}: not TOML: {error}") from None
     except ValidationError as error:
-        first = first_complaint(error.errors(include_url=False))
+        first = first_error(error.errors(include_url=False))
         line = _line(text, first["loc"])
         field = ".".join(str(part) for part in first["loc"])
         message = (

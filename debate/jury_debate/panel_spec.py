@@ -29,7 +29,7 @@ from jury_events.panel import (
     SpeakerOrder,
 )
 from jury_events.rubric import RUBRICS, Dimension, Rubric
-from jury_events.unknown_fields import first_complaint, hint
+from jury_events.unknown_fields import first_error, hint
 
 ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
 """Seats without a role take these in turn."""
@@ -160,7 +160,7 @@ def read_spec(data: Any) -> PanelSpec:
 
 def first_problem(error: ValidationError) -> str:
     """The first complaint of pydantic about a panel as `field: message`."""
-    first = first_complaint(error.errors(include_url=False))
+    first = first_error(error.errors(include_url=False))
     place = ".".join(str(part) for part in first["loc"])
     said = f"{first['msg']}{hint(first, PanelSpec)}"
     return f"{place}: {said}" if place else said

@@ -129,7 +129,7 @@ def parse_field(text: str) -> str:
     )
 
 
-class Described(Protocol):
+class CaseFields(Protocol):
     """What has the fields of a case: a `Case`, its `DebateOpened`, its debate's row."""
 
     @property
@@ -144,7 +144,7 @@ class Described(Protocol):
     def metadata(self) -> Mapping[str, MetadataValue]: ...
 
 
-def fields_of(described: Described) -> Values:
+def fields_of(described: CaseFields) -> Values:
     """The values of every field that has any."""
     return field_values(
         case_id=described.case_id,

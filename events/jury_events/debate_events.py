@@ -20,7 +20,7 @@ ExchangeId = Annotated[str, StringConstraints(min_length=1, max_length=1500)]
 Exchanges = tuple[ExchangeId, ...]
 
 
-class Event(Value):
+class EventBody(Value):
     """A fact about a debate. `event_id` is deterministic and unique in its stream."""
 
     schema_version: ClassVar[int] = 1
@@ -38,7 +38,7 @@ class NamedPart(Value):
     text: PartRef
 
 
-class DebateOpened(Event):
+class DebateOpened(EventBody):
     """A panel takes up a case. Holds the whole resolved panel and every fixed piece of every prompt.
 
     `case` is the case as canonical JSON, `secret` the random secret that ballots and the datamark derive from, `pieces`
@@ -78,7 +78,7 @@ class DebateOpened(Event):
         return "opened"
 
 
-class JurorEvaluated(Event):
+class JurorEvaluated(EventBody):
     """Phase 1: a seat evaluated on its own. `shown` is the block that peers are shown of it."""
 
     type: Literal["juror_evaluated"] = "juror_evaluated"
@@ -93,7 +93,7 @@ class JurorEvaluated(Event):
         return f"{Step(0, self.juror_id).id}/evaluated"
 
 
-class JurorAbstained(Event):
+class JurorAbstained(EventBody):
     """A seat has no usable answer for a step, after repairs and fallbacks.
 
     `stale`: an earlier evaluation of it stands for peers, quorum and phase 3.
@@ -116,7 +116,7 @@ class JurorAbstained(Event):
         return f"{self.step}/abstained"
 
 
-class RoundStarted(Event):
+class RoundStarted(EventBody):
     """Phase 2: a round begins, in this speaker order; `instruction` is what its prompts say of the round."""
 
     type: Literal["round_started"] = "round_started"
@@ -130,7 +130,7 @@ class RoundStarted(Event):
         return f"round-{self.round}/started"
 
 
-class StatementMade(Event):
+class StatementMade(EventBody):
     """Phase 2: a seat spoke. `shown` is the block that peers are shown of it."""
 
     type: Literal["statement_made"] = "statement_made"
@@ -149,7 +149,7 @@ class StatementMade(Event):
 EndReason = Literal["consensus", "deadlock", "max_rounds", "no_discussion"]
 
 
-class ConsensusChecked(Event):
+class ConsensusChecked(EventBody):
     """All seats answered or abstained: after phase 1 (`round` 0) or a round.
 
     `end_reason`: why no round follows; None when one does.
@@ -166,7 +166,7 @@ class ConsensusChecked(Event):
         return f"round-{self.round}/check" if self.round else "initial/check"
 
 
-class JudgmentRendered(Event):
+class JudgmentRendered(EventBody):
     """Phase 3: the final judgment."""
 
     type: Literal["judgment_rendered"] = "judgment_rendered"
@@ -179,7 +179,7 @@ class JudgmentRendered(Event):
         return "final/judgment"
 
 
-class DebateCompleted(Event):
+class DebateCompleted(EventBody):
     """The debate is over; the result in one place.
 
     `end_reason`: what ended the discussion. `early_termination`: consensus skipped phase 2, or ended it early.
@@ -198,7 +198,7 @@ class DebateCompleted(Event):
         return "completed"
 
 
-class DebateFailed(Event):
+class DebateFailed(EventBody):
     """Resuming cannot help. `reason` names why in a word, `detail` says it in full."""
 
     type: Literal["debate_failed"] = "debate_failed"
@@ -211,7 +211,7 @@ class DebateFailed(Event):
         return "failed"
 
 
-class DebateCancelled(Event):
+class DebateCancelled(EventBody):
     """Somebody stopped the debate for good; late answers go to `calls` only."""
 
     type: Literal["debate_cancelled"] = "debate_cancelled"
@@ -224,7 +224,7 @@ class DebateCancelled(Event):
         return "cancelled"
 
 
-class CoordinatorResumed(Event):
+class CoordinatorResumed(EventBody):
     """A coordinator took up an unfinished debate, or a juror was lost.
 
     `asked_again`: steps whose call may have been in flight, so that a model may have been called twice for them.
@@ -249,7 +249,7 @@ class InheritedSteps(Value):
     steps: Annotated[tuple[StepId, ...], Field(min_length=1)]
 
 
-class DebateForked(Event):
+class DebateForked(EventBody):
     """This debate branches off `origin` after its event `version`; answers up to there are reused.
 
     `steps` are those whose answers are reused: their exchanges are copies of the origin's. The ballots in them, and the
@@ -278,7 +278,7 @@ class DebateForked(Event):
         return next((one.secret for one in self.inherited if step in one.steps), self.secret)
 
 
-class TextsErased(Event):
+class TextsErased(EventBody):
     """Texts of this debate were erased. Written before the first part goes.
 
     `scope` is `debate`, `case` or an exchange id; `parts` the digests that may be missing from now on.

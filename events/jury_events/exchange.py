@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from jury_events.debate_events import Event, StepId
+from jury_events.debate_events import EventBody, StepId
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
@@ -26,7 +26,7 @@ class RequestMessage(Value):
     call_id: Label | None = None
 
 
-class ToolCall(Value):
+class RecordedToolCall(Value):
     """A tool that the model asked for, its arguments as received, and what it was given back."""
 
     call_id: Label
@@ -45,7 +45,7 @@ class Usage(Value):
     reasoning_tokens: Count | None = None
 
 
-class ExchangeRecorded(Event):
+class ExchangeRecorded(EventBody):
     """One attempt. `request` holds the messages, `sent` what else the provider was sent (tools, schema, parameters).
 
     `answer` is the model's text, `response` the provider's bytes where they are more than that.
@@ -71,7 +71,7 @@ class ExchangeRecorded(Event):
     answer: PartRef | None
     response: PartRef | None
     error: PartRef | None
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[RecordedToolCall, ...] = ()
     finish_reason: Label | None
     usage: Usage
     cost: Annotated[float, Field(ge=0)] | None

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from jury_events.debate_events import Event
+from jury_events.debate_events import EventBody
 from jury_events.value import Label, Value
 
 Imported = Literal["unsealed", "sealed", "vouched"]
@@ -14,7 +14,7 @@ signature was checked with a key that the importer trusts."""
 Nth = Annotated[int, Field(ge=1, lt=2**31)]
 
 
-class Arrived(Value):
+class VersionRange(Value):
     """The events of a stream that an import brought: those after version `after`, up to `until`."""
 
     after: Annotated[int, Field(ge=0, lt=2**31)]
@@ -27,7 +27,7 @@ class Arrived(Value):
         return self
 
 
-class DebateImported(Event):
+class DebateImported(EventBody):
     """Events of this debate were not recorded here: they came in a cassette.
 
     `debate` and `calls` are those of the two streams. `seal` is the SHA-256 in hexadecimal of the seal that the store
@@ -36,8 +36,8 @@ class DebateImported(Event):
     """
 
     type: Literal["debate_imported"] = "debate_imported"
-    debate: Arrived
-    calls: Arrived
+    debate: VersionRange
+    calls: VersionRange
     seal: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None
     sealed_by: Label | None
     vouched_by: Label | None
@@ -49,14 +49,14 @@ class DebateImported(Event):
         return f"imported/{self.nth}"
 
 
-def how_imported(seal: str | None, vouched_by: str | None) -> Imported:
+def import_proof(seal: str | None, vouched_by: str | None) -> Imported:
     """What the fields of these names of `debate_imported` come to."""
     if vouched_by is not None:
         return "vouched"
     return "unsealed" if seal is None else "sealed"
 
 
-class DebateQuarantined(Event):
+class DebateQuarantined(EventBody):
     """Whoever reads many debates leaves this one out, until it is released."""
 
     type: Literal["debate_quarantined"] = "debate_quarantined"
@@ -70,7 +70,7 @@ class DebateQuarantined(Event):
         return f"quarantined/{self.nth}"
 
 
-class DebateReleased(Event):
+class DebateReleased(EventBody):
     """The quarantine `nth` is over."""
 
     type: Literal["debate_released"] = "debate_released"

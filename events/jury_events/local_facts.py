@@ -5,7 +5,7 @@ from typing import NamedTuple, get_args
 
 from jury_events.codec import decode_local
 from jury_events.envelope import StoredEvent
-from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, Imported, how_imported
+from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, Imported, import_proof
 
 
 class LocalFacts(NamedTuple):
@@ -18,7 +18,7 @@ class LocalFacts(NamedTuple):
     @property
     def imported(self) -> Imported | None:
         """How far it is shown where it comes from, the least of all imports; None: all of it was recorded here."""
-        ways = {how_imported(one.seal, one.vouched_by) for one in self.imports}
+        ways = {import_proof(one.seal, one.vouched_by) for one in self.imports}
         return next((way for way in get_args(Imported) if way in ways), None)
 
     @property

@@ -12,7 +12,7 @@ from jury_events.nearest import did_you_mean
 _QUOTED = re.compile(r"'([^']+)'")
 
 
-def first_complaint(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def first_error(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The one of `ValidationError.errors()` to tell: the first, but an unknown field before one missing beside it."""
     first = errors[0]
     if first["type"] == "missing":

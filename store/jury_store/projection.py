@@ -8,7 +8,7 @@ from typing import Any, get_args
 from jury_events.codec import STREAMS
 from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
-from jury_events.local_events import Imported, how_imported
+from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
 from jury_store.debate_rows import ENDED, row_fault
 
@@ -280,7 +280,7 @@ def _resumed(row: Row, _event: StoredEvent, body: Row) -> None:
 
 
 def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
-    how = how_imported(body["seal"], body["vouched_by"])
+    how = import_proof(body["seal"], body["vouched_by"])
     if row["imported"] is None:
         row["imported"], row["imported_from"] = how, body["sealed_by"]
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_events.ids import local_stream
-from jury_events.local_events import Arrived, DebateImported
+from jury_events.local_events import DebateImported, VersionRange
 from jury_events.local_facts import local_facts
 from jury_judge.web.pages.integrity_state import integrity_states
 from jury_migrations.upgrading import upgrade
@@ -77,8 +77,8 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
 
     assert origin is not None
     assert told == DebateImported(
-        debate=Arrived(after=0, until=5),
-        calls=Arrived(after=0, until=2),
+        debate=VersionRange(after=0, until=5),
+        calls=VersionRange(after=0, until=2),
         seal=seal_digest(origin),
         sealed_by="example.com/jury",
         vouched_by="example.com/jury",
@@ -128,7 +128,11 @@ def test_each_import_that_brings_something_is_told(imported: Imports) -> None:
     store = imported(early, early, late)
     first, second = local_facts(store.records(["d"])[0].local).imports
 
-    assert (first.debate, second.debate, second.seal) == (Arrived(after=0, until=5), Arrived(after=5, until=6), None)
+    assert (first.debate, second.debate, second.seal) == (
+        VersionRange(after=0, until=5),
+        VersionRange(after=5, until=6),
+        None,
+    )
     assert store.debate("d").imported == "unsealed"  # type: ignore[union-attr]
     assert verify(store).ok
 

@@ -10,8 +10,8 @@ from jury_events.debate_events import (
     InheritedSteps,
     TextsErased,
 )
-from jury_events.exchange import ExchangeRecorded, RequestMessage, ToolCall, Usage
-from jury_events.local_events import Arrived, DebateImported, DebateQuarantined, DebateReleased
+from jury_events.exchange import ExchangeRecorded, RecordedToolCall, RequestMessage, Usage
+from jury_events.local_events import DebateImported, DebateQuarantined, DebateReleased, VersionRange
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef
@@ -57,8 +57,8 @@ def sample_events() -> dict[str, AnyEvent]:
         TextsErased(by="privacy office", reason="request 17", scope="debate", nth=1, parts=(text,)),
         an_exchange(pen),
         DebateImported(
-            debate=Arrived(after=0, until=12),
-            calls=Arrived(after=2, until=9),
+            debate=VersionRange(after=0, until=12),
+            calls=VersionRange(after=2, until=9),
             seal="0f" * 32,
             sealed_by="example.com/jury",
             vouched_by=None,
@@ -102,7 +102,7 @@ def an_exchange(pen: FixedPen) -> ExchangeRecorded:
         response=pen.make('{"choices": []}'),
         error=None,
         tool_calls=(
-            ToolCall(
+            RecordedToolCall(
                 call_id="call-2",
                 name="fetch_security_gate_failures",
                 arguments=pen.make('{"max_records": 3}'),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from jury_events.nearest import did_you_mean
-from jury_events.unknown_fields import first_complaint, hint
+from jury_events.unknown_fields import first_error, hint
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import PanelFileError
 from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
@@ -45,7 +45,7 @@ class PanelDocument(NamedTuple):
         try:
             return TypeAdapter(form).validate_python(value)
         except ValidationError as error:
-            first = first_complaint(error.errors(include_url=False))
+            first = first_error(error.errors(include_url=False))
             place = [*field, *(part for part in first["loc"] if part != "[key]")]
             raise self.refused(
                 place, f"{'.'.join(map(str, place))}: {in_our_words(first['msg'])}{hint(first, form)}"

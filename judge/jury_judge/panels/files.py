@@ -11,7 +11,7 @@ from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
 from jury_events.panel import Panel
-from jury_events.unknown_fields import first_complaint
+from jury_events.unknown_fields import first_error
 from jury_judge.cases.redaction import NO_REDACTION, Redaction
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
@@ -104,5 +104,5 @@ def _spec(document: PanelDocument) -> PanelSpec:
         return read_spec(document.without(endpoints.FIELD, redaction_rules.FIELD))
     except PanelError as error:
         cause = error.__cause__
-        field = first_complaint(cause.errors())["loc"] if isinstance(cause, ValidationError) else ()
+        field = first_error(cause.errors())["loc"] if isinstance(cause, ValidationError) else ()
         raise document.refused(field, in_our_words(str(error))) from error

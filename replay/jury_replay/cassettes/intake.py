@@ -8,7 +8,7 @@ from jury_events.codec import encode
 from jury_events.debate_events import TextsErased
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import calls_stream, debate_stream, local_stream
-from jury_events.local_events import Arrived, DebateImported
+from jury_events.local_events import DebateImported, VersionRange
 from jury_events.local_facts import local_facts
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_replay.cassettes.cassette import Cassette
@@ -169,9 +169,9 @@ def _imported(
     origin: bytes | None,
     vouched_by: str | None,
 ) -> DebateImported:
-    def arrived(stream: str) -> Arrived:
+    def arrived(stream: str) -> VersionRange:
         there = len(mine.events.get(stream, ()))
-        return Arrived(after=there, until=there + len(fresh.get(stream, ())))
+        return VersionRange(after=there, until=there + len(fresh.get(stream, ())))
 
     return DebateImported(
         debate=arrived(debate_stream(mine.debate_id)),

@@ -14,7 +14,7 @@ from starlette.routing import Match
 
 from jury_actors.errors import ActorError, HeldElsewhere
 from jury_events.errors import EventError, JuryError
-from jury_events.unknown_fields import first_complaint, hint
+from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import (
     BranchTaken,
     DebateNotFound,
@@ -149,7 +149,7 @@ def _form_of(request: Request) -> Any:
 
 def complaint(errors: Any, form: Any = None) -> str:
     """The first complaint; what was sent is not said back, but for the field of `form` that it nearly is."""
-    first = first_complaint(errors)
+    first = first_error(errors)
     place = ".".join(str(part) for part in first["loc"])
     near = hint({**first, "loc": first["loc"][1:]}, form)
     return visible_line(f"{place}: {first['msg'].removeprefix('Value error, ')}{near}", _MESSAGE)
