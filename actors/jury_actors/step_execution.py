@@ -1,6 +1,5 @@
 """A step in a juror's hands: its texts, its conversation, what is sent, and what is recorded of it."""
 
-import re
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.errors import UnknownPart
 from jury_events.exchange import ExchangeRecorded, RecordedToolCall, RequestMessage
+from jury_events.hidden_characters import CONTROL
 from jury_events.ids import exchange_id
 from jury_events.parts import PartPen, PartRef
 from jury_events.rubric import Rubric
@@ -31,7 +31,6 @@ _MOST_TOOL_CALLS = 100
 
 _LABEL = 300
 _MODEL_NAME = 200
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 @lru_cache(maxsize=256)
@@ -173,7 +172,7 @@ class StepExecution:
 
 def _label(text: str | None, most: int = _LABEL) -> str | None:
     """What a provider or a model says, made fit for a record: an answer is never lost for its label's sake."""
-    return None if text is None else _UNPRINTABLE.sub(" ", text)[:most] or None
+    return None if text is None else CONTROL.sub(" ", text)[:most] or None
 
 
 def _utf8(text: str) -> bytes:

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jury_debate.artifacts import card_failures, card_passes, gate_failures, gate_passes, record_object
+from jury_debate.model_json import MODEL_JSON
 from jury_debate.prompts import Prompts
-from jury_debate.rules_v1.json_text import Unreadable, read_whole
 from jury_events.canonical import canonical_json
 from jury_events.case import ArtifactRecord, Case
 from jury_events.errors import EventError, JuryError
+from jury_events.strict_json import InvalidJson
 
 MAX_RECORDS = 100
 """The most records that one tool call returns."""
@@ -148,9 +149,9 @@ def _arguments(name: str, arguments_json: str) -> dict[str, Any]:
         UnusableArguments: the text is no JSON object, or an argument is unknown or not what it must be.
     """
     try:
-        given = read_whole(arguments_json) if arguments_json.strip() else {}
-    except Unreadable as error:
-        raise UnusableArguments(f"the arguments are not strict JSON: {error.detail}") from error
+        given = MODEL_JSON.whole(arguments_json) if arguments_json.strip() else {}
+    except InvalidJson as error:
+        raise UnusableArguments(f"the arguments are not strict JSON: {error}") from error
     if not isinstance(given, dict):
         raise UnusableArguments("the arguments must be a JSON object")
     parameters = {parameter.name: parameter for parameter in TOOLS[name]}

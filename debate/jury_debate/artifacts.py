@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from jury_debate.datamark import visible
 from jury_debate.prompt_texts import ArtifactTexts, fill
 from jury_debate.prompts import Prompts
-from jury_debate.rules_v1.hidden_characters import is_blank, visible
 from jury_events.case import ArtifactRecord
+from jury_events.hidden_characters import is_blank
 
 _GATE_PASSES = frozenset({"pass", "blocked"})
 _GATE_FAILURES = frozenset({"fail", "needs_review"})

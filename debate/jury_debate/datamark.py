@@ -10,7 +10,7 @@ stands for each line end. A long run of one character that a reader cannot see i
 
 import re
 
-from jury_debate.rules_v1.hidden_characters import escape, is_hidden
+from jury_events.hidden_characters import is_hidden
 
 GAP = "ˆ"
 BREAK = "⏎"
@@ -69,6 +69,17 @@ def unmark(text: str, marker: str) -> str:
     prefix = f"{marker} "
     lines = text.split("\n")
     return "\n".join(_plain(line.removeprefix(prefix)) if line.startswith(prefix) else line for line in lines)
+
+
+def visible(text: str) -> str:
+    """`text` with every hidden character escaped; nothing is removed."""
+    table = {ord(char): escape(char) for char in set(text) if is_hidden(char)}
+    return text.translate(table) if table else text
+
+
+def escape(char: str) -> str:
+    """One character as `⟨U+200B⟩`."""
+    return f"⟨U+{ord(char):04X}⟩"
 
 
 def _counted(text: str, char: str) -> str:

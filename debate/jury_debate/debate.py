@@ -1,9 +1,10 @@
-"""One debate as it goes on: what was recorded is folded, what was answered is learnt, what follows is told."""
+"""One running debate: folds its events, keeps the outcomes of its steps, decides the next events."""
 
 from collections.abc import Iterable, Sequence
 
 from jury_debate.assignment import Assignment
-from jury_debate.rules import Rules, rules_of
+from jury_debate.rules import Rules
+from jury_debate.rules_registry import rules_of
 from jury_debate.state import DebateState
 from jury_debate.step_outcome import Outcome
 from jury_events.codec import DebateEvent
@@ -14,13 +15,13 @@ from jury_events.parts import PartBook
 
 
 class Debate:
-    """The pure rules applied to one debate; whoever holds it records the events and asks the jurors."""
+    """The rules applied to one debate; its caller records the events and asks the jurors."""
 
     def __init__(self, opened: DebateOpened, secret: bytes, parts: PartBook) -> None:
         self.rules: Rules = rules_of(opened.rules)
         self.secret = secret
         self._parts = parts
-        self.state: DebateState = self.rules.evolve(self.rules.unopened, opened)
+        self.state: DebateState = self.rules.evolve(DebateState(), opened)
         self._outcomes: dict[str, Outcome] = {}
 
     @property
@@ -29,7 +30,7 @@ class Debate:
         return self.state.debate.debate_id
 
     def fold(self, events: Iterable[DebateEvent]) -> None:
-        """Take events that are already in the log, in order.
+        """Apply events that are already in the log, in order.
 
         Raises:
             IllegalEvent: the stream was not written under these rules.
@@ -38,38 +39,38 @@ class Debate:
             self.state = self.rules.evolve(self.state, event)
 
     def add_outcome(self, step_id: str, outcome: Outcome) -> None:
-        """Take the outcome of a step; the first one stands."""
+        """Keep the outcome of a step; the first one counts."""
         self._outcomes.setdefault(step_id, outcome)
 
     def advance(self) -> list[DebateEvent]:
-        """Every event that follows now, folded already; the caller records them before it does anything else."""
+        """Every next event, already folded; the caller records them before it does anything else."""
         events: list[DebateEvent] = []
         while (event := self.advance_once()) is not None:
             events.append(event)
         return events
 
     def advance_once(self) -> DebateEvent | None:
-        """The one event that follows now, folded already; None where an answer is waited for, and at the end."""
-        event = self.rules.following(self.state, self._outcomes, self.secret, self._parts)
+        """The next event, already folded; None while an outcome is awaited, and at the end."""
+        event = self.rules.decide(self.state, self._outcomes, self.secret, self._parts)
         if event is not None:
             self.state = self.rules.evolve(self.state, event)
         return event
 
     def pending_steps(self) -> tuple[Step, ...]:
-        """The steps whose answers are waited for."""
+        """The steps that can be asked now and have no outcome yet."""
         return self.rules.pending_steps(self.state, self._outcomes)
 
     def is_reused(self, step: Step) -> bool:
-        """Whether the step's answers were given in the debate that this one branches off."""
+        """Whether the step's answers were given in the debate that this one is a fork of."""
         forked = self.state.forked
         return forked is not None and forked.secret_of(step.id) is not None
 
     def assign(self, step: Step, asked: Sequence[ExchangeRecorded] = ()) -> Assignment:
-        """How to ask one of them, or how one was asked whose answers a branch reuses.
+        """How to ask a pending step, or how a step was asked whose answers a fork reuses.
 
-        The latter carry the ballots of the debate that asked, and its models, settings and tools may have been others:
-        `asked` are the recorded exchanges of such a step. What its models were shown is in those exchanges, and not in
-        the assignment's messages.
+        Reused answers have the ballots of the original debate, whose models, settings and tools may differ: `asked`
+        are the recorded exchanges of such a step. Its real requests are in those exchanges, not in the assignment's
+        messages.
 
         Raises:
             UnknownPart: the secret of reused answers was erased.

@@ -1,73 +1,162 @@
-"""The rules versions. A debate is held, resumed and replayed under the version that its opening event names."""
+"""The interface of a rules version. A debate is run, resumed and replayed under the version in its opening event.
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+A version is a package (`rules_v1`) whose module `rules` implements `Rules`; `rules_registry` lists them by number.
+Every function is pure: ids, secrets and texts are passed in.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from jury_debate.artifact_tools import ToolAnswer
 from jury_debate.assignment import Assignment
-from jury_debate.errors import UnknownRules
-from jury_debate.rules_v1 import (
-    answers,
-    assignment,
-    conversation,
-    decision,
-    machine,
-    opening,
-    recall,
-    recount,
-    tool_answer,
-)
-from jury_debate.rules_v1.conversation import Conversation, Reply
-from jury_debate.rules_v1.recount import Recount
-from jury_debate.state import UNOPENED, DebateState
+from jury_debate.conversation import Conversation, Reply
+from jury_debate.prompts import PROMPTS_VERSION
+from jury_debate.state import DebateState, SeatEvaluation
 from jury_debate.step_outcome import Outcome
+from jury_events.case import Case
 from jury_events.codec import DebateEvent
-from jury_events.debate_events import DebateOpened
+from jury_events.consensus import ConsensusCheck
+from jury_events.debate_events import DebateOpened, EndReason
+from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
+from jury_events.judgment import Judgment
+from jury_events.outcome import FailureReason
+from jury_events.panel import DiscussionRules, Panel
 from jury_events.parts import PartMaker, PartRef
+from jury_events.rubric import Rubric
+from jury_events.verdict import Verdict
+
+SECRET_BYTES = 32
+"""The length of a debate's random secret."""
 
 
-class Rules(NamedTuple):
-    """One frozen version: how a debate opens, folds, goes on, asks, reads answers, answers tools and recounts."""
+class RecountResult(NamedTuple):
+    """The checks and the judgment over fixed evaluations.
 
-    open_debate: Callable[..., DebateOpened]
-    evolve: Callable[[DebateState, DebateEvent], DebateState]
-    following: Callable[[DebateState, Mapping[str, Outcome], bytes, PartMaker], DebateEvent | None]
-    pending_steps: Callable[[DebateState, Mapping[str, Outcome]], tuple[Step, ...]]
-    assign: Callable[[DebateState, Step, bytes], Assignment]
-    converse: Callable[[Assignment, PartMaker], Conversation]
-    recall: Callable[[ExchangeRecorded, Callable[[PartRef], bytes]], Reply]
-    recount: Callable[..., Recount]
-    answer_schema: Callable[..., dict[str, Any]]
-    answer_tool: Callable[..., ToolAnswer]
-    unopened: DebateState = UNOPENED
-
-
-RULES: Mapping[int, Rules] = {
-    1: Rules(
-        open_debate=opening.open_debate,
-        evolve=machine.evolve,
-        following=decision.following,
-        pending_steps=decision.pending_steps,
-        assign=assignment.assign,
-        converse=conversation.Conversation,
-        recall=recall.recall,
-        recount=recount.recount,
-        answer_schema=answers.answer_schema,
-        answer_tool=tool_answer.answer_tool,
-    )
-}
-LATEST = RULES[max(RULES)]
-
-
-def rules_of(version: int) -> Rules:
-    """The rules of a version.
-
-    Raises:
-        UnknownRules: a newer Jury Judge wrote the log.
+    `rounds` counts the completed rounds; `end_reason` is None where the rules would go on and no further round is
+    given.
     """
-    found = RULES.get(version)
-    if found is None:
-        raise UnknownRules(f"rules version {version} is not known here (known: {max(RULES)}); upgrade jury-judge")
-    return found
+
+    rounds: int
+    checks: tuple[ConsensusCheck, ...]
+    end_reason: EndReason | None
+    judgment: Judgment
+
+
+class Rules(Protocol):
+    """One rules version."""
+
+    def open_debate(
+        self,
+        case: Case,
+        panel: Panel,
+        *,
+        debate_id: str,
+        run_id: str | None,
+        secret: bytes,
+        parts: PartMaker,
+        charges: Mapping[str, str] | None = None,
+        judge_charge: str | None = None,
+        submission_id: str | None = None,
+        prompts_version: int = PROMPTS_VERSION,
+    ) -> DebateOpened:
+        """The opening event.
+
+        Args:
+            case: what is judged.
+            panel: fully resolved.
+            debate_id: unique in the store.
+            run_id: the run it belongs to, if any.
+            secret: `SECRET_BYTES` random bytes.
+            parts: makes the references of the texts.
+            charges: custom prompts by juror id, in place of those of the roles.
+            judge_charge: the final judge's custom prompt.
+            submission_id: the caller's name for the debate in live events.
+            prompts_version: the latest, unless the debate is a fork of an older one.
+        """
+
+    def evolve(self, state: DebateState, event: DebateEvent) -> DebateState:
+        """The state after `event`; a debate starts with `DebateState()`.
+
+        Raises:
+            IllegalEvent: the event breaks a law; `state` is unchanged.
+        """
+
+    def decide(
+        self, state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, parts: PartMaker
+    ) -> DebateEvent | None:
+        """The event that must be appended next; None while an outcome is awaited, and after the end.
+
+        Args:
+            state: of the debate now.
+            outcomes: of steps that were asked, by step id.
+            secret: the debate's random secret.
+            parts: makes the references of the event's texts.
+        """
+
+    def pending_steps(self, state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[Step, ...]:
+        """The steps that can be asked now and have no outcome yet."""
+
+    def assign(self, state: DebateState, step: Step, secret: bytes) -> Assignment:
+        """How to ask a pending step; the ballot and the marker derive from `secret`."""
+
+    def conversation(self, assignment: Assignment, parts: PartMaker) -> Conversation:
+        """The calls of an assigned step, from the first one."""
+
+    def reply_from_record(self, exchange: ExchangeRecorded, text: Callable[[PartRef], bytes]) -> Reply:
+        """The reply that an exchange records; what `text` raises for a missing part is passed on."""
+
+    def recount(
+        self,
+        opened: DebateOpened,
+        rounds: Sequence[Sequence[SeatEvaluation]],
+        *,
+        judge: Evaluation | None = None,
+        judge_failure: FailureReason | None = None,
+    ) -> RecountResult:
+        """Count phase 1 and as many of the given rounds as the panel needs, and judge.
+
+        Args:
+            opened: its panel and its scenarios count, nothing else.
+            rounds: the evaluations made in phase 1, then those of each round, in speaker order; a seat without one
+                there abstained. All are of seats of the panel.
+            judge: the final judge's evaluation, used where the panel has a final judge.
+            judge_failure: why there is none.
+        """
+
+    def answer_schema(self, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
+        """The JSON schema of an answer, for providers with structured output; the parser is stricter still."""
+
+    def answer_tool(
+        self,
+        assignment: Assignment,
+        name: str,
+        arguments: str,
+        *,
+        index: int,
+        case: Case | None,
+        text: Callable[[PartRef], bytes],
+    ) -> ToolAnswer:
+        """The result of a juror's tool call: records or opinions, marked as data, or what is wrong with the call.
+
+        Args:
+            assignment: of the step whose model made the call.
+            name: as the model wrote it.
+            arguments: as the model wrote them.
+            index: of the call in its turn, from 0.
+            case: has the records; None where the turn offered no tools.
+            text: the content of a part.
+        """
+
+    def check_consensus(
+        self, positions: Sequence[Verdict], seats: int, rules: DiscussionRules, *, round_number: int
+    ) -> ConsensusCheck:
+        """Check the positions taken in phase 1 (`round_number` 0) or in a round.
+
+        Args:
+            positions: of the seats that answered; a seat that abstained has none but counts in `seats`.
+            seats: how many the panel has.
+            rules: `threshold` and `unanimity_ends` decide whether consensus is reached.
+            round_number: 0 is reached by the threshold only, a round also by unanimity.
+        """

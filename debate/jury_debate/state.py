@@ -1,4 +1,4 @@
-"""What a debate is, folded from its events. Immutable: every event makes a new state."""
+"""The state of a debate, folded from its events. Immutable: every event makes a new state."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -14,9 +14,9 @@ from jury_events.parts import PartRef
 
 
 class Phase(StrEnum):
-    """Where a debate stands.
+    """The phases of a debate.
 
-    `DELIBERATED`: phase 1 or a round is checked, and what comes next follows from the rules.
+    `DELIBERATED`: phase 1 or a round is checked, and the rules decide what comes next.
     """
 
     UNOPENED = "unopened"
@@ -33,7 +33,7 @@ ENDED = frozenset({Phase.COMPLETED, Phase.FAILED, Phase.CANCELLED})
 
 
 class SeatEvaluation(NamedTuple):
-    """An evaluation that a seat made in a round (0: phase 1), and the block that peers are shown of it."""
+    """An evaluation that a seat made in a round (0: phase 1), and the text of it that peers are shown."""
 
     round: int
     juror_id: str
@@ -46,15 +46,18 @@ class DebateState(NamedTuple):
 
     Attributes:
         version: events folded so far, which is the version of the stream.
-        round: the round that runs or ran last; 0 before the first.
+        round: the current or last round; 0 before the first.
         speaker_order: of that round; seat order in phase 1.
         done: seats that evaluated, spoke or abstained in this phase or round, in speaker order.
-        views: every evaluation made, in order.
+        evaluations: every evaluation made, in order.
         changed: whether this round changed a position.
         quiet_rounds: completed rounds in a row, up to now, that changed no position.
         checks: one for phase 1, then one a round.
         end_reason: why the discussion is over, once it is.
-        forked: what it branches off, where it is a branch.
+        resumed: how often a coordinator resumed it.
+        erased: how often texts of it were erased.
+        forked: the origin of a fork.
+        pieces: the fixed texts of its prompts by name.
     """
 
     phase: Phase = Phase.UNOPENED
@@ -64,7 +67,7 @@ class DebateState(NamedTuple):
     speaker_order: tuple[str, ...] = ()
     instruction: PartRef | None = None
     done: tuple[str, ...] = ()
-    views: tuple[SeatEvaluation, ...] = ()
+    evaluations: tuple[SeatEvaluation, ...] = ()
     changed: bool = False
     quiet_rounds: int = 0
     checks: tuple[ConsensusCheck, ...] = ()
@@ -78,7 +81,7 @@ class DebateState(NamedTuple):
 
     @property
     def debate(self) -> DebateOpened:
-        """The opening event; a debate that is not open has none."""
+        """The opening event of a debate that was opened."""
         assert self.opened is not None
         return self.opened
 
@@ -89,17 +92,14 @@ class DebateState(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing can follow any more but an erasure."""
+        """Whether only an erasure can follow."""
         return self.phase in ENDED
 
     def latest(self, juror_id: str) -> SeatEvaluation | None:
-        """The latest evaluation that a seat holds."""
-        return next((view for view in reversed(self.views) if view.juror_id == juror_id), None)
+        """The latest evaluation of a seat."""
+        return next((entry for entry in reversed(self.evaluations) if entry.juror_id == juror_id), None)
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Seats that still owe this phase or round an answer, in speaker order."""
+        """Seats without an outcome in this phase or round, in speaker order."""
         return self.speaker_order[len(self.done) :]
-
-
-UNOPENED = DebateState()

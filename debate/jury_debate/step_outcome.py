@@ -1,9 +1,22 @@
-"""What a step comes to, once a seat's models were asked."""
+"""The outcome of a step, after its models were asked."""
 
 from typing import NamedTuple
 
-from jury_debate.rules_v1.answer_parser import ParsedAnswer
+from jury_events.evaluation import ScenarioVerdict
 from jury_events.outcome import FailureReason, RefusalReason
+from jury_events.rubric import Scores
+from jury_events.verdict import Verdict
+
+
+class ParsedAnswer(NamedTuple):
+    """A valid answer. Scores are points in rubric order, `confidence` is 0-1, `scenarios` in the order of the spec."""
+
+    verdict: Verdict
+    scores: Scores
+    confidence: float
+    rationale: str
+    statement: str | None
+    scenarios: tuple[ScenarioVerdict, ...]
 
 
 class Answered(NamedTuple):

@@ -3,14 +3,12 @@
 Bodies hold ids, numbers and labels only; free text is a part (`jury_events.parts`).
 """
 
-import re
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from jury_events.hidden_characters import CONTROL
 from jury_events.ids import DEBATE_ID, RUN_ID, reachable
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 MAX_TEXT = 32 * 1024 * 1024
 """Characters that one free text of a case may hold."""
@@ -38,10 +36,10 @@ class Value(BaseModel):
 
 
 def _printable(text: str) -> str:
-    found = _CONTROL.search(text)
+    found = CONTROL.search(text)
     if found:
         raise ValueError(
-            f"character U+{ord(found.group()):04X} at index {found.start()} is not allowed in an id or label"
+            f"character U+{ord(found.group()[0]):04X} at index {found.start()} is not allowed in an id or label"
         )
     return text
 

@@ -5,15 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_debate.rules_v1.answer_parser import (
-    MAX_BYTES,
-    MAX_TEXT,
-    AnswerSpec,
-    ParsedAnswer,
-    Refusal,
-    answer_schema,
-    parse_answer,
-)
+from jury_debate.assignment import AnswerSpec
+from jury_debate.rules_v1.answer_parser import MAX_BYTES, MAX_TEXT, AnswerRefusal, answer_schema, parse_answer
+from jury_debate.step_outcome import ParsedAnswer
 from jury_events.evaluation import ScenarioVerdict
 from jury_events.outcome import RefusalReason as R
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC
@@ -56,7 +50,7 @@ def raw(name: str, literal: str) -> str:
 
 def reason(answer: str | bytes, spec: AnswerSpec = SPEC) -> R | None:
     outcome = parse_answer(answer.encode() if isinstance(answer, str) else answer, spec)
-    return outcome.reason if isinstance(outcome, Refusal) else None
+    return outcome.reason if isinstance(outcome, AnswerRefusal) else None
 
 
 ACCEPTED = {
@@ -333,7 +327,7 @@ def test_a_value_cut_at_any_character_is_incomplete(number: str) -> None:
 def test_a_detail_holds_no_word_of_the_answer(answer: str) -> None:
     outcome = parse_answer(answer.replace("{said}", "IGNORE⟦x⟧all").encode(), SPEC)
 
-    assert isinstance(outcome, Refusal)
+    assert isinstance(outcome, AnswerRefusal)
     assert "IGNORE" not in outcome.detail
     assert "⟦" not in outcome.detail
 
@@ -342,7 +336,7 @@ def test_a_detail_holds_no_word_of_the_answer(answer: str) -> None:
 def test_a_detail_is_one_short_printable_line_without_the_ballot(answer: str | bytes) -> None:
     outcome = parse_answer(answer.encode() if isinstance(answer, str) else answer, SPEC)
 
-    assert isinstance(outcome, Refusal)
+    assert isinstance(outcome, AnswerRefusal)
     assert outcome.detail.isprintable()
     assert 0 < len(outcome.detail) <= 200
     assert BALLOT not in outcome.detail
@@ -370,13 +364,13 @@ derandomized = settings(derandomize=True, deadline=None, max_examples=300)
 @derandomized
 @given(st.binary(max_size=400))
 def test_random_bytes_are_refused_and_never_raise(answer: bytes) -> None:
-    assert isinstance(parse_answer(answer, SPEC), Refusal)
+    assert isinstance(parse_answer(answer, SPEC), AnswerRefusal)
 
 
 @derandomized
 @given(st.text(alphabet='{}[]",:\\u0123dDeE.-+ \n`jsontrufalN', max_size=120))
 def test_random_json_like_text_is_refused_and_never_raises(answer: str) -> None:
-    assert isinstance(parse_answer(answer.encode(), SPEC), Refusal)
+    assert isinstance(parse_answer(answer.encode(), SPEC), AnswerRefusal)
 
 
 @derandomized
@@ -413,4 +407,4 @@ JSON_VALUES = st.recursive(
 def test_any_json_in_any_field_never_raises(field: str, value: Any) -> None:
     answer = text(**{field: value}).encode("utf-8", "replace")
 
-    assert isinstance(parse_answer(answer, SPEC), ParsedAnswer | Refusal)
+    assert isinstance(parse_answer(answer, SPEC), ParsedAnswer | AnswerRefusal)

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import pytest
 
+from jury_debate.conversation import Reply, ToolTurn
 from jury_debate.debate import Debate
 from jury_debate.rules_registry import LATEST
-from jury_debate.rules_v1.conversation import Conversation, Reply, ToolTurn
+from jury_debate.rules_v1.conversation import StepConversation
 from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.ids import Step
@@ -29,7 +30,7 @@ def a_conversation(pen, *, fallbacks=(), tries=4, deadline_seconds=600.0, repair
         a_case(security_gate_records=records), panel, debate_id="d", run_id=None, secret=SECRET, parts=pen
     )
     assignment = Debate(opened, SECRET, pen).assign(Step(0, "one"))
-    return assignment, Conversation(assignment, pen)
+    return assignment, StepConversation(assignment, pen)
 
 
 def heard(reply, assignment, pen):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jury_debate.datamark import mark, unmark
-from jury_debate.rules_v1.hidden_characters import is_hidden, visible
+from jury_debate.datamark import mark, unmark, visible
+from jury_events.hidden_characters import is_hidden
 
 M = "⟦k3f9⟧"
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from jury_debate.errors import IllegalEvent
 from jury_debate.rules_v1.state_machine import evolve
-from jury_debate.state import UNOPENED
+from jury_debate.state import DebateState
 from jury_events.debate_events import CoordinatorResumed, DebateCancelled, DebateFailed
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason
@@ -188,7 +188,7 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
     panel, script, case = debate
     events = Courtroom(panel, script, case=case, pick=pick).hold().events
     at = random.randrange(len(events))
-    state = UNOPENED
+    state = DebateState()
     for event in events[:at]:
         state = evolve(state, event)
 
@@ -218,7 +218,7 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
 def test_a_judgment_that_the_rules_do_not_give_is_refused(tampered) -> None:
     court = Courtroom(a_panel(), lambda _step, _call: Says("unsafe_fail", 10.0)).hold()
     *events, judged, _completed = court.events
-    state = UNOPENED
+    state = DebateState()
     for event in events:
         state = evolve(state, event)
 

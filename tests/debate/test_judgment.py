@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from jury_debate.rules_v1.judgment import Held, banded, count
+from jury_debate.rules_v1.judgment import CountedVote, banded, count
 from jury_events.exact import exact, half_up
 from jury_events.judgment import Decider
 from jury_events.outcome import CallOutcome, FailureReason
@@ -16,8 +16,8 @@ P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 BANDS = Bands()
 
 
-def held(*votes: tuple[Verdict, float], weight: float = 1.0, confidence: float = 1.0) -> list[Held]:
-    return [Held(position, score, weight, confidence) for position, score in votes]
+def held(*votes: tuple[Verdict, float], weight: float = 1.0, confidence: float = 1.0) -> list[CountedVote]:
+    return [CountedVote(position, score, weight, confidence) for position, score in votes]
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_the_majority_of_the_votes_held_wins_with_the_mean_of_its_scores(votes, 
 @pytest.mark.parametrize(
     ("votes", "verdict", "mean"),
     [
-        ([Held(P, 90.0, 1.0, 1.0), Held(F, 30.0, 1.0, 0.5)], P, Fraction(70)),
-        ([Held(P, 90.0, 1.0, 0.5), Held(F, 30.0, 1.0, 0.5)], R, Fraction(60)),
-        ([Held(P, 90.0, 3.0, 0.5), Held(F, 30.0, 1.0, 0.5)], P, Fraction(75)),
-        ([Held(P, 90.0, 1.0, 0.0), Held(F, 30.0, 3.0, 0.0)], R, Fraction(45)),
-        ([Held(P, 90.0, 1.0, 0.0), Held(F, 30.0, 1.0, 0.1)], F, Fraction(30)),
+        ([CountedVote(P, 90.0, 1.0, 1.0), CountedVote(F, 30.0, 1.0, 0.5)], P, Fraction(70)),
+        ([CountedVote(P, 90.0, 1.0, 0.5), CountedVote(F, 30.0, 1.0, 0.5)], R, Fraction(60)),
+        ([CountedVote(P, 90.0, 3.0, 0.5), CountedVote(F, 30.0, 1.0, 0.5)], P, Fraction(75)),
+        ([CountedVote(P, 90.0, 1.0, 0.0), CountedVote(F, 30.0, 3.0, 0.0)], R, Fraction(45)),
+        ([CountedVote(P, 90.0, 1.0, 0.0), CountedVote(F, 30.0, 1.0, 0.1)], F, Fraction(30)),
     ],
 )
 def test_the_weighted_average_weighs_by_seat_and_confidence(votes, verdict, mean) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from jury_debate.artifact_tools import TOOLS
+from jury_debate.assignment import AnswerSpec
 from jury_debate.errors import UnknownPrompts
 from jury_debate.prompt_texts import PLACEHOLDERS, fill
 from jury_debate.prompts import LANGUAGES, PROMPTS_VERSION, load_prompts, seat_letter
-from jury_debate.rules_v1.answer_parser import AnswerSpec, Refusal, parse_answer
+from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric
 from jury_events.verdict import Verdict
 
@@ -134,8 +135,8 @@ def test_the_example_of_an_answer_is_no_answer(language: str, scenarios: tuple[s
     example = text[text.index("\n{\n") : text.index("\n}\n") + 2]
     spec = AnswerSpec("b-1", STANDARD_RUBRIC, statement=False, scenarios=scenarios)
 
-    assert isinstance(parse_answer(example.encode(), spec), Refusal)
-    assert isinstance(parse_answer(text.encode(), spec), Refusal)
+    assert isinstance(parse_answer(example.encode(), spec), AnswerRefusal)
+    assert isinstance(parse_answer(text.encode(), spec), AnswerRefusal)
 
 
 def test_scenarios_are_mentioned_only_where_there_are_several() -> None:

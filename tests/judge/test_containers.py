@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from jury_judge.cases.containers import compressed, json_text
-from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.containers.row import CaseRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.cases.options import CaseOptions
@@ -28,8 +28,8 @@ def jsonl(rows: list[Any]) -> bytes:
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
-def read(content: bytes, **selected: Any) -> list[Row]:
-    return list(read_rows(["-"], Selection(**selected), stdin=io.BytesIO(content)))
+def read(content: bytes, **selected: Any) -> list[CaseRow]:
+    return list(read_rows(["-"], RowSelection(**selected), stdin=io.BytesIO(content)))
 
 
 def refusal(content: bytes, **selected: Any) -> str:
@@ -75,7 +75,7 @@ def test_lines_are_counted_wherever_the_buffer_ends(monkeypatch):
         rows = read_rows(["-"], stdin=io.BytesIO(content))
 
         assert [("stdin:3", 1), ("stdin:4", 2), ("stdin:5", 3)] == [(r.place, r.number) for r in islice(rows, 3)]
-        with pytest.raises(CaseFileError, match=r"^stdin:7: not JSON: Expecting value at column 2$"):
+        with pytest.raises(CaseFileError, match=r"^stdin:7: not JSON: a value should be here \(column 2\)$"):
             next(rows)
 
 
@@ -167,7 +167,7 @@ def test_a_document_of_a_known_shape_gives_its_rows_unasked():
 def test_nan_is_refused_in_a_document_of_an_unknown_shape():
     message = refusal(b'{\n"a": NaN}', natural_rows=samples_of)
 
-    assert message == "stdin:1: NaN is not JSON; write null or a number"
+    assert message == "stdin:2: NaN is not JSON; write null or a number"
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.containers.row import CaseRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
@@ -39,8 +39,8 @@ def saved(folder: Path, *shards: list[int], **state: Any) -> None:
     (folder / "state.json").write_text(json.dumps({"_data_files": files, "_split": None, **state}))
 
 
-def rows(*paths: Path | str, split: str | None = None) -> list[Row]:
-    return list(read_rows(paths, Selection(split=split)))
+def rows(*paths: Path | str, split: str | None = None) -> list[CaseRow]:
+    return list(read_rows(paths, RowSelection(split=split)))
 
 
 def values(*paths: Path | str, split: str | None = None) -> list[Any]:

@@ -97,7 +97,7 @@ def test_a_json_file_with_tabs_is_read(tmp_path):
         ),
         ("discussion: {threshold: 1.5}\n", ":1: discussion.threshold: 1.5 is not a threshold; it may"),
         ("rubric: {safety: 40}\n", ": dimensions: the maxima must add up to 100, not 40"),
-        ('{"name": "x", "name": "y"}', ": the key 'name' is twice"),
+        ('{"name": "x", "name": "y"}', ":1: the key 'name' is twice"),
         ('{"name": ', ":1: "),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_bad_file_is_named_with_line_and_field(tmp_path, content, says):
     [
         ("", ": the file is empty"),
         ('{"name":\n"x" "y"}', ":2: not JSON"),
-        ('{"name": "x", "name": "y"}', ": the key 'name' is twice"),
+        ('{"name": "x", "name": "y"}', ":1: the key 'name' is twice"),
         ('{"seats": [{"role": "r"}]}', ": seats.0.model: Field required"),
     ],
 )

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from jury_debate.rules_v1.answer_parser import AnswerSpec, parse_answer
+from jury_debate.assignment import AnswerSpec
+from jury_debate.rules_v1.answer_parser import parse_answer
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome, RefusalReason
 from jury_events.rubric import STANDARD_RUBRIC

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from jury_debate.artifact_tools import call_tool, tool_definitions
 from jury_debate.artifacts import generate_evaluation_summary
-from jury_debate.assignment import scenario_numbers
+from jury_debate.assignment import AnswerSpec, scenario_numbers
 from jury_debate.case_text import render_case
 from jury_debate.datamark import mark
 from jury_debate.prompts import load_prompts
-from jury_debate.rules_v1.answer_parser import AnswerSpec, ParsedAnswer, answer_schema, parse_answer
+from jury_debate.rules_v1.answer_parser import answer_schema, parse_answer
+from jury_debate.step_outcome import ParsedAnswer
 from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.panel import CallSettings
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, Rubric

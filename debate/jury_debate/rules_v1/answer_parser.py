@@ -1,7 +1,7 @@
-"""What a juror answered, read strictly: exactly one JSON object, or a refusal with its reason.
+"""The strict parser of jurors' answers: exactly one JSON object, or a refusal with its reason.
 
-A verdict is never salvaged from prose, and an answer without the seat's ballot is refused whatever it says: text that
-a juror only echoes from what it judges cannot vote.
+No verdict is extracted from prose. An answer without the seat's ballot id is refused: judged text that a juror echoes
+cannot vote.
 """
 
 import codecs
@@ -9,11 +9,14 @@ import hmac
 import re
 from typing import Any, NamedTuple, NoReturn
 
-from jury_debate.rules_v1.hidden_characters import is_blank
-from jury_debate.rules_v1.json_text import Unreadable, read_value, skip_space
+from jury_debate.assignment import AnswerSpec
+from jury_debate.model_json import MODEL_JSON
+from jury_debate.step_outcome import ParsedAnswer
 from jury_events.evaluation import ScenarioVerdict
+from jury_events.hidden_characters import is_blank
 from jury_events.outcome import RefusalReason
 from jury_events.rubric import DimensionScore, Rubric, Scores
+from jury_events.strict_json import InvalidJson, skip_space
 from jury_events.verdict import Verdict
 
 MAX_BYTES = 256 * 1024
@@ -21,9 +24,9 @@ MAX_TEXT = 20_000
 """Characters of a rationale or a statement."""
 
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-"""Half a character, as a provider's JSON can hold one outside of the answer's own."""
+"""A surrogate encoded as UTF-8, which a provider's JSON decoder may leave behind."""
 
-_OTHERS = re.compile(r"[^a-z0-9]+")
+_SEPARATORS = re.compile(r"[^a-z0-9]+")
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 _BOM = b"\xef\xbb\xbf"
@@ -34,50 +37,26 @@ _CUT_CLOSING = re.compile(r"[ \t\r\n]*`{0,2}")
 _VERDICTS = ", ".join(Verdict)
 
 
-class AnswerSpec(NamedTuple):
-    """What an answer must hold.
+class AnswerRefusal(NamedTuple):
+    """Why an answer is refused; `detail` is one English line for the model's next try.
 
-    `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
-    """
-
-    ballot: str
-    rubric: Rubric
-    statement: bool
-    scenarios: tuple[str, ...]
-
-
-class ParsedAnswer(NamedTuple):
-    """A valid answer. Scores are points in rubric order, `confidence` is 0-1, `scenarios` in the order of the spec."""
-
-    verdict: Verdict
-    scores: Scores
-    confidence: float
-    rationale: str
-    statement: str | None
-    scenarios: tuple[ScenarioVerdict, ...]
-
-
-class Refusal(NamedTuple):
-    """Why an answer is not taken; `detail` is one English line for the model's next try.
-
-    It quotes nothing of the answer, which may hold judged text: the model has its answer before it, and no such text
-    stands outside of a marked line.
+    It quotes nothing of the answer, which may contain judged text: no such text may appear outside of a marked line.
     """
 
     reason: RefusalReason
     detail: str
 
 
-def parse_answer(raw: bytes, spec: AnswerSpec) -> ParsedAnswer | Refusal:
-    """Read `raw`, the answer as received. Any bytes give one of the two; nothing is raised."""
+def parse_answer(raw: bytes, spec: AnswerSpec) -> ParsedAnswer | AnswerRefusal:
+    """Parse `raw`, the answer as received; raises nothing, whatever the bytes."""
     try:
         return _answer(_one_object(_text(raw)), spec)
-    except Unreadable as error:
-        return Refusal(error.reason, error.detail)
+    except (_Refused, InvalidJson) as error:
+        return AnswerRefusal(error.reason, str(error))
 
 
 def answer_schema(rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
-    """The JSON schema of an answer, for providers that can be held to one; `parse_answer` is stricter still."""
+    """See `Rules.answer_schema`."""
     verdict = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
     fields: dict[str, Any] = {
         "ballot": {"type": "string"},
@@ -118,8 +97,14 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class _Refused(Exception):
+    def __init__(self, reason: RefusalReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
 def _refuse(reason: RefusalReason, detail: str) -> NoReturn:
-    raise Unreadable(reason, detail)
+    raise _Refused(reason, detail)
 
 
 def _text(raw: bytes) -> str:
@@ -133,7 +118,7 @@ def _text(raw: bytes) -> str:
     except UnicodeDecodeError as error:
         if _SURROGATE.match(raw, error.start):
             _refuse(RefusalReason.LONE_SURROGATE, f"byte {error.start + 1} of the answer begins a lone surrogate")
-        raise Unreadable(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
+        raise _Refused(RefusalReason.NOT_UTF8, f"byte {error.start + 1} of the answer is not UTF-8") from error
     if decoder.getstate()[0]:
         _refuse(RefusalReason.INCOMPLETE, "the answer ends inside a character")
     if "\0" in text:
@@ -147,15 +132,15 @@ def _one_object(text: str) -> dict[str, Any]:
         _refuse(RefusalReason.EMPTY, "the answer is empty")
     fenced = text[at] == "`"
     if fenced:
-        at = _opened(text, at)
+        at = _skip_fence(text, at)
     if text[at : at + 1] != "{":
         _refuse_start(text, at, fenced=fenced)
-    value, end = read_value(text, at)
+    value, end = MODEL_JSON.value(text, at)
     _refuse_rest(text, end, fenced=fenced)
     return dict(value)
 
 
-def _opened(text: str, at: int) -> int:
+def _skip_fence(text: str, at: int) -> int:
     opening = _OPENING.match(text, at)
     if opening is None:
         if _CUT_OPENING.fullmatch(text, at):
@@ -171,19 +156,17 @@ def _opened(text: str, at: int) -> int:
 
 def _refuse_start(text: str, at: int, *, fenced: bool) -> NoReturn:
     try:
-        _, end = read_value(text, at)
+        _, end = MODEL_JSON.value(text, at)
         _refuse_rest(text, end, fenced=fenced)
-    except Unreadable as error:
+    except (_Refused, InvalidJson) as error:
         if error.reason is RefusalReason.TOO_DEEP:
             raise
-        raise Unreadable(
-            RefusalReason.PROSE, "the answer must begin with {, and nothing may stand before it"
-        ) from error
+        raise _Refused(RefusalReason.PROSE, "the answer must begin with {, and nothing may stand before it") from error
     _refuse(RefusalReason.NOT_AN_OBJECT, "the answer is JSON, but not an object")
 
 
 def _refuse_rest(text: str, end: int, *, fenced: bool) -> None:
-    """Refuse whatever follows the object but white space and the closing fence."""
+    """Refuse everything after the object but white space and the closing fence."""
     at = end
     if fenced:
         closing = _CLOSING.match(text, end)
@@ -223,7 +206,7 @@ def _answer(members: dict[str, Any], spec: AnswerSpec) -> ParsedAnswer:
 
 
 def _shows_ballot(text: str, ballot: str) -> bool:
-    """Whether a text holds the ballot id, with whatever between its characters: separators, line breaks, other scripts.
+    """Whether a text contains the ballot id, with any separators, line breaks or other scripts between its characters.
 
     A ballot is 80 random bits: no text spells one by chance.
     """
@@ -232,7 +215,7 @@ def _shows_ballot(text: str, ballot: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    return _OTHERS.sub("", text.translate(_FULL_WIDTH).lower())
+    return _SEPARATORS.sub("", text.translate(_FULL_WIDTH).lower())
 
 
 def _exactly(members: dict[str, Any], asked: list[str], where: str) -> None:

@@ -1,20 +1,21 @@
 """How a step's models are asked until there is an outcome: tool turns, tries, repairs, fallbacks.
 
-Pure: it says which call comes next and is told how the call ended. A recorded conversation told again takes the same
-course, which is how a step resumes after a crash and how replay checks it.
+Pure: given the replies so far, it names the next call. The same replies always lead to the same calls, which is how a
+step resumes after a crash and how replay checks it.
 """
 
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
-from jury_debate.assignment import Assignment, Message
+from jury_debate.assignment import Assignment, CallMessage
+from jury_debate.conversation import Call, Reply
 from jury_debate.prompts import load_prompts
-from jury_debate.rules_v1.answer_parser import ParsedAnswer, Refusal, parse_answer
-from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
+from jury_debate.rules_v1.answer_parser import AnswerRefusal, parse_answer
+from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
 from jury_events.ids import exchange_id
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from jury_events.parts import PartMaker, PartRef
+from jury_events.parts import PartMaker
 
-_TRY_AGAIN = frozenset(
+_RETRYABLE = frozenset(
     {
         CallOutcome.RATE_LIMITED,
         CallOutcome.OVERLOADED,
@@ -24,50 +25,12 @@ _TRY_AGAIN = frozenset(
     }
 )
 
-
 _HALTING = frozenset({CallOutcome.AUTHENTICATION, CallOutcome.QUOTA})
-"""Somebody has to mend the key or pay: no other call to that provider can fare better, and the step is not over."""
+"""A person has to replace the key or pay: every other call to that provider would fail too; the step is unfinished."""
 
 
-class Call(NamedTuple):
-    """The next call to make: `turn` and `attempt` count from 1; `tools` says whether tools are offered."""
-
-    model: str
-    turn: int
-    attempt: int
-    messages: tuple[Message, ...]
-    tools: bool
-
-
-class ToolTurn(NamedTuple):
-    """One tool call that was answered: the provider's id for it and the result that the model is shown."""
-
-    call_id: str
-    result: PartRef
-
-
-class Reply(NamedTuple):
-    """How a call ended.
-
-    `said` is what is appended verbatim as the model's turn (the provider's response, else the answer), `answer` the
-    bytes that are parsed; None where there is none. `seconds` is what the attempt took, with the wait before it.
-    """
-
-    outcome: CallOutcome
-    model_version: str | None = None
-    answer: bytes | None = None
-    said: PartRef | None = None
-    tools: tuple[ToolTurn, ...] = ()
-    simulated: bool = False
-    seconds: float = 0.0
-
-
-class Conversation:
-    """The course of one step. Tell it each reply with `hear`; it has either a next `call` or an `outcome`.
-
-    `halted` is set while the last reply said that nothing will be answered before a person acts: a key refused, a quota
-    used up. The step is unfinished then, and its next call is for later.
-    """
+class StepConversation:
+    """The calls of one step; implements `jury_debate.conversation.Conversation`."""
 
     def __init__(self, assignment: Assignment, parts: PartMaker) -> None:
         self._assignment = assignment
@@ -79,9 +42,9 @@ class Conversation:
         self.outcome: Outcome | None = None
         self.call: Call | None = None
         self.halted: CallOutcome | None = None
-        self._begin()
+        self._start_model()
 
-    def _begin(self) -> None:
+    def _start_model(self) -> None:
         self._messages = list(self._assignment.messages)
         self._turn = 0
         self._tool_turns = 0
@@ -103,55 +66,57 @@ class Conversation:
         """Whether the next turn may still ask for tools."""
         return self._assignment.tools and self._tool_turns < self._assignment.artifacts.max_turns
 
-    def hear(self, reply: Reply) -> None:
+    def apply_reply(self, reply: Reply) -> None:
         """Take the reply to `call`; afterwards there is a next call or an outcome."""
         call = self.call
-        assert call is not None, "the step has its outcome already"
+        assert call is not None, "the step already has an outcome"
         self._exchanges.append(exchange_id(self._assignment.step.id, call.model, call.turn, call.attempt))
         self.call = None
         self.halted = None
         match reply.outcome:
             case CallOutcome.ANSWERED if reply.tools:
-                self._hear_tools(reply)
+                self._tool_turn(reply)
             case CallOutcome.ANSWERED:
-                self._hear_answer(call, reply)
+                self._answered(call, reply)
             case CallOutcome.TRUNCATED:
-                refusal = Refusal(RefusalReason.INCOMPLETE, "the answer was cut off at the output limit; be shorter")
+                refusal = AnswerRefusal(
+                    RefusalReason.INCOMPLETE, "the answer was cut off at the output limit; be shorter"
+                )
                 self._repair(reply, refusal, FailureReason.TRUNCATED)
             case CallOutcome.BLOCKED:
-                self._hear_block(call)
+                self._blocked(call)
             case outcome if outcome in _HALTING:
                 self.halted = outcome
                 self._attempt += 1
                 self._next_call()
-            case outcome if outcome in _TRY_AGAIN and self._may_try_again(reply.seconds):
+            case outcome if outcome in _RETRYABLE and self._may_retry(reply.seconds):
                 self._attempt += 1
                 self._next_call()
             case outcome:
                 self._next_model(FailureReason(outcome.value))
 
-    def _may_try_again(self, seconds: float) -> bool:
+    def _may_retry(self, seconds: float) -> bool:
         settings = self._assignment.settings
         self._failures += 1
         self._failing += seconds
         return self._failures < settings.tries and self._failing < settings.deadline_seconds
 
-    def _hear_tools(self, reply: Reply) -> None:
+    def _tool_turn(self, reply: Reply) -> None:
         if not self.offers_tools:
-            refusal = Refusal(RefusalReason.TOOLS_OVER, "no more tools can be called; answer now")
+            refusal = AnswerRefusal(RefusalReason.TOOLS_OVER, "no more tools can be called; answer now")
             self._repair(reply, refusal, FailureReason.TOOL_LOOP)
             return
         self._tool_turns += 1
-        self._say(reply)
+        self._append_turn(reply)
         if not self.offers_tools:
-            self._messages.append(Message("user", (self._parts.make(self._prompts.texts.turns.tools_over),)))
+            self._messages.append(CallMessage("user", (self._parts.make(self._prompts.texts.turns.tools_over),)))
         self._next_turn()
 
-    def _say(self, reply: Reply) -> None:
-        """Append the model's turn as it was received, and what its tools answered."""
+    def _append_turn(self, reply: Reply) -> None:
+        """Append the model's turn as it was received, and the results of its tools."""
         if reply.said is not None:
-            self._messages.append(Message("assistant", (reply.said,)))
-        self._messages += [Message("tool", (tool.result,), tool.call_id) for tool in reply.tools]
+            self._messages.append(CallMessage("assistant", (reply.said,)))
+        self._messages += [CallMessage("tool", (tool.result,), tool.call_id) for tool in reply.tools]
 
     def _next_turn(self) -> None:
         self._turn += 1
@@ -160,30 +125,30 @@ class Conversation:
         self._failing = 0.0
         self._next_call()
 
-    def _hear_answer(self, call: Call, reply: Reply) -> None:
+    def _answered(self, call: Call, reply: Reply) -> None:
         parsed = parse_answer(reply.answer or b"", self._assignment.spec)
         match parsed:
             case ParsedAnswer():
                 self.outcome = Answered(
                     parsed, call.model, reply.model_version, tuple(self._exchanges), simulated=reply.simulated
                 )
-            case Refusal():
+            case AnswerRefusal():
                 self._repair(reply, parsed, FailureReason.UNPARSEABLE)
             case _:
                 assert_never(parsed)
 
-    def _repair(self, reply: Reply, refusal: Refusal, reason: FailureReason) -> None:
+    def _repair(self, reply: Reply, refusal: AnswerRefusal, reason: FailureReason) -> None:
         self._refusal = refusal.reason
         if self._repairs >= self._assignment.answers.repairs:
             self._next_model(reason)
             return
         self._repairs += 1
-        self._say(reply)
+        self._append_turn(reply)
         text = self._prompts.repair(reason=refusal.reason.value, detail=refusal.detail)
-        self._messages.append(Message("user", (self._parts.make(text),)))
+        self._messages.append(CallMessage("user", (self._parts.make(text),)))
         self._next_turn()
 
-    def _hear_block(self, call: Call) -> None:
+    def _blocked(self, call: Call) -> None:
         policy = self._assignment.answers.safety_filter
         if self._assignment.step.juror_id is not None and policy == "neutral":
             self.outcome = Blocked(call.model, tuple(self._exchanges))
@@ -195,7 +160,7 @@ class Conversation:
     def _next_model(self, reason: FailureReason) -> None:
         if self._model_index + 1 < len(self._assignment.models):
             self._model_index += 1
-            self._begin()
+            self._start_model()
         else:
             self._give_up(reason)
 

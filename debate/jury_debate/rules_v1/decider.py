@@ -1,14 +1,14 @@
-"""What happens next: the one event that follows from a state and the outcomes at hand, if any does."""
+"""The decider: the next event, given a state and the outcomes so far."""
 
 from collections.abc import Mapping
 
-from jury_debate.assignment import due_steps, judge_is_due
 from jury_debate.prompts import load_prompts
 from jury_debate.rules_v1.discussion import completion
-from jury_debate.rules_v1.hearing import evaluation_of, hear
 from jury_debate.rules_v1.judgment import render
-from jury_debate.rules_v1.speakers import speaker_order
-from jury_debate.rules_v1.state_machine import checked
+from jury_debate.rules_v1.speaker_order import speaker_order
+from jury_debate.rules_v1.state_machine import next_check
+from jury_debate.rules_v1.step_events import apply_outcome, evaluation_of
+from jury_debate.rules_v1.steps import due_steps, judge_is_due
 from jury_debate.state import DebateState, Phase
 from jury_debate.step_outcome import Answered, Outcome, Unanswered
 from jury_events.codec import DebateEvent
@@ -18,26 +18,17 @@ from jury_events.outcome import FailureReason
 from jury_events.parts import PartMaker
 
 
-def following(
-    state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, parts: PartMaker
-) -> DebateEvent | None:
-    """The event that must be appended next; None while an answer is waited for, and after the end.
-
-    Args:
-        state: where the debate stands.
-        outcomes: of steps that were asked, by step id.
-        secret: the debate's random secret.
-        parts: makes the references of the event's texts.
-    """
+def decide(state: DebateState, outcomes: Mapping[str, Outcome], secret: bytes, parts: PartMaker) -> DebateEvent | None:
+    """See `Rules.decide`."""
     match state.phase:
         case Phase.EVALUATING | Phase.DISCUSSING:
             if not state.waiting:
-                return checked(state)
+                return next_check(state)
             step = Step(state.round, state.waiting[0])
             outcome = outcomes.get(step.id)
-            return None if outcome is None else hear(state, step, outcome, secret, parts)
+            return None if outcome is None else apply_outcome(state, step, outcome, secret, parts)
         case Phase.DELIBERATED if state.end_reason is None:
-            return _round(state, parts)
+            return _next_round(state, parts)
         case Phase.DELIBERATED if judge_is_due(state):
             outcome = outcomes.get(FINAL.id)
             return None if outcome is None else _judged(state, outcome, parts)
@@ -50,11 +41,11 @@ def following(
 
 
 def pending_steps(state: DebateState, outcomes: Mapping[str, Outcome]) -> tuple[Step, ...]:
-    """The steps whose answers are still waited for."""
+    """See `Rules.pending_steps`."""
     return tuple(step for step in due_steps(state) if step.id not in outcomes)
 
 
-def _round(state: DebateState, parts: PartMaker) -> RoundStarted:
+def _next_round(state: DebateState, parts: PartMaker) -> RoundStarted:
     number = state.round + 1
     rules = state.panel.discussion
     prompts = load_prompts(state.debate.prompts, state.panel.language)

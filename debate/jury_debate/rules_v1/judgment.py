@@ -15,7 +15,7 @@ from jury_events.panel import Bands, FinalMethod, Seat
 from jury_events.verdict import Verdict
 
 
-class Held(NamedTuple):
+class CountedVote(NamedTuple):
     """A vote as the methods count it."""
 
     position: Verdict
@@ -90,7 +90,7 @@ def cast_vote(state: DebateState, seat: Seat) -> Vote:
     )
 
 
-def count(method: FinalMethod, held: Sequence[Held], bands: Bands) -> tuple[Verdict, Fraction]:
+def count(method: FinalMethod, held: Sequence[CountedVote], bands: Bands) -> tuple[Verdict, Fraction]:
     """The verdict and the exact score (0-100) of at least one vote under a counting method.
 
     majority_vote: more than half of the votes held, else needs_review; the winners' mean score, all votes' without.
@@ -119,11 +119,11 @@ def banded(score: Fraction, bands: Bands) -> Verdict:
     return Verdict.NEEDS_REVIEW if score >= exact(bands.needs_review) else Verdict.UNSAFE_FAIL
 
 
-def _held(vote: Vote) -> Held:
+def _held(vote: Vote) -> CountedVote:
     assert vote.position is not None
     assert vote.score is not None
     assert vote.confidence is not None
-    return Held(vote.position, vote.score, vote.weight, vote.confidence)
+    return CountedVote(vote.position, vote.score, vote.weight, vote.confidence)
 
 
 def _capped(row: ScenarioVerdict, *, lost: bool) -> ScenarioVerdict:
@@ -141,7 +141,7 @@ def _scenarios(state: DebateState, judge: Evaluation | None) -> tuple[ScenarioVe
     rows = []
     for scenario_id in state.debate.scenarios if len(state.debate.scenarios) > 1 else ():
         held = [
-            Held(row.verdict, row.score, seat.weight, view.evaluation.confidence)
+            CountedVote(row.verdict, row.score, seat.weight, view.evaluation.confidence)
             for seat in state.panel.seats
             if (view := state.latest(seat.juror_id)) is not None
             for row in view.evaluation.scenarios

@@ -1,4 +1,4 @@
-"""How a debate opens: the resolved panel, the case, and every fixed piece of every prompt."""
+"""The opening event: the resolved panel, the case, and every fixed piece of every prompt."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,6 @@ from jury_events.panel import Panel
 from jury_events.parts import ImageRef, PartMaker
 
 RULES_VERSION = 1
-SECRET_BYTES = 32
 
 
 def open_debate(
@@ -31,20 +30,7 @@ def open_debate(
     submission_id: str | None = None,
     prompts_version: int = PROMPTS_VERSION,
 ) -> DebateOpened:
-    """The opening event.
-
-    Args:
-        case: what is judged.
-        panel: fully resolved.
-        debate_id: unique in the store.
-        run_id: the run it belongs to, if any.
-        secret: `SECRET_BYTES` random bytes.
-        parts: makes the references of the texts.
-        charges: a seat's own prompt by juror id, instead of that of its role.
-        judge_charge: the final judge's own prompt.
-        submission_id: the caller's name for it in live events.
-        prompts_version: the prompts that it is held with, the latest unless it branches off an older debate.
-    """
+    """See `Rules.open_debate`."""
     prompts = load_prompts(prompts_version, panel.language)
     return DebateOpened(
         debate_id=debate_id,
@@ -82,7 +68,7 @@ def open_debate(
 def _pieces(
     case: Case, panel: Panel, prompts: Prompts, *, secret: bytes, charges: Mapping[str, str], judge_charge: str | None
 ) -> dict[str, str]:
-    """The texts that prompts are joined from, by name; each brings its own line breaks."""
+    """The texts that prompts are joined from, by name, with their line breaks."""
     marker = datamark(secret)
     turns = prompts.texts.turns
     seats = len(panel.seats)
@@ -130,9 +116,9 @@ def _tools_piece(case: Case, panel: Panel, prompts: Prompts) -> str:
 
 
 def _case_piece(case: Case, panel: Panel, prompts: Prompts, marker: str, *, images: bool = False) -> str:
-    """The case, then its records: a summary of them, or all in `inline` mode; nothing where it has none.
+    """The case, then its records: a summary of them, or all of them in `inline` mode.
 
-    A summary that the case brings along stands for the one that is made, and before the records.
+    A summary in the case replaces the generated one, and precedes the records.
     """
     blocks = [render_case(case, prompts, marker, images=images)]
     gate, card, summary = case.security_gate_records, case.agent_card_records, case.artifact_summary

@@ -1,19 +1,14 @@
-"""A recorded exchange told to a conversation again."""
+"""The reply in a recorded exchange."""
 
 from collections.abc import Callable
 
-from jury_debate.rules_v1.conversation import Reply, ToolTurn
+from jury_debate.conversation import Reply, ToolTurn
 from jury_events.exchange import ExchangeRecorded
 from jury_events.parts import PartRef
 
 
-def recall(exchange: ExchangeRecorded, text: Callable[[PartRef], bytes]) -> Reply:
-    """The reply that an exchange records.
-
-    Args:
-        exchange: as recorded.
-        text: the content of a part; what it raises for a missing one is passed on.
-    """
+def reply_from_record(exchange: ExchangeRecorded, text: Callable[[PartRef], bytes]) -> Reply:
+    """See `Rules.reply_from_record`."""
     return Reply(
         outcome=exchange.outcome,
         model_version=exchange.model_version,

@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from jury_debate.assignment import judge_is_due
 from jury_debate.errors import IllegalEvent
 from jury_debate.rules_v1 import discussion
 from jury_debate.rules_v1.consensus import check_consensus
 from jury_debate.rules_v1.judgment import render
-from jury_debate.rules_v1.speakers import speaker_order
+from jury_debate.rules_v1.speaker_order import speaker_order
+from jury_debate.rules_v1.steps import judge_is_due
 from jury_debate.state import DebateState, Phase, SeatEvaluation
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import (
@@ -55,18 +55,20 @@ def _opened(_state: DebateState, event: DebateOpened) -> Changes:
     return {"phase": Phase.EVALUATING, "opened": event, "pieces": pieces, "speaker_order": event.panel.juror_ids}
 
 
-def _heard(state: DebateState, juror_id: str, view: SeatEvaluation | None = None, *, changed: bool = False) -> Changes:
+def _took_turn(
+    state: DebateState, juror_id: str, entry: SeatEvaluation | None = None, *, changed: bool = False
+) -> Changes:
     waiting = state.waiting
     _law(bool(waiting) and waiting[0] == juror_id, "it is not {}'s turn in round {}", juror_id, state.round)
     return {
         "done": (*state.done, juror_id),
-        "views": state.views if view is None else (*state.views, view),
+        "evaluations": state.evaluations if entry is None else (*state.evaluations, entry),
         "changed": state.changed or changed,
     }
 
 
 def _evaluated(state: DebateState, event: JurorEvaluated) -> Changes:
-    return _heard(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.shown))
+    return _took_turn(state, event.juror_id, SeatEvaluation(0, event.juror_id, event.evaluation, event.shown))
 
 
 def _spoke(state: DebateState, event: StatementMade) -> Changes:
@@ -74,8 +76,8 @@ def _spoke(state: DebateState, event: StatementMade) -> Changes:
     _law(event.statement.order == len(state.done), "statement order {}, not {}", event.statement.order, len(state.done))
     expected = discussion.position_changed(state, event.juror_id, event.statement.position)
     _law(event.statement.position_changed == expected, "position_changed of {} must be {}", event.juror_id, expected)
-    view = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.shown)
-    return _heard(state, event.juror_id, view, changed=event.statement.position_changed)
+    entry = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.shown)
+    return _took_turn(state, event.juror_id, entry, changed=event.statement.position_changed)
 
 
 def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
@@ -83,13 +85,13 @@ def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
     _law(event.step == step.id, "an abstention from {} while {} is due", event.step, step.id)
     stale = state.latest(event.juror_id) is not None
     _law(event.stale == stale, "stale of {}'s abstention must be {}", event.juror_id, stale)
-    return _heard(state, event.juror_id)
+    return _took_turn(state, event.juror_id)
 
 
 def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
     _law(not state.waiting, "consensus checked before {} was heard", ", ".join(state.waiting))
     _law(event.round == state.round, "a check of round {} in round {}", event.round, state.round)
-    expected = checked(state)
+    expected = next_check(state)
     _law(event == expected, "the check of round {} must be {!r}", event.round, expected)
     return {
         "phase": Phase.DELIBERATED,
@@ -117,8 +119,8 @@ def _round_started(state: DebateState, event: RoundStarted) -> Changes:
 def _judged(state: DebateState, event: JudgmentRendered) -> Changes:
     _law(state.end_reason is not None, "a judgment before the discussion ended")
     judgment = event.judgment
-    told = (judgment.judge is not None) + (judgment.judge_failure is not None)
-    _law(told == judge_is_due(state), "where a final judge is due it judges or fails, and nowhere else")
+    judged = (judgment.judge is not None) + (judgment.judge_failure is not None)
+    _law(judged == judge_is_due(state), "where a final judge is due it judges or fails, and nowhere else")
     expected = render(state, judge=judgment.judge, judge_failure=judgment.judge_failure)
     _law(judgment == expected, "the judgment must be {!r}", expected)
     return {"phase": Phase.JUDGED, "judgment": event.judgment}
@@ -203,9 +205,9 @@ def evolve(state: DebateState, event: DebateEvent) -> DebateState:
     return state._replace(version=state.version + 1, **changes)
 
 
-def checked(state: DebateState) -> ConsensusChecked:
+def next_check(state: DebateState) -> ConsensusChecked:
     """The consensus check that follows once every seat was heard, and whether the discussion is over with it."""
-    positions = [view.evaluation.verdict for view in state.views if view.round == state.round]
+    positions = [entry.evaluation.verdict for entry in state.evaluations if entry.round == state.round]
     check = check_consensus(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
     return ConsensusChecked(
         round=state.round, check=check, end_reason=discussion.end_reason_after(state, check, quiet_rounds(state))

@@ -1,14 +1,13 @@
-"""From the outcome of a step to the event that records it, and the block of it that peers are shown."""
+"""The event that records the outcome of a step, and the text of it that peers are shown."""
 
 from jury_debate.assignment import scenario_numbers
 from jury_debate.datamark import mark
 from jury_debate.prompts import Prompts, load_prompts
-from jury_debate.rules_v1.answer_parser import ParsedAnswer
 from jury_debate.rules_v1.ballots import datamark
 from jury_debate.rules_v1.discussion import position_changed
 from jury_debate.rules_v1.visibility import letter
 from jury_debate.state import DebateState
-from jury_debate.step_outcome import Answered, Blocked, Outcome, Unanswered
+from jury_debate.step_outcome import Answered, Blocked, Outcome, ParsedAnswer, Unanswered
 from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation, ScenarioVerdict, Statement
 from jury_events.ids import Step
@@ -20,15 +19,15 @@ PROVIDER_NAMES = {"openai": "OpenAI", "anthropic": "Anthropic", "google": "Gemin
 """How a blocked answer's rationale names the provider (document 004 §8)."""
 
 
-def hear(
+def apply_outcome(
     state: DebateState, step: Step, outcome: Outcome, secret: bytes, parts: PartMaker
 ) -> JurorEvaluated | StatementMade | JurorAbstained:
     """The event of a seat's step that is due.
 
     Args:
-        state: where the debate stands; the seat is the next to be heard.
-        step: of phase 1 or of the running round.
-        outcome: what asking came to.
+        state: of the debate now; the seat is the first of those waiting.
+        step: of phase 1 or of the current round.
+        outcome: of that step.
         secret: the debate's random secret.
         parts: makes the references of the texts.
     """
@@ -45,7 +44,7 @@ def hear(
         )
     answer, synthetic = _answer(state, outcome)
     evaluation = evaluation_of(state, answer, outcome, parts, synthetic=synthetic)
-    shown = parts.make(_block(state, step, answer, secret))
+    shown = parts.make(_peer_text(state, step, answer, secret))
     if not step.round:
         return JurorEvaluated(juror_id=juror_id, evaluation=evaluation, shown=shown, exchanges=outcome.exchanges)
     statement = Statement(
@@ -62,7 +61,7 @@ def hear(
 def evaluation_of(
     state: DebateState, answer: ParsedAnswer, outcome: Answered | Blocked, parts: PartMaker, *, synthetic: bool = False
 ) -> Evaluation:
-    """A parsed answer as an evaluation of the model that gave it; scenario numbers become the case's ids again."""
+    """The evaluation in a parsed answer; scenario numbers become the case's ids again."""
     ids = state.debate.scenarios
     return Evaluation(
         verdict=answer.verdict,
@@ -111,8 +110,8 @@ def _neutral(state: DebateState, model: str) -> ParsedAnswer:
     )
 
 
-def _block(state: DebateState, step: Step, answer: ParsedAnswer, secret: bytes) -> str:
-    """The heading comes from the engine; what the juror wrote is marked as data. Ends with an empty line."""
+def _peer_text(state: DebateState, step: Step, answer: ParsedAnswer, secret: bytes) -> str:
+    """A heading by the rules, then the juror's texts, marked as data. Ends with an empty line."""
     assert step.juror_id is not None
     prompts = _prompts(state)
     turns = prompts.texts.turns

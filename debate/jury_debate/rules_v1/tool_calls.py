@@ -1,4 +1,4 @@
-"""What a tool call of a juror is given back."""
+"""Results of jurors' tool calls."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,16 +19,7 @@ def answer_tool(
     case: Case | None,
     text: Callable[[PartRef], bytes],
 ) -> ToolAnswer:
-    """Records of the case or peers' opinions, marked as data, or what is wrong with the call.
-
-    Args:
-        assignment: of the step whose model asked.
-        name: as the model wrote it.
-        arguments: as the model wrote them.
-        index: of the call in its turn, from 0.
-        case: holds the records; None where the turn offered no tools.
-        text: the content of a part.
-    """
+    """See `Rules.answer_tool`."""
     most = assignment.artifacts.max_calls
     if case is None:
         answer = ToolAnswer('{"error":"tools are not available; answer now"}', ok=False)

@@ -1,11 +1,11 @@
-"""What a seat may see of the others. Nothing in phase 1; in a round, what its order and history allow."""
+"""The evaluations that a step shows: none in phase 1; in a round, those that its order and history allow."""
 
 from jury_debate.prompts import seat_letter
 from jury_debate.state import DebateState, SeatEvaluation
 from jury_events.ids import Step
 
 
-def visible_views(state: DebateState, step: Step) -> tuple[SeatEvaluation, ...]:
+def visible_evaluations(state: DebateState, step: Step) -> tuple[SeatEvaluation, ...]:
     """The evaluations that a step's prompt shows, in the order in which they were made.
 
     Phase 1: none. A parallel round: everything up to the previous round. A sequential round: this round's earlier
@@ -13,16 +13,18 @@ def visible_views(state: DebateState, step: Step) -> tuple[SeatEvaluation, ...]:
     final judge sees everything.
     """
     if step.juror_id is None:
-        return state.views
+        return state.evaluations
     if not step.round:
         return ()
     rules = state.panel.discussion
     parallel = rules.order == "parallel"
-    past = [view for view in state.views if view.round < step.round or (not parallel and view.round == step.round)]
-    latest = {view.juror_id: view for view in past}
+    past = [
+        entry for entry in state.evaluations if entry.round < step.round or (not parallel and entry.round == step.round)
+    ]
+    latest = {entry.juror_id: entry for entry in past}
     if rules.history == "latest":
-        return tuple(view for view in past if latest[view.juror_id] is view)
-    return tuple(view for view in past if view.juror_id != step.juror_id or latest[view.juror_id] is view)
+        return tuple(entry for entry in past if latest[entry.juror_id] is entry)
+    return tuple(entry for entry in past if entry.juror_id != step.juror_id or latest[entry.juror_id] is entry)
 
 
 def letter(state: DebateState, juror_id: str) -> str:

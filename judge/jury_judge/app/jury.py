@@ -38,7 +38,7 @@ from jury_judge.app.runtimes import runtime_in_process, runtime_on_ray
 from jury_judge.app.sealing import Sealing
 from jury_judge.app.settings import load_settings
 from jury_judge.app.stores import Say, lock_run, open_writer
-from jury_judge.cases.given import Given, case_of, source_of, with_records
+from jury_judge.cases.case_inputs import CaseInput, case_of, case_source, with_records
 from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
 from jury_judge.panels.files import LoadedPanel, load_panel
@@ -197,7 +197,7 @@ class Jury(Records):
 
     async def evaluate(
         self,
-        case: Given,
+        case: CaseInput,
         *,
         run_id: str | None = None,
         debate_id: str | None = None,
@@ -239,7 +239,7 @@ class Jury(Records):
 
     async def evaluate_many(
         self,
-        cases: Iterable[Given] | str | os.PathLike[str],
+        cases: Iterable[CaseInput] | str | os.PathLike[str],
         *,
         run_id: str | None = None,
         concurrency: int | None = None,
@@ -269,7 +269,7 @@ class Jury(Records):
         run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
-            cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts, self._roots)),
+            cases=self._loaded.redaction.cases(case_source(cases, self._settings.artifact_hosts, self._roots)),
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
         )

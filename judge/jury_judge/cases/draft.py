@@ -7,7 +7,7 @@ from jury_judge.cases.transcripts.builder import TranscriptBuilder
 
 
 @dataclass(kw_only=True)
-class Draft:
+class CaseDraft:
     """What a format found in a row; None where the row says nothing.
 
     Attributes:

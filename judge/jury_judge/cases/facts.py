@@ -2,10 +2,10 @@
 
 import json
 import math
-import re
 from typing import Any
 
 from jury_events.case import MetadataValue
+from jury_events.hidden_characters import CONTROL
 from jury_judge.cases.transcripts.json_values import json_kind
 from jury_judge.errors import CaseFileError
 
@@ -13,7 +13,6 @@ MAX_VALUES = 200
 """Metadata values of a case."""
 
 _LONGEST = 300
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 _WHOLE = 2**53
 
 
@@ -69,7 +68,7 @@ def cost_of(written: Any) -> float | None:
 
 def as_label(text: str) -> str:
     """A text as one line of at most 300 characters; "" where nothing is left."""
-    line = _UNPRINTABLE.sub(" ", text).strip()
+    line = CONTROL.sub(" ", text).strip()
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, NamedTuple
 from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.columns import AUTOMATIC, spelt
-from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.columns import AUTOMATIC, snake_case
+from jury_judge.cases.containers.row import CaseRow, RowSelection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.otel_traces import OTEL
@@ -59,7 +59,7 @@ class ReadingNotes:
 
     def slips(self) -> list[tuple[str, str]]:
         """Columns that are not read, each with the name that it nearly has."""
-        found = [(column, nearest(spelt(column), _READ_UNASKED, 0.85)) for column in self.unread]
+        found = [(column, nearest(snake_case(column), _READ_UNASKED, 0.85)) for column in self.unread]
         return [(visible_line(column, 60), near) for column, near in found if near]
 
 
@@ -70,7 +70,7 @@ _COLUMNS = 1000
 class _FoundRow(NamedTuple):
     """A row of a file, or one of several that its format makes of it; `suffix` follows a default id."""
 
-    row: Row
+    row: CaseRow
     suffix: str
     data: Any
     form: Format
@@ -104,11 +104,11 @@ def _labels(seen_so_far: Counter[str], later: Iterator[_Chosen]) -> str:
 class _Export:
     """The batches of an OTLP file that follow one another: a trace may be spread over them."""
 
-    def __init__(self, first: Row) -> None:
+    def __init__(self, first: CaseRow) -> None:
         self.first = first
         self._gatherer = TraceGatherer()
 
-    def add(self, row: Row) -> None:
+    def add(self, row: CaseRow) -> None:
         """One more batch; raises CaseFileError."""
         try:
             self._gatherer.add(row.data)
@@ -236,7 +236,7 @@ class CaseFiles:
         options = self._options
         if self._stdin is not None and self._stdin.seekable():
             self._stdin.seek(0)
-        selection = Selection(options.rows, options.split, rows_path)
+        selection = RowSelection(options.rows, options.split, rows_path)
         export: _Export | None = None
         for row in read_rows(self._paths, selection, stdin=self._stdin):
             form = format_of(row.data, options.format)

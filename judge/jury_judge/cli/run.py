@@ -306,10 +306,10 @@ def _wanted(asked: "_Options") -> "Wanted":
 
 def _strictly(files: "CaseFiles", panel: "Panel") -> "CaseSource":
     from jury_judge.app.preflight import sees_images
-    from jury_judge.cases.losses import shown_whole
+    from jury_judge.cases.losses import without_losses
 
     images_seen = sees_images(panel)
-    return lambda fetch: shown_whole(files(fetch), images_seen=images_seen)
+    return lambda fetch: without_losses(files(fetch), images_seen=images_seen)
 
 
 def _choose_runtime(checked: "PreflightReport") -> bool:
@@ -342,7 +342,7 @@ def _note_cases(files: "CaseFiles", checked: "PreflightReport", *, verbose: bool
 
 def _note_losses(checked: "PreflightReport", cases: Iterable[Case]) -> None:
     """What jurors are not shown of the cases that were read; one by one for `cases`."""
-    from jury_judge.cases.losses import told
+    from jury_judge.cases.losses import losses_text
     from jury_judge.cli.judging import note_line
     from jury_judge.cli.terminal import note
 
@@ -356,4 +356,4 @@ def _note_losses(checked: "PreflightReport", cases: Iterable[Case]) -> None:
     note_line(line)
     for case, _ in zip(cases, range(checked.read), strict=False):
         if losses := checked.losses.of(case):
-            note(f"case {case.case_id}: not shown: {told(losses)}")
+            note(f"case {case.case_id}: not shown: {losses_text(losses)}")

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from jury_debate.panel_spec import WRITTEN, DiscussionSpec, FinalSpec, PanelSpec, resolve
 from jury_debate.presets import ADK_SEQUENTIAL
-from jury_debate.rules_v1.consensus import check_consensus
+from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.consensus import ConsensusStatus
 from jury_events.ids import Step
@@ -137,7 +137,7 @@ class ConsensusChecker:
         positions = [
             verdict_of(one, f"evaluations: the one at {index}") for index, one in enumerate(listed) if one is not None
         ]
-        check = check_consensus(positions, len(listed), self._rules, round_number=round_number)
+        check = LATEST.check_consensus(positions, len(listed), self._rules, round_number=round_number)
         return check.status, check.reached, check.majority_position.value if check.majority_position else None
 
 

@@ -6,7 +6,7 @@ from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_debate.recorded_panel import spec_of
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.document import in_our_words
+from jury_judge.panels.document import readable_message
 from jury_judge.panels.files import check_judge
 from jury_judge.panels.variables import Overrides, apply
 from jury_judge.text.visible_text import visible_line
@@ -36,7 +36,7 @@ def changed_panel(
             spec = _under(spec, overrides.preset)
         changed = resolve(apply(_with_models(spec, models or {}), overrides))
     except PanelError as error:
-        raise PanelFileError(f"the panel: {in_our_words(str(error))}") from error
+        raise PanelFileError(f"the panel: {readable_message(str(error))}") from error
     check_judge(changed.panel, overrides)
     return changed
 

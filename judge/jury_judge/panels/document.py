@@ -12,11 +12,11 @@ from jury_events.nearest import did_you_mean
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
+from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.text.visible_text import visible_line
 
 MAX_BYTES = 1 << 20
-JURIES = ("documents", "current")
+BUNDLED_PANELS = ("documents", "current")
 """Panel files that come with the package, by name: who sits, as the documents have it, and with models of today."""
 
 _PRESETS = files("jury_judge.panels") / "presets"
@@ -48,7 +48,7 @@ class PanelDocument(NamedTuple):
             first = first_error(error.errors(include_url=False))
             place = [*field, *(part for part in first["loc"] if part != "[key]")]
             raise self.refused(
-                place, f"{'.'.join(map(str, place))}: {in_our_words(first['msg'])}{hint(first, form)}"
+                place, f"{'.'.join(map(str, place))}: {readable_message(first['msg'])}{hint(first, form)}"
             ) from error
 
     def without(self, *fields: str) -> dict[str, Any]:
@@ -56,14 +56,14 @@ class PanelDocument(NamedTuple):
         return {name: value for name, value in self.data.items() if name not in fields}
 
 
-def in_our_words(said: str) -> str:
+def readable_message(said: str) -> str:
     """What pydantic says, without its prefix for our own words, and with ours for what YAML calls otherwise."""
     said = said.replace("Value error, ", "", 1).replace("Extra inputs are not permitted", "there is no such field", 1)
     said = re.sub(r"a valid dictionary( or instance of \w+)?", "a table of fields", said, count=1)
     return re.sub(r"a valid (tuple|list)", "a list", said, count=1)
 
 
-def jury_text(name: str) -> str:
+def bundled_panel_text(name: str) -> str:
     """The panel file that comes with the package under that name."""
     return (_PRESETS / f"{name}.yaml").read_text(encoding="utf-8")
 
@@ -72,14 +72,18 @@ def read_document(path: str, known: Sequence[str]) -> PanelDocument:
     """The panel file at `path`, or one of those that come with the package.
 
     Args:
-        path: a file, or a name of `JURIES`.
+        path: a file, or a name of `BUNDLED_PANELS`.
         known: names that a path is told from where there is no such file.
 
     Raises:
         PanelFileError: it cannot be read, or is not a table.
     """
     name = visible_line(path, 1000)
-    text = jury_text(path) if path in JURIES else read_text(Path(path), name, lambda: _not_found(path, name, known))
+    text = (
+        bundled_panel_text(path)
+        if path in BUNDLED_PANELS
+        else read_text(Path(path), name, lambda: _not_found(path, name, known))
+    )
     document = _json(text, name) if Path(path).suffix.lower() == ".json" else _yaml(text, name)
     if document.data is None:
         raise PanelFileError(f"{name}: the file is empty; write at least a preset, as in preset: adk-sequential")
@@ -112,7 +116,7 @@ def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
 def _yaml(text: str, name: str) -> YamlDocument:
     try:
         return read_yaml(text)
-    except YamlRefused as error:
+    except InvalidYaml as error:
         raise PanelFileError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
 
 
@@ -121,8 +125,8 @@ def _json(text: str, name: str) -> YamlDocument:
     try:
         return YamlDocument(decode_text(text) if text.strip() else None, None)
     except JsonRefused as error:
-        line = None if error.position is None else text.count("\n", 0, error.position) + 1
-        raise PanelFileError(f"{name}:{line}: {error}" if line else f"{name}: {error}") from error
+        line = text.count("\n", 0, error.position) + 1
+        raise PanelFileError(f"{name}:{line}: {error}") from error
 
 
 def _not_found(path: str, name: str, known: Sequence[str]) -> str:

@@ -10,11 +10,11 @@ from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
 from jury_events.panel import Panel
 from jury_events.unknown_fields import first_error
-from jury_judge.cases.redaction import NO_REDACTION, Redaction
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
-from jury_judge.panels.document import JURIES, PanelDocument, in_our_words, read_document
+from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, readable_message
 from jury_judge.panels.prompt_files import with_prompts
+from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
 from jury_judge.text.visible_text import visible_line
 from jury_providers.endpoints import Endpoints
@@ -46,7 +46,7 @@ def load_panel(
     other variables, which set up a discussion and its judge, are not read.
 
     Args:
-        name_or_path: a preset of rules, one of the `JURIES`, or a file; None is the default preset. Without seats,
+        name_or_path: a preset of rules, one of the `BUNDLED_PANELS`, or a file; None is the default preset. Without seats,
             simulated jurors sit.
         environ: the environment, as `os.environ`.
         overrides: explicit arguments.
@@ -59,7 +59,7 @@ def load_panel(
     if name_or_path is None or name_or_path in PRESETS:
         spec = PanelSpec() if name_or_path is None else PanelSpec(preset=name_or_path)
     else:
-        document = with_prompts(read_document(name_or_path, (*PRESETS, *JURIES)))
+        document = with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS)))
         spec = _spec(document)
         reached = endpoints.read_endpoints(document)
     if overrides.preset is not None:
@@ -70,7 +70,7 @@ def load_panel(
         resolved = resolve(spec, [name for name, endpoint in reached.items() if endpoint.base_url is not None])
     except (PanelError, PanelFileError) as error:
         place = "the panel" if document is None else document.name
-        raise PanelFileError(f"{place}: {in_our_words(str(error))}") from error
+        raise PanelFileError(f"{place}: {readable_message(str(error))}") from error
     check_judge(resolved.panel, overrides)
     if document is None:
         return LoadedPanel(resolved)
@@ -105,4 +105,4 @@ def _spec(document: PanelDocument) -> PanelSpec:
     except PanelError as error:
         cause = error.__cause__
         field = first_error(cause.errors())["loc"] if isinstance(cause, ValidationError) else ()
-        raise document.refused(field, in_our_words(str(error))) from error
+        raise document.refused(field, readable_message(str(error))) from error

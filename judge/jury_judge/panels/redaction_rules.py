@@ -7,8 +7,8 @@ import regex
 from pydantic import Field, StringConstraints
 
 from jury_events.value import Label, Value
-from jury_judge.cases.redaction import NO_REDACTION, Pattern, Redaction, Redactor, Rule
 from jury_judge.panels.document import PanelDocument
+from jury_judge.panels.redaction import NO_REDACTION, PatternRedactor, Redaction, RedactionRule, Redactor
 
 FIELD = "redact"
 ENTRY_POINTS = "jury_judge.redactors"
@@ -41,10 +41,10 @@ def read_redaction(document: PanelDocument) -> Redaction:
     return Redaction(tuple(_rule(document, index, spec) for index, spec in enumerate(specs)))
 
 
-def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> Rule:
+def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> RedactionRule:
     place = f"{FIELD}.{index}"
     if spec.redactor is not None and spec.pattern is None and spec.replace is None:
-        return Rule(f"{document.name}: {place}", _installed(document, index, spec.redactor))
+        return RedactionRule(f"{document.name}: {place}", _installed(document, index, spec.redactor))
     if spec.pattern is None or spec.replace is None or spec.redactor is not None:
         raise document.refused((FIELD, index), f"{place}: write pattern and replace, or a redactor by its name")
     field = (FIELD, index, "pattern")
@@ -54,7 +54,7 @@ def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> Rule:
         raise document.refused(field, f"{place}.pattern: not a regular expression: {error}") from error
     if pattern.search("") is not None:
         raise document.refused(field, f"{place}.pattern: matches where there is nothing; let it match one character")
-    return Rule(f"{document.name}: {place}", Pattern(pattern, spec.replace))
+    return RedactionRule(f"{document.name}: {place}", PatternRedactor(pattern, spec.replace))
 
 
 def _installed(document: PanelDocument, index: int, name: str) -> Redactor:

@@ -15,7 +15,7 @@ _MOST_NODES = 60_000
 """Of a whole file: about 4 seconds of reading, which is done in Python."""
 
 
-class YamlRefused(ValueError):
+class InvalidYaml(ValueError):
     """The text cannot be used. `line` counts from 1, None when it is unknown."""
 
     def __init__(self, message: str, line: int | None) -> None:
@@ -45,7 +45,7 @@ def read_yaml(text: str) -> YamlDocument:
     """Decode with the safe loader.
 
     Raises:
-        YamlRefused: it is not YAML, is several documents, or has a key twice.
+        InvalidYaml: it is not YAML, is several documents, or has a key twice.
     """
     try:
         loader = _StrictLoader(text)
@@ -53,16 +53,16 @@ def read_yaml(text: str) -> YamlDocument:
         data = None if root is None else loader.construct_document(root)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlRefused(
+        raise InvalidYaml(
             visible_line(error.problem or error.context or "not YAML"), mark.line + 1 if mark else None
         ) from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise YamlRefused(f"the character U+{ord(text[error.position]):04X} is not allowed in YAML", line) from error
+        raise InvalidYaml(f"the character U+{ord(text[error.position]):04X} is not allowed in YAML", line) from error
     except RecursionError as error:
-        raise YamlRefused("nested too deeply", None) from error
+        raise InvalidYaml("nested too deeply", None) from error
     except ValueError as error:
-        raise YamlRefused(visible_line(str(error)), None) from error
+        raise InvalidYaml(visible_line(str(error)), None) from error
     return YamlDocument(data, root)
 
 

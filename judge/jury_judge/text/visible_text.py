@@ -2,10 +2,7 @@
 
 import re
 
-_SUSPECT = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e"
-    r"\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
+from jury_events.hidden_characters import displayed_escaped
 
 
 def visible(text: str) -> str:
@@ -14,7 +11,7 @@ def visible(text: str) -> str:
     C0 controls and DEL become their pictures (ESC is ␛), all others `<U+XXXX>`. LF, tab, and what emoji and many
     scripts are written with (the two joiners, variation selectors) stay.
     """
-    return _SUSPECT.sub(_picture, text.replace("\r\n", "\n"))
+    return displayed_escaped().sub(_picture, text.replace("\r\n", "\n"))
 
 
 def visible_line(text: str, limit: int = 200) -> str:

@@ -11,7 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from jury_judge.cases.containers.arrow_values import converter, plain_type
-from jury_judge.cases.containers.row import Origin, Row
+from jury_judge.cases.containers.row import CaseRow, RowSource
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 
@@ -26,7 +26,7 @@ _MAPPED_BYTES = 32 << 20
 _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSError)
 
 
-def parquet_rows(path: str | Path, origin: Origin) -> Iterator[Row]:
+def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[CaseRow]:
     """The rows of a Parquet file in order.
 
     Raises:
@@ -48,7 +48,7 @@ def parquet_rows(path: str | Path, origin: Origin) -> Iterator[Row]:
             begin += group.num_rows
 
 
-def arrow_rows(path: str | Path, origin: Origin, *, is_stream: bool) -> Iterator[Row]:
+def arrow_rows(path: str | Path, origin: RowSource, *, is_stream: bool) -> Iterator[CaseRow]:
     """The rows of an Arrow IPC stream or file in order, mapped into memory as they are read.
 
     Raises:
@@ -102,7 +102,7 @@ def _checked(batches: Iterator[Any], mapped: mmap.mmap) -> Iterator[Any]:
         yield batch
 
 
-def _rows(batches: Iterator[Any], origin: Origin, kind: str, number: int) -> Iterator[Row]:
+def _rows(batches: Iterator[Any], origin: RowSource, kind: str, number: int) -> Iterator[CaseRow]:
     """The rows of record batches; they are counted on from `number`."""
     while True:
         try:
@@ -133,7 +133,7 @@ def _decoded(batch: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
 
 
-def _check_columns(schema: Any, origin: Origin) -> None:
+def _check_columns(schema: Any, origin: RowSource) -> None:
     names = schema.names
     if len(names) > MAX_COLUMNS:
         raise CaseFileError(f"{origin.name}: {len(names):,} columns; at most {MAX_COLUMNS:,} are read; leave some out")
@@ -144,7 +144,7 @@ def _check_columns(schema: Any, origin: Origin) -> None:
         raise CaseFileError(f"{origin.name}: two columns are named {visible_line(twice, 80)!r}; rename one of them")
 
 
-def _damaged(origin: Origin, kind: str, error: BaseException, number: int | None = None) -> CaseFileError:
+def _damaged(origin: RowSource, kind: str, error: BaseException, number: int | None = None) -> CaseFileError:
     after = "" if number is None else f" after row {number}"
     cause = visible_line(str(error) or type(error).__name__, 160)
     return CaseFileError(f"{origin.name}: the {kind} is cut off or damaged{after}: {cause}; fetch or write it again")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from jury_judge.cases.containers.json_rows import BOM
-from jury_judge.cases.containers.row import Origin, Row
+from jury_judge.cases.containers.row import CaseRow, RowSource
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 
@@ -33,8 +33,8 @@ def looks_like_csv(head: bytes) -> bool:
     return len(names) > 1 and len(named) == len(set(named)) and all(len(name) <= _LONGEST_NAME for name in named)
 
 
-def read_rows(stream: io.BufferedReader, origin: Origin, *, tabs: bool = False) -> Iterator[Row]:
-    """The rows of a stream in order, `Row.line` being the line where each begins.
+def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[CaseRow]:
+    """The rows of a stream in order, `CaseRow.line` being the line where each begins.
 
     The delimiter is the comma, or the tab or semicolon where the header has no comma; `tabs` makes it the tab. A
     column without a name is called after its position, `column_3`.

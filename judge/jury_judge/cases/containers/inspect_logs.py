@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.nested_rows import with_eval
-from jury_judge.cases.containers.row import Origin, Row, kind_of
+from jury_judge.cases.containers.row import CaseRow, RowSource, kind_of
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.cases.containers.zip_members import ZipMembers
 from jury_judge.errors import CaseFileError
@@ -20,7 +20,7 @@ _SAMPLES = "samples/"
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def read_rows(stream: BinaryIO, origin: Origin) -> Iterator[Row]:
+def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[CaseRow]:
     """The samples of a log in the natural order of their names (2 before 10), each with the header's `eval` object.
 
     NaN, which Inspect writes for scores that are none, is read as None.
@@ -45,7 +45,7 @@ def read_rows(stream: BinaryIO, origin: Origin) -> Iterator[Row]:
         yield origin.numbered(number, with_eval(sample, log), _place(sample, name))
 
 
-def _decoded(members: ZipMembers, name: str, origin: Origin) -> Any:
+def _decoded(members: ZipMembers, name: str, origin: RowSource) -> Any:
     content = members.read(name)
     place = f"{origin.name}: {visible_line(name)}"
     try:

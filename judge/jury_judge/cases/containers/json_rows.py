@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.byte_streams import Readable, peekable, skip_blank, skip_mark
-from jury_judge.cases.containers.json_text import Bound, JsonText
-from jury_judge.cases.containers.row import Origin, Row, row_data
+from jury_judge.cases.containers.json_text import Bound, JsonTextReader
+from jury_judge.cases.containers.row import CaseRow, RowSource, row_data
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
 from jury_judge.cases.transcripts.reading import is_message
 from jury_judge.errors import CaseFileError
@@ -35,7 +35,7 @@ def _never(_value: Any) -> bool:
     return False
 
 
-def read_rows(source: Readable, origin: Origin, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[Row]:
+def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[CaseRow]:
     """The rows of a stream in order.
 
     NaN is refused, but read as None in a document that is an object (not a line) of which `nan_allowed` says so.
@@ -55,12 +55,12 @@ def read_rows(source: Readable, origin: Origin, nan_allowed: Callable[[Any], boo
     if not start:
         raise CaseFileError(f"{name}: the file is empty; it must hold at least one JSON object")
     if start == b"[":
-        yield from _document(JsonText(stream, origin, line), origin, nan_allowed)
+        yield from _document(JsonTextReader(stream, origin, line), origin, nan_allowed)
         return
     numbered = _lines(stream, name, line)
     number, text = next(numbered)
     if is_cut_short(text) and not ends_inside_string(text) and stream.peek(1):
-        yield from _document(JsonText(stream, origin, number, text), origin, nan_allowed)
+        yield from _document(JsonTextReader(stream, origin, number, text), origin, nan_allowed)
         return
     yield _row(origin, number, text)
     for number, text in numbered:
@@ -87,7 +87,7 @@ def _utf8(raw: bytes, place: str) -> str:
         ) from error
 
 
-def _row(origin: Origin, line: int, text: str) -> Row:
+def _row(origin: RowSource, line: int, text: str) -> CaseRow:
     place = f"{origin.name}:{line}"
     try:
         value = decode_text(text)
@@ -99,7 +99,7 @@ def _row(origin: Origin, line: int, text: str) -> Row:
     return origin.row(line, line, row_data(value, place))
 
 
-def _document(text: JsonText, origin: Origin, nan_allowed: Callable[[Any], bool]) -> Iterator[Row]:
+def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[Any], bool]) -> Iterator[CaseRow]:
     whole = Bound(
         MAX_DOCUMENT,
         f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB; write one object a line (JSONL), or a list of objects, "
@@ -114,7 +114,7 @@ def _document(text: JsonText, origin: Origin, nan_allowed: Callable[[Any], bool]
         raise CaseFileError(f"{origin.name}: the list is empty; it must hold at least one JSON object")
 
 
-def _elements(text: JsonText) -> Iterator[tuple[Any, int]]:
+def _elements(text: JsonTextReader) -> Iterator[tuple[Any, int]]:
     """The elements of the list that begins here; the list itself where the first of them is a chat message."""
     element = Bound(MAX_LINE, f"an element of the list is longer than {MAX_LINE >> 20} MiB; split the case")
     begin = text.offset

@@ -4,13 +4,13 @@ import codecs
 from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple
 
-from jury_judge.cases.containers.row import Origin
-from jury_judge.cases.containers.strict_json import JsonRefused, decode_value, skip_space
+from jury_events.outcome import RefusalReason
+from jury_events.strict_json import JsonCut, skip_space
+from jury_judge.cases.containers.row import RowSource
+from jury_judge.cases.containers.strict_json import JsonRefused, decode_value
 from jury_judge.errors import CaseFileError
 
 _CHUNK = 1 << 20
-_LONGEST_TOKEN = 16
-"""An error so near to the buffer's end may come of a word, number or escape that ends after it."""
 
 
 class Bound(NamedTuple):
@@ -20,14 +20,14 @@ class Bound(NamedTuple):
     message: str
 
 
-class JsonText:
+class JsonTextReader:
     """The text of a stream, read as far as its values are asked for.
 
     At most one value and 1 MiB stand in memory. A value that does not end in the buffer is tried again with twice as
     much text, so that the work is linear in the text's length.
     """
 
-    def __init__(self, stream: BinaryIO, origin: Origin, line: int, head: str = "") -> None:
+    def __init__(self, stream: BinaryIO, origin: RowSource, line: int, head: str = "") -> None:
         """`head` is text that was taken out of `stream` already; it begins on `line`."""
         self._stream = stream
         self._origin = origin
@@ -72,21 +72,21 @@ class JsonText:
         """
         line = self._line_at(self._position)
         of_nan: CaseFileError | None = None
+        partial = True
         while True:
             try:
                 value, end = decode_value(
-                    self._text, self._position, before=self._before, nan_as_null=of_nan is not None
+                    self._text, self._position, before=self._before, nan_as_null=of_nan is not None, partial=partial
                 )
+            except JsonCut:
+                self._check(len(self._text), bound, line)
+                partial = self._fill()
+                continue
             except JsonRefused as error:
-                if error.constant:
+                if error.reason is RefusalReason.NOT_A_NUMBER:
                     of_nan = self._refused(error)
                     continue
-                if not self._may_go_on(error):
-                    raise self._refused(error) from error
-                self._check(len(self._text), bound, line)
-                if not self._fill():
-                    raise self._refused(error) from error
-                continue
+                raise self._refused(error) from error
             number_may_go_on = end == len(self._text) and not isinstance(value, dict | list | str)
             if number_may_go_on and self._fill():
                 continue
@@ -100,15 +100,9 @@ class JsonText:
         if end - self._position > bound.characters:
             raise CaseFileError(f"{self._origin.name}:{line}: {bound.message}")
 
-    def _may_go_on(self, error: JsonRefused) -> bool:
-        """Whether the fault may be that the buffer ends too early."""
-        return error.position is not None and (error.open_string or error.position >= len(self._text) - _LONGEST_TOKEN)
-
     def _refused(self, error: JsonRefused) -> CaseFileError:
-        position = self._position if error.position is None else error.position
-        ended = error.open_string or skip_space(self._text, position) == len(self._text)
-        cut = "; the file was cut off" if ended else ""
-        return CaseFileError(f"{self._origin.name}:{self._line_at(position)}: {error}{cut}")
+        cut = "; the file was cut off" if error.reason is RefusalReason.INCOMPLETE else ""
+        return CaseFileError(f"{self._origin.name}:{self._line_at(error.position)}: {error}{cut}")
 
     def _line_at(self, position: int) -> int:
         """The line of a position that is not before the last one asked for while it was the current one."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jury_judge.cases.containers.row import Row, RowData, Selection, kind_of, rows_of_list
+from jury_judge.cases.containers.row import CaseRow, RowData, RowSelection, kind_of, rows_of_list
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 
@@ -13,10 +13,10 @@ EVAL_KEY = "_eval"
 _SHOWN_KEYS = 20
 
 
-def nested_rows(rows: Iterable[Row], selection: Selection, *, of_json: bool) -> Iterator[Row]:
+def nested_rows(rows: Iterable[CaseRow], selection: RowSelection, *, of_json: bool) -> Iterator[CaseRow]:
     """The rows of one file, each replaced by those that it holds where a path says so.
 
-    `of_json` tells whether objects of a known shape are looked for too (`Selection.natural_rows`).
+    `of_json` tells whether objects of a known shape are looked for too (`RowSelection.natural_rows`).
 
     Raises:
         CaseFileError: the path leads to no list, or to one of something else than rows.
@@ -45,7 +45,7 @@ def _with_eval(data: RowData, document: RowData, path: str) -> RowData:
     return with_eval(data, document) if path == "samples" else data
 
 
-def _found(row: Row, path: str) -> Iterator[RowData]:
+def _found(row: CaseRow, path: str) -> Iterator[RowData]:
     shown = visible_line(path)
     value: Any = row.data
     for key in path.split("."):

@@ -11,7 +11,7 @@ RowData = dict[str, Any] | list[Any]
 """An object, or a bare list of chat messages."""
 
 
-class Row(NamedTuple):
+class CaseRow(NamedTuple):
     """A decoded row of a file.
 
     Attributes:
@@ -33,24 +33,24 @@ class Row(NamedTuple):
     folder: Path = Path()
 
 
-class Origin(NamedTuple):
-    """The file that rows come from: what messages call it, its `Row.file`, and its folder."""
+class RowSource(NamedTuple):
+    """The file that rows come from: what messages call it, its `CaseRow.file`, and its folder."""
 
     name: str
     file: str = ""
     folder: Path = Path()
 
-    def row(self, line: int, number: int, data: RowData) -> Row:
+    def row(self, line: int, number: int, data: RowData) -> CaseRow:
         """A row of a file that has lines."""
-        return Row(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder)
+        return CaseRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder)
 
-    def numbered(self, number: int, data: RowData, place: str | None = None) -> Row:
+    def numbered(self, number: int, data: RowData, place: str | None = None) -> CaseRow:
         """A row of a file that has no lines; `place` is within the file."""
         where = f"{self.name}: {place or f'row {number}'}"
-        return Row(where, number, number, data, self.file, self.name, self.folder)
+        return CaseRow(where, number, number, data, self.file, self.name, self.folder)
 
 
-class Selection(NamedTuple):
+class RowSelection(NamedTuple):
     """Which rows of the files are meant.
 
     Attributes:

@@ -13,7 +13,7 @@ from jury_judge.cases.containers.byte_streams import peekable
 from jury_judge.cases.containers.compressed import GZIP, ZSTD, decompressed
 from jury_judge.cases.containers.endings import CSV_ENDINGS, JSON_ENDINGS, TAB_ENDINGS, content_ending
 from jury_judge.cases.containers.nested_rows import nested_rows
-from jury_judge.cases.containers.row import Origin, Row, Selection
+from jury_judge.cases.containers.row import CaseRow, RowSelection, RowSource
 from jury_judge.cases.containers.sources import Source, shown, sources_of
 from jury_judge.errors import CaseFileError
 
@@ -35,8 +35,8 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_rows(
-    paths: Iterable[str | Path], selection: Selection | None = None, *, stdin: BinaryIO | None = None
-) -> Iterator[Row]:
+    paths: Iterable[str | Path], selection: RowSelection | None = None, *, stdin: BinaryIO | None = None
+) -> Iterator[CaseRow]:
     """The rows of the files in order, streamed.
 
     Args:
@@ -47,7 +47,7 @@ def read_rows(
     Raises:
         CaseFileError: a file cannot be read, on the way; the rows before the fault have been given.
     """
-    chosen = selection or Selection()
+    chosen = selection or RowSelection()
     for path in paths:
         count = 0
         for row in _rows_of(path, chosen, stdin):
@@ -57,11 +57,11 @@ def read_rows(
             raise CaseFileError(f"{shown(path)}: holds no row; it must hold at least one case")
 
 
-def _rows_of(path: str | Path, selection: Selection, stdin: BinaryIO | None) -> Iterator[Row]:
+def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[CaseRow]:
     if str(path) == STDIN:
         with _told("stdin"):
             stream = peekable(sys.stdin.buffer if stdin is None else stdin)
-            yield from _streamed(stream, Origin("stdin", "stdin"), "", selection)
+            yield from _streamed(stream, RowSource("stdin", "stdin"), "", selection)
         return
     with _told(shown(path)):
         sources = sources_of(path, selection.split)
@@ -83,7 +83,7 @@ def _told(name: str) -> Iterator[None]:
         raise CaseFileError(f"{name}: cannot be read: {error.strerror or error}") from error
 
 
-def _rows_of_file(source: Source, selection: Selection) -> Iterator[Row]:
+def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[CaseRow]:
     path, origin = source
     # Asked before it is opened: opening a pipe waits for somebody to write into it.
     if not stat.S_ISREG(path.stat().st_mode):
@@ -98,7 +98,7 @@ def _rows_of_file(source: Source, selection: Selection) -> Iterator[Row]:
             yield from _streamed(stream, origin, content_ending(path), selection)
 
 
-def _columnar(source: Source, head: bytes) -> Iterator[Row]:
+def _columnar(source: Source, head: bytes) -> Iterator[CaseRow]:
     from jury_judge.cases.containers import arrow_rows  # noqa: PLC0415  (takes a while to import; few files need it)
 
     if head.startswith(_PARQUET):
@@ -106,7 +106,7 @@ def _columnar(source: Source, head: bytes) -> Iterator[Row]:
     return arrow_rows.arrow_rows(*source, is_stream=head.startswith(_ARROW_STREAM))
 
 
-def _streamed(stream: io.BufferedReader, origin: Origin, ending: str, selection: Selection) -> Iterator[Row]:
+def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[CaseRow]:
     head = stream.peek()
     within = ""
     if head.startswith((GZIP, ZSTD)):
@@ -123,7 +123,7 @@ def _streamed(stream: io.BufferedReader, origin: Origin, ending: str, selection:
         yield from nested_rows(rows, selection, of_json=True)
 
 
-def _is_known(value: Any, selection: Selection) -> bool:
+def _is_known(value: Any, selection: RowSelection) -> bool:
     return isinstance(value, dict) and selection.natural_rows(value) is not None
 
 

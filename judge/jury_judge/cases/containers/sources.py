@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from jury_judge.cases.containers.endings import KNOWN, bare_name, is_known
-from jury_judge.cases.containers.row import Origin
+from jury_judge.cases.containers.row import RowSource
 from jury_judge.cases.containers.saved_datasets import METADATA, saved_members
 from jury_judge.cases.containers.splits import Member, check_shards, of_split, split_of
 from jury_judge.errors import CaseFileError
@@ -19,7 +19,7 @@ class Source(NamedTuple):
     """A file, and what its rows are called by."""
 
     path: Path
-    origin: Origin
+    origin: RowSource
 
 
 def sources_of(path: str | Path, split: str | None) -> list[Source]:
@@ -57,7 +57,7 @@ def shown(path: str | Path) -> str:
 
 def _source(member: Member, name: str | None = None) -> Source:
     stem = "-".join((*member.relative.parts[:-1], bare_name(member.relative)))
-    return Source(member.path, Origin(name or shown(member.path), stem, member.path.parent))
+    return Source(member.path, RowSource(name or shown(member.path), stem, member.path.parent))
 
 
 def _of_folder(folder: Path, split: str | None, name: str) -> list[Member]:

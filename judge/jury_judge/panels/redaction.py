@@ -45,7 +45,7 @@ class Pattern:
         return self.matched.sub(lambda _: self.replace, text, timeout=SECONDS)
 
 
-class Rule(NamedTuple):
+class RedactionRule(NamedTuple):
     """A redactor, and where it is written, for messages."""
 
     place: str
@@ -55,7 +55,7 @@ class Rule(NamedTuple):
 class Redaction(NamedTuple):
     """Rules, applied in their order; none of them leaves a case as it is."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RedactionRule, ...] = ()
 
     def cases(self, source: Callable[..., Iterable[Case]]) -> Callable[..., Iterable[Case]]:
         """The source with every case redacted, and the records that were fetched for it."""

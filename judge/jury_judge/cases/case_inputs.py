@@ -12,7 +12,7 @@ from jury_judge.cases.rows import read_case
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.text.visible_text import visible_line
 
-Given = Case | Mapping[str, Any]
+CaseInput = Case | Mapping[str, Any]
 """A case, or a row with the fields of a case file."""
 
 Fetch = Callable[[Case], bool]
@@ -21,7 +21,7 @@ Roots = Sequence[Path] | None
 """Folders in which records may lie."""
 
 
-def case_of(given: Given, default_id: str = "case") -> Case:
+def case_of(given: CaseInput, default_id: str = "case") -> Case:
     """The case, without the records that a URI leads to.
 
     Raises:
@@ -44,8 +44,8 @@ def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case
     return _resolved(case, ArtifactSources(Path(), hosts, roots=roots))
 
 
-def source_of(
-    cases: Iterable[Given] | str | os.PathLike[str], hosts: frozenset[str], roots: Roots = None
+def case_source(
+    cases: Iterable[CaseInput] | str | os.PathLike[str], hosts: frozenset[str], roots: Roots = None
 ) -> Callable[[Fetch], Iterator[Case]]:
     """Gives the cases from the start, each time that it is called; what can be read only once is kept.
 
@@ -70,7 +70,7 @@ def _are_cases(cases: Any) -> bool:
     return isinstance(cases, Iterable) and not isinstance(cases, Case | Mapping)
 
 
-def _cases(listed: Iterable[Given], sources: ArtifactSources, fetch: Fetch) -> Iterator[Case]:
+def _cases(listed: Iterable[CaseInput], sources: ArtifactSources, fetch: Fetch) -> Iterator[Case]:
     seen: dict[str, int] = {}
     for number, given in enumerate(listed, start=1):
         try:

@@ -1,0 +1,77 @@
+"""What a seat is asked in one step: the prompt as an ordered list of parts, and what its answer must contain."""
+
+from typing import Literal, NamedTuple
+
+from jury_events.ids import Step
+from jury_events.panel import AnswerRules, ArtifactRules, CallSettings, Language, Panel
+from jury_events.parts import ImageRef, PartRef
+from jury_events.rubric import Rubric
+
+CASE_WITH_IMAGES = "case/images"
+"""The prompt piece that is sent together with the case's pictures."""
+
+
+class CallMessage(NamedTuple):
+    """One message of a request; its text is the concatenation of `parts`, and `images` follow it."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    parts: tuple[PartRef, ...]
+    call_id: str | None = None
+    images: tuple[ImageRef, ...] = ()
+
+    @property
+    def texts(self) -> tuple[PartRef, ...]:
+        """All parts that it refers to, the pictures last."""
+        return (*self.parts, *(image.content for image in self.images))
+
+
+class Opinion(NamedTuple):
+    """A peer's evaluation that this step may show, as the other-opinions tool returns it."""
+
+    letter: str
+    round: int
+    verdict: str
+    score: float
+    confidence: float
+    shown: PartRef
+
+
+class AnswerSpec(NamedTuple):
+    """What an answer must contain.
+
+    `ballot` is the seat's id that must be returned; `scenarios` the ids to be judged one by one, () for a case of one.
+    """
+
+    ballot: str
+    rubric: Rubric
+    statement: bool
+    scenarios: tuple[str, ...]
+
+
+class Assignment(NamedTuple):
+    """Everything that decides how a step is asked and how its answer is read; texts are references."""
+
+    debate_id: str
+    rules: int
+    step: Step
+    models: tuple[str, ...]
+    settings: CallSettings
+    messages: tuple[CallMessage, ...]
+    spec: AnswerSpec
+    answers: AnswerRules
+    artifacts: ArtifactRules
+    tools: bool
+    opinions: tuple[Opinion, ...] | None
+    prompts: int
+    language: Language
+    marker: str
+
+
+def scenario_numbers(scenarios: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of a case's scenarios in prompts and answers: 1, 2 …; () where there is only one."""
+    return tuple(str(number) for number in range(1, len(scenarios) + 1)) if len(scenarios) > 1 else ()
+
+
+def tools_offered(panel: Panel, records: int) -> bool:
+    """Whether the artifact tools are offered: in `tools` mode, where the case has records to fetch."""
+    return panel.artifacts.mode == "tools" and records > 0

@@ -1,0 +1,24 @@
+"""The rules versions by number. Only this module imports them: a new one is a package and a line of `RULES`."""
+
+from collections.abc import Mapping
+
+from jury_debate.errors import UnknownRules
+from jury_debate.rules import Rules
+from jury_debate.rules_v1.rules import RulesV1
+
+RULES: Mapping[int, Rules] = {
+    1: RulesV1(),
+}
+LATEST = RULES[max(RULES)]
+
+
+def rules_of(version: int) -> Rules:
+    """The rules of a version.
+
+    Raises:
+        UnknownRules: a newer Jury Judge wrote the log.
+    """
+    found = RULES.get(version)
+    if found is None:
+        raise UnknownRules(f"rules version {version} is not known here (known: {max(RULES)}); upgrade jury-judge")
+    return found

@@ -1,0 +1,31 @@
+import hashlib
+
+import pytest
+
+from jury_events.hidden_characters import displayed_escaped, is_blank, is_hidden
+
+DIGESTS = ("fedee224f7e50e04", "7d062bbac93b9000")
+
+
+def test_the_table_is_frozen() -> None:
+    hidden = ",".join(str(code) for code in range(0x110000) if is_hidden(chr(code)))
+    displayed = ",".join(str(code) for code in range(0x110000) if displayed_escaped().match(chr(code)))
+
+    assert DIGESTS == tuple(hashlib.sha256(codes.encode()).hexdigest()[:16] for codes in (hidden, displayed))
+
+
+@pytest.mark.parametrize("char", ["\u200d", "\ufe0f", "\U0001fae8", "\ue000"])
+def test_joiners_and_characters_of_later_unicode_versions_are_escaped_in_prompts_only(char: str) -> None:
+    assert is_hidden(char)
+    assert displayed_escaped().match(char) is None
+
+
+@pytest.mark.parametrize("char", ["\x1b", "\x85", "\u200b", "\u202e", "\ufeff", "\ud800", "\U000e0041"])
+def test_characters_that_steer_or_mislead_are_escaped_everywhere(char: str) -> None:
+    assert is_hidden(char)
+    assert displayed_escaped().match(char) is not None
+
+
+@pytest.mark.parametrize(("text", "expected"), [("", True), (" \n\u3000\u200b", True), ("\u200ba", False)])
+def test_a_text_without_a_visible_character_is_blank(text: str, expected: bool) -> None:
+    assert expected == is_blank(text)
