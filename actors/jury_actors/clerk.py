@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from jury_actors.patience import Patience
-from jury_events.envelope import StoredEvent
-from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
-from jury_events.parts import Part
+from jury_events.ids import calls_stream, debate_stream
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.group_commit import GroupCommitter
@@ -23,15 +22,6 @@ MOST_WAITING = 64 * 1024 * 1024
 """Bytes of finished calls that one process keeps while they cannot be stored; beyond, it makes no new call."""
 
 
-class Recollection(NamedTuple):
-    """Everything that the log holds of a debate: its streams in order (`local`: what the store did), every text."""
-
-    events: list[StoredEvent]
-    exchanges: list[StoredEvent]
-    parts: list[Part]
-    local: Sequence[StoredEvent] = ()
-
-
 class ClerkPort(Protocol):
     """What a clerk does for others, wherever it lives."""
 
@@ -43,7 +33,7 @@ class ClerkPort(Protocol):
         """A writer's number that none had before."""
         ...
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """What the log holds of those debates that exist."""
         ...
 
@@ -107,7 +97,7 @@ class Clerk:
         """See `ClerkPort`."""
         return await asyncio.to_thread(self._store.next_epoch)
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """See `ClerkPort`."""
         known, _ = await self._read(self._recall, debate_ids)
         return known
@@ -129,22 +119,12 @@ class Clerk:
     async def _read(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, bool]:
         return await self._patience.see_through(lambda: asyncio.to_thread(read, *args, **kwargs), reads=True)
 
-    def _recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    def _recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         known = self._store.heads([debate_stream(debate) for debate in debate_ids])
         found = [debate for debate in debate_ids if debate_stream(debate) in known]
         if not found:
             return {}
-        streams = self._store.read_streams([stream for one in found for stream in streams_of(one)])
-        parts = self._store.parts_of(found)
-        return {
-            debate: Recollection(
-                events=streams.get(debate_stream(debate), []),
-                exchanges=streams.get(calls_stream(debate), []),
-                parts=list(parts.get(debate, {}).values()),
-                local=streams.get(local_stream(debate), []),
-            )
-            for debate in found
-        }
+        return {history.debate_id: history for history in self._store.histories(found)}
 
     def close(self) -> None:
         """Store what waits, then let go of the database."""

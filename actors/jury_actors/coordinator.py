@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
+from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.errors import Broken
 from jury_actors.failing import has_failed
 from jury_actors.juror_link import JurorLink, JurorPort
@@ -13,6 +13,7 @@ from jury_actors.outbox import Outbox
 from jury_actors.sitting import Sitting, replica
 from jury_actors.sources import Sources
 from jury_events.errors import JuryError
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import Mismatch, WrongVersion
 from jury_store.seals.seal import Seal
 
@@ -118,7 +119,7 @@ class Coordinator:
             self._starting = asyncio.ensure_future(self.clerk.next_epoch())
         self.epoch = await asyncio.shield(self._starting)
 
-    async def _hold(self, sitting: Sitting, job: Job, known: Recollection | None) -> None:
+    async def _hold(self, sitting: Sitting, job: Job, known: DebateHistory | None) -> None:
         debate_id = job.debate_id
         try:
             finished = await self._held(sitting, job, known)
@@ -135,7 +136,7 @@ class Coordinator:
         self._sittings.pop(debate_id, None)
         self._outbox.put(finished)
 
-    async def _held(self, sitting: Sitting, job: Job, known: Recollection | None) -> Finished:
+    async def _held(self, sitting: Sitting, job: Job, known: DebateHistory | None) -> Finished:
         """Hold a debate. Where a predecessor's last append came after the log was read, it is read again."""
         for _ in range(_TAKEOVERS):
             try:

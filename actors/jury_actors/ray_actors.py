@@ -17,7 +17,7 @@ import ray
 from jury_actors.admission.budget import Budget, Ceiling
 from jury_actors.admission.desk import BEAT, Desk, Rule
 from jury_actors.admission.limiter import Limiter
-from jury_actors.clerk import Clerk, Recollection
+from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.court import CourtPlan, admission
 from jury_actors.failing import has_failed
@@ -27,6 +27,7 @@ from jury_actors.notices import Notices
 from jury_actors.patience import Patience
 from jury_actors.providers.registry import provider_factory
 from jury_actors.ray_ports import RayClerkPort, RayDeskPort, RayJurorPort, pack
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Appended, EventStore
 from jury_store.seals.seal import Seal
@@ -109,7 +110,7 @@ class ClerkActor(_WatchedActor):
         """See `ClerkPort`."""
         return await (await self._ready()).next_epoch()
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """See `ClerkPort`."""
         return await (await self._ready()).recall(debate_ids)
 

@@ -11,12 +11,12 @@ from jury_actors.admission.claim import Granted
 from jury_actors.admission.desk import Message
 from jury_actors.admission.desk_link import DeskLost
 from jury_actors.backoff import Backoff
-from jury_actors.clerk import Recollection
 from jury_actors.errors import ClusterLost
 from jury_actors.holding import CoordinatorLost
 from jury_actors.juror_link import JurorLost
 from jury_actors.messages import Ask, Chunk, Delivery, Finished, Job, Told
 from jury_events.errors import JuryError
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended
 from jury_store.seals.seal import Seal
@@ -99,9 +99,9 @@ class RayClerkPort:
         epoch: int = await self._call("next_epoch")
         return epoch
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
         """See `ClerkPort`."""
-        known: dict[str, Recollection] = await self._call("recall", debate_ids)
+        known: dict[str, DebateHistory] = await self._call("recall", debate_ids)
         return known
 
     async def recorded(self, debate_id: str) -> frozenset[str]:

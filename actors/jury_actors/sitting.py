@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NoReturn, Protocol
 
-from jury_actors.clerk import ClerkLink, ClerkPort, Recollection
+from jury_actors.clerk import ClerkLink, ClerkPort
 from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
 from jury_actors.juror_link import JurorLink
 from jury_actors.messages import Ask, Finished, Job, Told
@@ -18,13 +18,12 @@ from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
 from jury_debate.rules import LATEST
 from jury_debate.rules_v1.opening import SECRET_BYTES
 from jury_events.case import Case
-from jury_events.codec import DebateEvent, decode, encode
+from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import CoordinatorResumed, DebateOpened
 from jury_events.envelope import StoredEvent
-from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, debate_stream
-from jury_events.local_facts import local_facts
 from jury_events.parts import SALT_BYTES, PartPen, refs_in
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import Mismatch
 from jury_store.event_store import Append, Appended
 
@@ -73,7 +72,7 @@ class Sitting:
         self._inbox.append(step_ids)
         self._filled.set()
 
-    async def hold(self, known: Recollection | None) -> Finished:
+    async def hold(self, known: DebateHistory | None) -> Finished:
         """Open the debate, or go on where the log says it stands, and see it through.
 
         Raises:
@@ -126,35 +125,34 @@ class Sitting:
             raise Mismatch(f"debate {job.debate_id} was opened before; read it again")
         self._debate = Debate(opened, secret, self._pen)
 
-    async def _resume(self, known: Recollection) -> bool:
+    async def _resume(self, known: DebateHistory) -> bool:
         """Fold the log; gives whether the debate is over. Steps that may have been in flight are named in an event."""
         self._check_held_here(known)
-        self._pen.know(known.parts)
-        opened, *events = (decode(stored) for stored in known.events)
-        assert isinstance(opened, DebateOpened)
-        if not self._is_ours(opened, known.events[0].schema):
+        self._pen.know(known.parts.values())
+        opened = known.opened
+        if not self._is_ours(opened, known.stored_events[0].schema):
             raise OtherPanel(
                 f"debate {self._job.debate_id} was opened with another panel, by another run of the same id; "
                 "give this run another id"
             )
         self._debate = Debate(opened, self._pen.text(opened.secret), self._pen)
-        self._debate.fold(event for event in events if not isinstance(event, ExchangeRecorded))
+        self._debate.fold(known.events[1:])
         if self._debate.state.ended:
             return True
-        self._learn(known.exchanges)
+        self._learn(known)
         state = self._debate.state
         # Whoever takes a debate up says so before anybody is asked: of a branch without a word of it, nobody was.
         new_branch = state.forked is not None and not state.resumed
         await self._say_resumed("coordinator", [] if new_branch else [step.id for step in self._debate.asked_for()])
         return False
 
-    def _check_held_here(self, known: Recollection) -> None:
+    def _check_held_here(self, known: DebateHistory) -> None:
         """Whoever can have a cassette imported must not decide what a run comes to.
 
         Raises:
             HeldElsewhere: the debate came in one, or was set aside.
         """
-        facts = local_facts(known.local)
+        facts = known.local
         debate = self._job.debate_id
         if facts.quarantine is not None:
             raise HeldElsewhere(
@@ -173,26 +171,22 @@ class Sitting:
         recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
         return opened.panel == panel or not panel_differences(recorded, ours, images=schema >= IMAGES_SINCE)
 
-    def _learn(self, exchanges: list[StoredEvent]) -> None:
+    def _learn(self, known: DebateHistory) -> None:
         """Recorded exchanges of due steps are outcomes already, or the beginning of one."""
-        by_step: dict[str, list[StoredEvent]] = {}
-        for stored in exchanges:
-            exchange = decode(stored)
-            assert isinstance(exchange, ExchangeRecorded)
-            by_step.setdefault(exchange.step, []).append(stored)
+        by_step: dict[str, list[int]] = {}
+        for index, exchange in enumerate(known.exchanges):
+            by_step.setdefault(exchange.step, []).append(index)
         for step in self._debate.asked_for():
             recorded = by_step.get(step.id, [])
             # What would be said next is the juror's to write, and is thrown away here.
             scratch = PartPen(lambda: bytes(SALT_BYTES))
             conversation = self._debate.rules.converse(self._debate.assign(step), scratch)
-            for stored in recorded:
-                exchange = decode(stored)
-                assert isinstance(exchange, ExchangeRecorded)
-                conversation.hear(self._debate.rules.recall(exchange, self._pen.text))
+            for index in recorded:
+                conversation.hear(self._debate.rules.recall(known.exchanges[index], self._pen.text))
             if conversation.outcome is not None:
                 self._debate.learn(step.id, conversation.outcome)
             elif recorded:
-                self._prior[step.id] = tuple(recorded)
+                self._prior[step.id] = tuple(known.stored_exchanges[index] for index in recorded)
 
     async def _say_resumed(self, cause: str, steps: list[str]) -> None:
         self._again.update(steps)
@@ -267,9 +261,9 @@ class Sitting:
 
     async def _ask_again(self, step_ids: list[str]) -> None:
         known = await self._bench.clerk.recall([self._job.debate_id])
-        recollection = known[self._job.debate_id]
-        self._pen.know(recollection.parts)
-        self._learn(recollection.exchanges)
+        history = known[self._job.debate_id]
+        self._pen.know(history.parts.values())
+        self._learn(history)
         steps = [step for step in self._debate.asked_for() if step.id in step_ids]
         for step in steps:
             self._bench.link(self._job.debate_id, step.juror_id).resend(self._job.debate_id)
