@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from jury_debate.recorded_panel import Difference, panel_differences
+from jury_debate.recorded_panel import Difference, panel_differences, recorded_panel
 from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
-from jury_judge.debates import DebateReading
 from jury_judge.views.answered import given_in_phase_1, given_in_statement
-from jury_judge.views.debate_record import DebateRecord, Status, read_record
+from jury_judge.views.events_by_phase import EventsByPhase, Status, events_by_phase
 from jury_judge.views.position_changes import PositionChanges
+from jury_store.debate_history import DebateHistory
 
 Kind = Literal["own", "synthetic", "stale", "abstained"]
 
@@ -76,13 +76,13 @@ class DebateComparison(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
+def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
     """Put two debates side by side, whether they are over or not.
 
     Raises:
         JudgeError: the events of one do not begin with its opening.
     """
-    records = read_record(a.events), read_record(b.events)
+    records = events_by_phase(a.events), events_by_phase(b.events)
     held_a, held_b = (positions(record) for record in records)
     rows = tuple(Row(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b}))
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
@@ -90,7 +90,7 @@ def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
         a=_side(a, records[0]),
         b=_side(b, records[1]),
         same_case=None if None in cases else cases[0] == cases[1],
-        panel=panel_differences(a.panel, b.panel),
+        panel=panel_differences(*(recorded_panel(one.opened, one.texts) for one in (a, b))),
         rows=rows,
     )
 
@@ -98,7 +98,7 @@ def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
 _Place = tuple[str | None, int | None]
 
 
-def _places(records: Iterable[DebateRecord], held: Mapping[_Place, Position]) -> list[_Place]:
+def _places(records: Iterable[EventsByPhase], held: Mapping[_Place, Position]) -> list[_Place]:
     """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
     jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
     last = max((number for _, number in held if number is not None), default=-1)
@@ -106,7 +106,7 @@ def _places(records: Iterable[DebateRecord], held: Mapping[_Place, Position]) ->
     return [place for place in (*places, (None, None)) if place in held]
 
 
-def positions(record: DebateRecord) -> dict[_Place, Position]:
+def positions(record: EventsByPhase) -> dict[_Place, Position]:
     """What each seat holds after each round in which it was heard, by juror id and round (0: phase 1).
 
     The final judge's evaluation comes last; it has neither a juror id nor a round.
@@ -140,7 +140,7 @@ def _held(evaluation: Evaluation, *, changed: bool = False) -> Position:
     return Position(evaluation.verdict, evaluation.overall, "synthetic" if evaluation.synthetic else "own", changed)
 
 
-def _side(reading: DebateReading, record: DebateRecord) -> Side:
+def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
     opened, forked = record.opened, record.forked
     completed = record.ending if isinstance(record.ending, DebateCompleted) else None
     judgment = record.judgment.judgment if record.judgment else None

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.value import DebateId
-from jury_judge.debates import DebateReading, must_exist, read_debate
+from jury_judge.debates import must_exist, read_debate
 from jury_judge.errors import JuryClosed, SettingError, condensed
 from jury_judge.grids import grid_of
 from jury_judge.live.feed import Feed
@@ -23,9 +23,10 @@ from jury_judge.views.visible_text import visible_line
 from jury_migrations.upgrading import upgrade
 from jury_replay.replay import Replayed, replay_chunk
 from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.rows import Problem, Row
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Mode
-from jury_replay.selection import Selection
+from jury_replay.selection import DebateSelection
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import StoreClosed, StoreMissing
 from jury_store.event_store import EventStore
@@ -126,7 +127,7 @@ class Records:
             async for one in reader:
                 yield one
 
-    async def read(self, debate_id: str) -> DebateReading:
+    async def read(self, debate_id: str) -> DebateHistory:
         """Everything that the store holds of a debate: its events, its model calls, its texts.
 
         Raises:
@@ -170,7 +171,7 @@ class Records:
         """Whether what is recorded of a debate follows from what its models said; no model is asked.
 
         Raises:
-            DebateMissing: there is none of that id.
+            DebateNotFound: there is none of that id.
         """
         check_debate_id(debate_id)
         return (await self._read(replay_chunk, [debate_id]))[0]
@@ -183,7 +184,7 @@ class Records:
         run_id: str | None = None,
         where: Where = (),
         mode: Mode = "strict",
-    ) -> list[Row | Problem]:
+    ) -> list[RescoreRow | RescoreProblem]:
         """What recorded debates come to under other settings; no model is asked, nothing is written.
 
         Args:
@@ -208,13 +209,13 @@ class Records:
         conditions = _conditions(where)
         if ids is not None and conditions:
             raise SettingError("where: it chooses among the debates of a run, or all; leave debate_ids out")
-        selection = Selection(ids, run_id, conditions)
+        selection = DebateSelection(ids, run_id, conditions)
         grid = grid_of(settings)
 
-        def rows(store: EventStore) -> list[Row | Problem]:
+        def rows(store: EventStore) -> list[RescoreRow | RescoreProblem]:
             must_exist(store, selection)
             found = rescore(store, selection, grid, mode=mode)
-            return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
+            return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]
 
         return await self._read(rows)
 

@@ -19,7 +19,6 @@ from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import described
 from jury_events.case import Case
 from jury_events.ids import debate_id as id_of
-from jury_events.ids import debate_stream
 from jury_events.panel import Panel
 from jury_events.parts import part_digest
 from jury_judge.adoption import adopted, not_set_aside
@@ -27,7 +26,7 @@ from jury_judge.allowance import Allowance
 from jury_judge.cases.losses import LossReport
 from jury_judge.debates import events_gone, panel_changes
 from jury_judge.errors import CaseFileError, RunRefused
-from jury_judge.views.result import line_of_stream
+from jury_judge.views.result import line_of
 from jury_store.debate_rows import CaseRow
 from jury_store.errors import AppendRefused, Fenced, StoreError
 from jury_store.event_store import EventStore
@@ -479,11 +478,11 @@ async def _lines(docketed: Docketed, store: EventStore, patience: Patience) -> A
 
 
 def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
-    streams = store.read_streams([debate_stream(debate) for debate in debates])
-    gone = next((debate for debate in debates if debate_stream(debate) not in streams), None)
+    histories = store.event_histories(debates)
+    gone = next((history.debate_id for history in histories if not history.stored_events), None)
     if gone is not None:
         raise events_gone(gone)
-    return [line_of_stream(streams[debate_stream(debate)]) for debate in debates]
+    return [line_of(history) for history in histories]
 
 
 def _compare_panels(run: Run, store: EventStore, debate: str) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from jury_judge.cli.holding import Court
     from jury_judge.forks import Fork
     from jury_judge.panels.files import LoadedPanel
-    from jury_replay.origin import Origin
+    from jury_replay.origin import ForkOrigin
     from jury_store.event_store import EventStore
 
 
@@ -129,7 +129,7 @@ def _fork(
     return Exit.INTERRUPTED if interrupted else code
 
 
-def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origin: "Origin") -> "LoadedPanel":
+def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origin: "ForkOrigin") -> "LoadedPanel":
     """A panel that is named is loaded as anywhere; else the origin's, which neither environment nor preset changes."""
     from jury_judge.panels.changed import changed_panel
     from jury_judge.panels.files import LoadedPanel, load_panel

@@ -52,7 +52,7 @@ def command(
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
     from jury_judge.views.counted import counted
-    from jury_replay.cassettes.shelf import cassettes_in
+    from jury_replay.cassettes.library import cassettes_in
 
     files = list(cassettes_in(paths))
     admission = _admission(key_files, note_file, erase=erase)
@@ -136,7 +136,7 @@ def _read(path: Path, admission: _Admission, results: _Results) -> "Cassette | N
 
     try:
         cassette = read_cassette(path)
-        fault = trust_fault(cassette.record, cassette.seal, admission.keys, admission.checkpoint)
+        fault = trust_fault(cassette.history, cassette.seal, admission.keys, admission.checkpoint)
         if fault is not None:
             raise CassetteDamaged(f"{path}: {fault}")
     except CassetteError as error:
@@ -158,13 +158,13 @@ def _opened(url: str) -> "EventStore":
 
 
 def _take(store: "EventStore", path: Path, cassette: "Cassette", results: _Results, admission: _Admission) -> None:
-    from jury_replay.cassettes.intake import take_in
+    from jury_replay.cassettes.importing import import_cassette
     from jury_replay.cassettes.provenance import voucher
     from jury_replay.errors import ReplayError
 
     try:
         signer = None if cassette.seal is None else voucher(cassette.seal, admission.keys)
-        taken = take_in(store, cassette, erase=admission.erase, vouched_by=signer)
+        taken = import_cassette(store, cassette, erase=admission.erase, vouched_by=signer)
     except ReplayError as error:
         results.refuse(path, error)
         return

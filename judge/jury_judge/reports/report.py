@@ -8,9 +8,9 @@ from jury_judge.errors import ReportFailed, ReportRefused
 from jury_judge.reports.fail_conditions import Judged
 from jury_judge.reports.judged_case import JudgedCase
 from jury_judge.reports.tally import Tally
-from jury_replay.cassettes.shelf import put
-from jury_replay.errors import CassetteError, PlaceTaken
-from jury_replay.place import check_place
+from jury_replay.cassettes.library import put
+from jury_replay.errors import CassetteError, OutputPathTaken
+from jury_replay.output_path import check_output_path
 
 
 class Report(NamedTuple):
@@ -46,9 +46,9 @@ def check_report_place(path: Path, begins: bytes) -> None:
     if not path.parent.is_dir():
         raise ReportRefused(f"{path}: there is no folder {path.parent}; make it, or name another file")
     try:
-        check_place(path, begins)
-    except (PlaceTaken, OSError) as error:
-        said = str(error) if isinstance(error, PlaceTaken) else f"{path}: {error.strerror}; name another file"
+        check_output_path(path, begins)
+    except (OutputPathTaken, OSError) as error:
+        said = str(error) if isinstance(error, OutputPathTaken) else f"{path}: {error.strerror}; name another file"
         raise ReportRefused(said) from None
 
 

@@ -6,7 +6,7 @@ Both are made of stored facts alone, so that every later reading gives the same.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jury_events.codec import DebateEvent, decode
+from jury_events.codec import DebateEvent
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import (
     DebateCancelled,
@@ -17,14 +17,22 @@ from jury_events.debate_events import (
     JurorEvaluated,
     StatementMade,
 )
-from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
 from jury_judge.views.answered import Given, given, given_in, is_simulated, model_mismatches
-from jury_judge.views.debate_record import DebateRecord, Ending, RoundRecord, Texts, read_record, status_of, text_in
+from jury_judge.views.events_by_phase import (
+    Ending,
+    EventsByPhase,
+    RoundEvents,
+    Texts,
+    events_by_phase,
+    status_of,
+    text_in,
+)
 from jury_judge.views.position_changes import Change, change_counts, position_changes
+from jury_store.debate_history import DebateHistory
 
 _LINE_EVENTS = frozenset(
     {"debate_opened", "judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"}
@@ -51,7 +59,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     events = list(events)
     evaluations = given(events)
     changes = position_changes(evaluations)
-    record = read_record(events)
+    record = events_by_phase(events)
     opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
     return {
@@ -134,17 +142,16 @@ def _of_case(opened: DebateOpened) -> dict[str, Any]:
     }
 
 
-def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
-    """The line of a debate's stored events, of which only the opening and the end are decoded whole.
+def line_of(history: DebateHistory) -> dict[str, Any]:
+    """The line of a recorded debate, of which only the opening and the end are decoded whole.
 
     Raises:
         EventError: a stored body does not decode.
     """
     opened = rendered = ending = None
-    for stored in stream:
+    for index, stored in enumerate(history.stored_events):
         if stored.type in _LINE_EVENTS:
-            event = decode(stored)
-            match event:
+            match event := history.events[index]:
                 case DebateOpened():
                     opened = event
                 case JudgmentRendered():
@@ -155,7 +162,7 @@ def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
                     pass
     if opened is None:
         raise JudgeError("the events do not begin with the opening event")
-    return result_line(opened, given_in(stream), rendered, ending)
+    return result_line(opened, given_in(history.stored_events), rendered, ending)
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:
@@ -212,7 +219,7 @@ def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:
     }
 
 
-def _round(opened: DebateOpened, held: RoundRecord, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
+def _round(opened: DebateOpened, held: RoundEvents, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
     return {
         "round_number": held.started.round,
         "statements": [
@@ -240,7 +247,7 @@ def _statement(opened: DebateOpened, said: StatementMade, change: Change | None,
     }
 
 
-def _abstentions(record: DebateRecord) -> list[dict[str, Any]]:
+def _abstentions(record: EventsByPhase) -> list[dict[str, Any]]:
     return [
         {
             "juror_id": absent.juror_id,
@@ -253,7 +260,7 @@ def _abstentions(record: DebateRecord) -> list[dict[str, Any]]:
     ]
 
 
-def _completed_rounds(record: DebateRecord) -> int:
+def _completed_rounds(record: EventsByPhase) -> int:
     return sum(held.check is not None for held in record.rounds)
 
 

@@ -17,7 +17,6 @@ from jury_events.errors import EventError, JuryError
 from jury_events.unknown_fields import first_complaint, hint
 from jury_judge.errors import (
     BranchTaken,
-    DebateNotFound,
     JuryClosed,
     NotComparable,
     NotHeldHere,
@@ -26,12 +25,10 @@ from jury_judge.errors import (
     TooManySubmissions,
 )
 from jury_judge.views.visible_text import visible_line
-from jury_replay.errors import DebateMissing
-from jury_store.errors import StoreDamaged, StoreError
+from jury_store.errors import DebateNotFound, StoreDamaged, StoreError
 
 _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (DebateNotFound, 404),
-    (DebateMissing, 404),
     (NotComparable, 422),
     (NotHeldHere, 422),
     (RunRefused, 409),

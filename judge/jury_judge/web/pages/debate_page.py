@@ -9,21 +9,21 @@ from typing import NamedTuple
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.judgment import Judgment
-from jury_events.local_facts import LocalFacts, local_facts
+from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.views.answered import given, is_simulated
-from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
+from jury_judge.views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_judge.views.position_changes import position_changes
 from jury_judge.web.pages.awaited import NOBODY, AwaitedInPhase, awaited
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
-from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.matrix import Matrix, matrix
 from jury_judge.web.pages.since_before import SinceBefore, since_before
-from jury_judge.web.pages.spoken import CallLine, Held, Said, Speakers
+from jury_judge.web.pages.spoken import CallLine, Held, Said, Speakers, call_lines
 from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
 from jury_judge.web.pages.waterfall import Waterfall, waterfall
+from jury_store.debate_history import DebateHistory
 
 ROWS = 200
 """Evaluations, statements and seats that a page holds of each; its file holds all."""
@@ -116,7 +116,7 @@ class DebatePage(NamedTuple):
     """
 
     opened: DebateOpened
-    record: DebateRecord
+    record: EventsByPhase
     place: Place
     simulated: str | None
     local: LocalFacts
@@ -145,7 +145,7 @@ class DebatePage(NamedTuple):
 
 
 def debate_page(
-    reading: PageReading, integrity: IntegrityState, at: int | None = None, limit: int | None = PREVIEW
+    reading: DebateHistory, integrity: IntegrityState, at: int | None = None, limit: int | None = PREVIEW
 ) -> DebatePage:
     """The page after event `at` of a debate, None (or a later number than there is): after its last.
 
@@ -159,15 +159,15 @@ def debate_page(
         EventError: a stored body does not decode.
         JudgeError: the events do not begin with the opening.
     """
-    stored = reading.stored
+    stored = reading.stored_events
     here = min(at or len(stored), len(stored))
     newest = here == len(stored)
-    events = reading.events(here)
-    record = read_record(events)
-    whole = record if newest else read_record(reading.events())
-    calls = reading.calls(None if newest else stored[here - 1].position)
+    events = reading.events[:here]
+    record = events_by_phase(events)
+    whole = record if newest else events_by_phase(reading.events)
+    calls = call_lines(reading, None if newest else stored[here - 1].position)
     # What is erased is gone at every point of the debate.
-    shelf = TextShelf(reading.texts, whole.erased, limit)
+    shelf = TextShelf(reading.texts, reading.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
     evaluations = given(events)
@@ -186,7 +186,7 @@ def debate_page(
         record=record,
         place=Place(here, len(stored), stored[here - 1], live=whole.ending is None),
         simulated=simulated,
-        local=local_facts(reading.record.local),
+        local=reading.local,
         integrity=integrity,
         case=case_passages(opened, shelf),
         said=said,
@@ -233,7 +233,7 @@ def _since(said: Sequence[Said]) -> dict[int, SinceBefore]:
     return found
 
 
-def _judging(record: DebateRecord) -> bool:
+def _judging(record: EventsByPhase) -> bool:
     return (
         record.judgment is None
         and record.ending is None
@@ -242,7 +242,7 @@ def _judging(record: DebateRecord) -> bool:
     )
 
 
-def _judged(record: DebateRecord, speakers: Speakers, versions: dict[str, int]) -> Judged | None:
+def _judged(record: EventsByPhase, speakers: Speakers, versions: dict[str, int]) -> Judged | None:
     rendered = record.judgment
     if rendered is None:
         return None

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_events.panel import Language
 from jury_judge.views.events_view import EventLine, event_lines, hash_text
-from jury_judge.web.pages.debate_reading import PageReading
+from jury_store.debate_history import DebateHistory
 
 PAGE = 200
 """Events on one page."""
@@ -28,13 +28,13 @@ class EventsPage(NamedTuple):
     after: int | None
 
 
-def events_page(reading: PageReading, case_id: str, language: Language, after: int = 0) -> EventsPage:
+def events_page(reading: DebateHistory, case_id: str, language: Language, after: int = 0) -> EventsPage:
     """The events beyond position `after`, told in `language`.
 
     Raises:
         EventError: a stored body does not decode.
     """
-    stored = sorted((*reading.stored, *reading.stored_calls), key=lambda one: one.position)
+    stored = sorted((*reading.stored_events, *reading.stored_exchanges), key=lambda one: one.position)
     beyond = [one for one in stored if one.position > after]
     shown = beyond[:PAGE]
     rows = (

@@ -7,12 +7,12 @@ from jury_events.debate_events import DebateForked, DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
-from jury_judge.views.debate_record import role_of
+from jury_judge.views.events_by_phase import role_of
 from jury_judge.views.plain_prompt import plain_prompt
 from jury_judge.web.pages.asked import NoSuchPage
-from jury_judge.web.pages.debate_reading import PageReading
-from jury_judge.web.pages.spoken import CallLine
+from jury_judge.web.pages.spoken import CallLine, call_lines
 from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
+from jury_store.debate_history import DebateHistory
 
 
 class Piece(NamedTuple):
@@ -136,26 +136,26 @@ class ExchangeShelf:
         return None if plain == text else self._shelf.passage(plain, ref)
 
 
-def exchange_of(reading: PageReading, number: int) -> CallLine:
+def exchange_of(reading: DebateHistory, number: int) -> CallLine:
     """The call of that number.
 
     Raises:
         NoSuchPage: there is none.
         EventError: a stored body does not decode.
     """
-    found = next((call for call in reading.calls() if call.number == number), None)
+    found = next((call for call in call_lines(reading) if call.number == number), None)
     if found is None:
         raise NoSuchPage(f"debate {reading.debate_id} has no model call {number}; its page lists those that there are")
     return found
 
 
-def secrets_of(reading: PageReading) -> frozenset[str]:
+def secrets_of(reading: DebateHistory) -> frozenset[str]:
     """The parts that no page serves: what ballots derive from.
 
     Raises:
         EventError: a stored body does not decode.
     """
-    return frozenset(_secrets(reading.events()))
+    return frozenset(_secrets(reading.events))
 
 
 def _secrets(events: Sequence[object]) -> set[str]:

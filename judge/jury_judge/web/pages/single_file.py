@@ -8,17 +8,17 @@ from hashlib import sha256
 from jury_events.panel import Language
 from jury_judge.views.words import WORDS
 from jury_judge.web.pages.debate_page import debate_page
-from jury_judge.web.pages.debate_reading import PageReading
 from jury_judge.web.pages.exchange_page import ExchangeShelf
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.rendering import rendered, rendered_stream
 from jury_judge.web.pages.texts import TextShelf
 from jury_judge.web.words.catalogues import PAGE_WORDS
+from jury_store.debate_history import DebateHistory
 
 _STYLE = "style.css"
 
 
-def single_file(reading: PageReading, integrity: IntegrityState, lang: Language) -> Iterator[str]:
+def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Language) -> Iterator[str]:
     """The file, in pieces. Headings are in `lang`; a long text that several prompts hold is written once.
 
     Raises:
@@ -36,7 +36,7 @@ def single_file(reading: PageReading, integrity: IntegrityState, lang: Language)
         words=WORDS[lang],
         style=_STYLE,
         style_hash=_style_hash(),
-        opened_at=reading.stored[0].recorded_at,
+        opened_at=reading.stored_events[0].recorded_at,
     )
 
 
