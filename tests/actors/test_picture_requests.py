@@ -21,7 +21,7 @@ from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
-from jury_replay.replay import Status, replay_record
+from jury_replay.replay import ReplayStatus, replay_history
 from support.canned_server import Canned, canned_server
 from support.courts import KeptStore, a_resolved
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
@@ -293,4 +293,4 @@ async def test_a_picture_that_a_provider_refuses_leads_to_the_fallback_and_nothi
     assert [("local/m", CallOutcome.BAD_REQUEST, 1), ("simulated/juror", CallOutcome.ANSWERED, 1)] == [
         (call.model, call.outcome, len(call.request[1].images)) for call in calls if isinstance(call, ExchangeRecorded)
     ]
-    assert Status.EQUAL is replay_record(store.records(["d0"])[0]).status
+    assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status

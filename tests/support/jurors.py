@@ -4,7 +4,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from jury_actors.clerk import Recollection
 from jury_actors.messages import Ask, Told
 from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Provider
 from jury_actors.providers.simulated.provider import SimulatedProvider
@@ -12,7 +11,8 @@ from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, calls_stream, debate_stream, local_stream
+from jury_events.ids import Step, calls_stream
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
@@ -93,16 +93,8 @@ class HeldClerk:
     async def next_epoch(self) -> int:
         return self.store.next_epoch()
 
-    async def recall(self, debate_ids: Sequence[str]) -> dict[str, Recollection]:
-        return {
-            debate: Recollection(
-                self.store.read_stream(debate_stream(debate)),
-                self.store.read_stream(calls_stream(debate)),
-                list(self.store.parts(debate).values()),
-                self.store.read_stream(local_stream(debate)),
-            )
-            for debate in debate_ids
-        }
+    async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
+        return {history.debate_id: history for history in self.store.histories(debate_ids)}
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
         return frozenset(event.event_id for event in self.store.read_stream(calls_stream(debate_id)))

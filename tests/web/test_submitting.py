@@ -14,7 +14,7 @@ from jury_judge.jury import Jury
 from jury_judge.web.app import create_app
 from jury_judge.web.service import Service
 from jury_migrations.upgrading import upgrade
-from jury_replay.cassettes.intake import take_in
+from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_store.errors import StoreFailed
 from jury_store.memory import MemoryEventStore
@@ -57,7 +57,7 @@ def test_a_debate_that_came_in_a_cassette_is_not_taken_for_judged(holding: TestC
     record_debate(store, "r~refund")
     (tmp_path / "forged").write_bytes(exported(store, "r~refund"))
     taking = open_store(f"sqlite:///{tmp_path / 'jury.db'}", write=True)
-    take_in(taking, read_cassette(tmp_path / "forged"))
+    import_cassette(taking, read_cassette(tmp_path / "forged"))
     taking.close()
 
     answers = [
