@@ -27,7 +27,7 @@ from jury_events.codec import decode
 from jury_events.ids import debate_stream
 from jury_migrations.upgrading import upgrade
 from jury_replay.integrity import check_debate
-from jury_replay.replay import Status, replay
+from jury_replay.replay import ReplayStatus, replay
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.settings import Grid, Mode
 from jury_replay.selection import EVERYTHING
@@ -44,13 +44,13 @@ Side = Callable[[EventStore], None]
 def read(store: EventStore) -> None:
     """Rows of events, heads and texts."""
     for chunk in EVERYTHING.chunks(store):
-        store.records(chunk)
+        store.histories(chunk)
 
 
 def read_and_decode(store: EventStore) -> None:
     """The same, and every body decoded."""
     for chunk in EVERYTHING.chunks(store):
-        for record in store.records(chunk):
+        for record in store.histories(chunk):
             for events in record.events.values():
                 for event in events:
                     decode(event)
@@ -59,7 +59,7 @@ def read_and_decode(store: EventStore) -> None:
 def check(store: EventStore) -> None:
     """Chains, bodies and texts of every debate."""
     for chunk in EVERYTHING.chunks(store):
-        for record in store.records(chunk):
+        for record in store.histories(chunk):
             assert not check_debate(record).failures
 
 
@@ -101,7 +101,7 @@ def read_and_decode_debates(store: EventStore) -> None:
 def replay_all(store: EventStore) -> None:
     """Every debate held again and compared."""
     for found in replay(store, EVERYTHING):
-        assert found.status is Status.EQUAL
+        assert found.status is ReplayStatus.EQUAL
 
 
 def rescored(mode: Mode, grid: Grid) -> Side:

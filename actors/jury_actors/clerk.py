@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from jury_actors.store_retry import StoreRetry
-from jury_events.envelope import StoredEvent
-from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
-from jury_events.parts import Part
+from jury_events.ids import calls_stream, debate_stream
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.group_commit import GroupCommitter
@@ -21,15 +20,6 @@ _BATCH_BYTES = 1024 * 1024
 
 MOST_WAITING = 64 * 1024 * 1024
 """Bytes of finished calls that one process keeps while they cannot be stored; beyond, it makes no new call."""
-
-
-class DebateHistory(NamedTuple):
-    """A debate in the log: its streams in order (`local`: what the store did) and every text."""
-
-    events: list[StoredEvent]
-    exchanges: list[StoredEvent]
-    parts: list[Part]
-    local: Sequence[StoredEvent] = ()
 
 
 class ClerkInterface(Protocol):
@@ -134,17 +124,7 @@ class Clerk:
         found = [debate for debate in debate_ids if debate_stream(debate) in known]
         if not found:
             return {}
-        streams = self._store.read_streams([stream for one in found for stream in streams_of(one)])
-        parts = self._store.parts_of(found)
-        return {
-            debate: DebateHistory(
-                events=streams.get(debate_stream(debate), []),
-                exchanges=streams.get(calls_stream(debate), []),
-                parts=list(parts.get(debate, {}).values()),
-                local=streams.get(local_stream(debate), []),
-            )
-            for debate in found
-        }
+        return {history.debate_id: history for history in self._store.histories(found)}
 
     def close(self) -> None:
         """Store what waits, then close the store."""

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from jury_actors.clerk import ClerkClient, ClerkInterface, DebateHistory
+from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.debate_process import DebateProcess, replica
 from jury_actors.effects import Effects
 from jury_actors.errors import Broken
@@ -14,6 +14,7 @@ from jury_actors.juror_client import JurorClient, JurorInterface
 from jury_actors.mailbox import Delivery, Outbox
 from jury_actors.messages import Chunk, Finished, Job, StepResult
 from jury_events.errors import JuryError
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import EventConflict, WrongVersion
 
 _log = logging.getLogger(__name__)

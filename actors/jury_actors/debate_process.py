@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NoReturn, Protocol
 
-from jury_actors.clerk import ClerkClient, ClerkInterface, DebateHistory
+from jury_actors.clerk import ClerkClient, ClerkInterface
 from jury_actors.effects import Effects
 from jury_actors.errors import Halted, HeldElsewhere, OtherPanel, Released, TextMissing
 from jury_actors.juror_client import JurorClient
@@ -18,13 +18,12 @@ from jury_debate.recorded_panel import IMAGES_SINCE, panel_differences
 from jury_debate.rules import SECRET_BYTES
 from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
-from jury_events.codec import DebateEvent, decode, encode
+from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import CoordinatorResumed, DebateOpened
 from jury_events.envelope import StoredEvent
-from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, debate_stream
-from jury_events.local_facts import local_facts
 from jury_events.parts import SALT_BYTES, PartPen, refs_in
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
 
@@ -124,19 +123,18 @@ class DebateProcess:
     async def _resume(self, known: DebateHistory) -> bool:
         """Fold the log; gives whether the debate is over. Steps that may have been in flight are named in an event."""
         self._check_held_here(known)
-        self._pen.know(known.parts)
-        opened, *events = (decode(stored) for stored in known.events)
-        assert isinstance(opened, DebateOpened)
-        if not self._is_ours(opened, known.events[0].schema):
+        self._pen.know(known.parts.values())
+        opened = known.opened
+        if not self._is_ours(opened, known.stored_events[0].schema):
             raise OtherPanel(
                 f"debate {self._job.debate_id} was opened with another panel, by another run of the same id; "
                 "give this run another id"
             )
         self._debate = Debate(opened, self._pen.text(opened.secret), self._pen)
-        self._debate.fold(event for event in events if not isinstance(event, ExchangeRecorded))
+        self._debate.fold(known.events[1:])
         if self._debate.state.ended:
             return True
-        self._learn(known.exchanges)
+        self._learn(known)
         state = self._debate.state
         # Whoever takes a debate up says so before anybody is asked: of a branch without a word of it, nobody was.
         new_branch = state.forked is not None and not state.resumed
@@ -151,7 +149,7 @@ class DebateProcess:
         Raises:
             HeldElsewhere: the debate came in one, or was set aside.
         """
-        facts = local_facts(known.local)
+        facts = known.local
         debate = self._job.debate_id
         if facts.quarantine is not None:
             raise HeldElsewhere(
@@ -170,26 +168,22 @@ class DebateProcess:
         recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
         return opened.panel == panel or not panel_differences(recorded, ours, images=schema >= IMAGES_SINCE)
 
-    def _learn(self, exchanges: list[StoredEvent]) -> None:
+    def _learn(self, known: DebateHistory) -> None:
         """Recorded exchanges of due steps are outcomes already, or the beginning of one."""
-        by_step: dict[str, list[StoredEvent]] = {}
-        for stored in exchanges:
-            exchange = decode(stored)
-            assert isinstance(exchange, ExchangeRecorded)
-            by_step.setdefault(exchange.step, []).append(stored)
+        by_step: dict[str, list[int]] = {}
+        for index, exchange in enumerate(known.exchanges):
+            by_step.setdefault(exchange.step, []).append(index)
         for step in self._debate.pending_steps():
             recorded = by_step.get(step.id, [])
             # What would be said next is the juror's to write, and is thrown away here.
             scratch = PartPen(lambda: bytes(SALT_BYTES))
             conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
-            for stored in recorded:
-                exchange = decode(stored)
-                assert isinstance(exchange, ExchangeRecorded)
-                conversation.apply_reply(self._debate.rules.reply_from_record(exchange, self._pen.text))
+            for index in recorded:
+                conversation.apply_reply(self._debate.rules.reply_from_record(known.exchanges[index], self._pen.text))
             if conversation.outcome is not None:
                 self._debate.add_outcome(step.id, conversation.outcome)
             elif recorded:
-                self._prior[step.id] = tuple(recorded)
+                self._prior[step.id] = tuple(known.stored_exchanges[index] for index in recorded)
 
     async def _record_resumed(self, cause: str, steps: list[str]) -> None:
         self._again.update(steps)
@@ -266,9 +260,9 @@ class DebateProcess:
 
     async def _request_again(self, step_ids: list[str]) -> None:
         known = await self._context.clerk.recall([self._job.debate_id])
-        recollection = known[self._job.debate_id]
-        self._pen.know(recollection.parts)
-        self._learn(recollection.exchanges)
+        history = known[self._job.debate_id]
+        self._pen.know(history.parts.values())
+        self._learn(history)
         steps = [step for step in self._debate.pending_steps() if step.id in step_ids]
         for step in steps:
             self._context.juror(self._job.debate_id, step.juror_id).resend(self._job.debate_id)

@@ -12,7 +12,7 @@ from jury_judge.present.regression_view import regression_lines
 from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.errors import CassetteError
-from jury_replay.regression import TODAY, Regressed, Status, accept, regress
+from jury_replay.regression import TODAY, Regressed, RegressionStatus, accept, regress
 
 
 class Corpus:
@@ -80,9 +80,9 @@ class CassetteItem(pytest.Item):
     def runtest(self) -> None:
         """Pass, accept or fail."""
         found = regress(self.path, _rules(self.config))
-        if found.status is Status.CHANGED and self.config.getoption("--jury-accept"):
+        if found.status is RegressionStatus.CHANGED and self.config.getoption("--jury-accept"):
             accept(found)
-        elif found.status is not Status.SAME:
+        elif found.status is not RegressionStatus.SAME:
             raise Changed(found)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -90,7 +90,7 @@ class CassetteItem(pytest.Item):
         if not isinstance(excinfo.value, Changed):
             return super().repr_failure(excinfo, style)
         lines = [*regression_lines(excinfo.value.found)]
-        if excinfo.value.found.status is Status.CHANGED:
+        if excinfo.value.found.status is RegressionStatus.CHANGED:
             lines.append("if this is wanted: the same command with --jury-accept")
         return "\n".join(lines)
 

@@ -59,10 +59,6 @@ class OutputClosed(JudgeError):
     """Nobody reads the results any more, and the work is not done; the message says how to go on."""
 
 
-class DebateNotFound(JudgeError):
-    """The store holds no debate of that id."""
-
-
 class BranchTaken(JudgeError):
     """The id that a branch is to have belongs to another debate, or to a branch with other settings."""
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cryptography.x509 import Certificate
 
-from jury_replay.integrity import Failure
+from jury_replay.integrity import IntegrityFailure
 from jury_store.errors import BadNote
 from jury_store.seals.attestation import COSIGNATURE, TIMESTAMP, Attestation
 from jury_store.seals.cosignature import WitnessKey
@@ -42,7 +42,7 @@ class Attested(NamedTuple):
     witnessed: int
     stamped: int
     stamped_at: datetime | None
-    failures: tuple[Failure, ...]
+    failures: tuple[IntegrityFailure, ...]
 
 
 def check_attestations(
@@ -59,7 +59,7 @@ def check_attestations(
         fitting: by size the notes of seals and checkpoints that fit the log.
         trust: who is believed; a statement that does not belong to any seal is told in any case.
     """
-    failures: list[Failure] = []
+    failures: list[IntegrityFailure] = []
     notes = {seal.tree_size: seal.note for seal in seals}
     lines: dict[int, list[Signature]] = {}
     stamps: dict[int, list[bytes]] = {}
@@ -67,7 +67,7 @@ def check_attestations(
         fault = _fault(one, notes)
         if fault is not None:
             failures.append(
-                Failure("", f"what is kept as a {one.kind} of the seal over {one.tree_size} events: {fault}")
+                IntegrityFailure("", f"what is kept as a {one.kind} of the seal over {one.tree_size} events: {fault}")
             )
         elif one.kind == COSIGNATURE:
             lines.setdefault(one.tree_size, []).append(read_signature_line(one.content))
@@ -105,9 +105,9 @@ def _fault(one: Attestation, notes: Mapping[int, bytes]) -> str | None:
 
 def _witnessed(
     fitting: Mapping[int, Sequence[bytes]], lines: Mapping[int, Sequence[Signature]], trust: Trust
-) -> tuple[int, list[Failure]]:
+) -> tuple[int, list[IntegrityFailure]]:
     required = len({witness.raw for witness in trust.witnesses}) if trust.required is None else trust.required
-    failures: list[Failure] = []
+    failures: list[IntegrityFailure] = []
     largest = dict.fromkeys((witness.name for witness in trust.witnesses), 0)
     witnessed = 0
     for size in sorted(fitting):
@@ -117,7 +117,9 @@ def _witnessed(
                 claimed = [one for one in (*checkpoint.signatures, *lines.get(size, ())) if witness.claims(one)]
                 good = [one for one in claimed if witness.cosigned_at(checkpoint.text, one.signature) is not None]
                 if len(good) < len(claimed):
-                    failures.append(Failure("", f"a cosignature of {witness.name} over {size} events is not its own"))
+                    failures.append(
+                        IntegrityFailure("", f"a cosignature of {witness.name} over {size} events is not its own")
+                    )
                 if good:
                     agreed.add(witness.raw)
                     largest[witness.name] = size
@@ -126,7 +128,7 @@ def _witnessed(
     if not witnessed:
         told = ", ".join(f"{name}: {f'over {size} events' if size else 'none'}" for name, size in largest.items())
         what = f"no seal or checkpoint that fits the log is cosigned by {required} of the witnesses given ({told})"
-        failures.append(Failure("", what))
+        failures.append(IntegrityFailure("", what))
     return witnessed, failures
 
 
@@ -135,8 +137,8 @@ def _stamped(
     notes: Mapping[int, bytes],
     stamps: Mapping[int, Sequence[bytes]],
     authorities: Sequence[Certificate],
-) -> tuple[int, datetime | None, list[Failure]]:
-    failures: list[Failure] = []
+) -> tuple[int, datetime | None, list[IntegrityFailure]]:
+    failures: list[IntegrityFailure] = []
     stamped, stamped_at = 0, None
     for size in sorted(stamps.keys() & fitting.keys()):
         good = list(_good_stamps(stamps[size], notes[size], authorities))
@@ -145,7 +147,7 @@ def _stamped(
     if not stamped:
         told = "" if not stamps else ", though there are time-stamps"
         what = f"no seal that fits the log is time-stamped under the certificates given{told}"
-        failures.append(Failure("", what))
+        failures.append(IntegrityFailure("", what))
     return stamped, stamped_at, failures
 
 

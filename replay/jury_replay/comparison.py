@@ -1,59 +1,61 @@
-"""What was recorded against what was told again, event by event."""
+"""Compares a record with its replay, event by event."""
 
 from collections.abc import Iterator
 
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
-from jury_replay.difference import Difference, FieldChange, Kind, as_told, split_changes
-from jury_replay.reopening import DebateHistory
+from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, split_changes, with_texts
 from jury_replay.replayer import Replayer
+from jury_store.debate_history import DebateHistory
 
 _CAUSES = {
-    "debate_opened": "the debate would open otherwise",
-    "juror_evaluated": "the answers are read otherwise (the parser, or what an answer comes to)",
-    "juror_abstained": "the answers are read otherwise (the parser, or when a seat gives up)",
-    "statement_made": "the answers are read otherwise (the parser, or when a position has changed)",
-    "round_started": "rounds start otherwise (speaker order)",
-    "consensus_checked": "consensus is checked otherwise (the threshold, or when a discussion ends)",
-    "judgment_rendered": "the judgment is made otherwise (method, ties, bands, quorum, rounding)",
-    "debate_completed": "the debate is completed otherwise",
+    "debate_opened": "the debate opens differently",
+    "juror_evaluated": "answers give another outcome (the parser, or the rules for an evaluation)",
+    "juror_abstained": "answers give another outcome (the parser, or when a seat fails)",
+    "statement_made": "answers give another outcome (the parser, or when a position counts as changed)",
+    "round_started": "the round starts differently (speaker order)",
+    "consensus_checked": "the consensus check differs (the threshold, or when a discussion ends)",
+    "judgment_rendered": "the judgment differs (method, ties, bands, quorum, rounding)",
+    "debate_completed": "the debate completes differently",
 }
 
 
-def differences(recorded: DebateHistory, retelling: Replayer, *, same_versions: bool = True) -> list[Difference]:
-    """Everything that is otherwise: events in the order of the record, then prompts, calls and tools.
+def differences(history: DebateHistory, replayer: Replayer, *, same_versions: bool = True) -> list[ReplayDifference]:
+    """All differences: of events in the order of the record, then of prompts, calls and tools.
 
     Args:
-        recorded: what is on record.
-        retelling: of it, held. Beyond the end of an unfinished debate's record nothing is compared.
-        same_versions: both are of one version of rules and prompts; else those two numbers may differ.
+        history: the record.
+        replayer: of it, after `run`. Beyond the end of an unfinished debate's record nothing is compared.
+        same_versions: both have the same rules and prompts versions; else those two numbers may differ.
 
     Raises:
-        UnknownPart: a text that is to be compared is not there.
+        UnknownPart: a text to compare is missing.
     """
-    before, now = list(recorded.events), list(retelling.events)
-    if not recorded.finished:
+    before, now = list(history.events), list(replayer.events)
+    if not history.finished:
         now = now[: len(before)]
-    events = [*_event_differences(before, now, retelling, same_versions=same_versions)]
-    return [*sorted(events, key=lambda one: one.version or len(before)), *retelling.differences]
+    events = [*_event_differences(before, now, replayer, same_versions=same_versions)]
+    return [*sorted(events, key=lambda one: one.version or len(before)), *replayer.differences]
 
 
 def _event_differences(
-    before: list[DebateEvent], now: list[DebateEvent], retelling: Replayer, *, same_versions: bool
-) -> Iterator[Difference]:
-    yield from _course_difference(before, now, retelling)
-    told = {event.event_id: event for event in now}
+    before: list[DebateEvent], now: list[DebateEvent], replayer: Replayer, *, same_versions: bool
+) -> Iterator[ReplayDifference]:
+    yield from _course_difference(before, now, replayer)
+    replayed = {event.event_id: event for event in now}
     for version, old in enumerate(before, 1):
-        new = told.pop(old.event_id, None)
+        new = replayed.pop(old.event_id, None)
         if new is not None and new != old:
-            yield from _body_differences(version, old, new, retelling, same_versions=same_versions)
-    for event in told.values():
-        change = FieldChange("event", None, as_told(event, retelling.text))
-        yield Difference(Kind.EVENT, event.event_id, (change,), "this happens besides")
+            yield from _body_differences(version, old, new, replayer, same_versions=same_versions)
+    for event in replayed.values():
+        change = FieldChange("event", None, with_texts(event, replayer.text))
+        yield ReplayDifference(DifferenceKind.EVENT, event.event_id, (change,), "this event is not recorded")
 
 
-def _course_difference(before: list[DebateEvent], now: list[DebateEvent], retelling: Replayer) -> Iterator[Difference]:
-    """Where the two first take different ways."""
+def _course_difference(
+    before: list[DebateEvent], now: list[DebateEvent], replayer: Replayer
+) -> Iterator[ReplayDifference]:
+    """Where the sequences of event ids first differ."""
     old, new = [event.event_id for event in before], [event.event_id for event in now]
     if old == new:
         return
@@ -62,32 +64,32 @@ def _course_difference(before: list[DebateEvent], now: list[DebateEvent], retell
     )
     place = old[at] if at < len(old) else new[at]
     change = FieldChange("events", old[at:] or None, new[at:] or None)
-    yield Difference(Kind.EVENT, place, (change,), _why_otherwise(at < len(new), retelling), at + 1)
+    yield ReplayDifference(DifferenceKind.EVENT, place, (change,), _course_cause(at < len(new), replayer), at + 1)
 
 
-def _why_otherwise(goes_on: bool, retelling: Replayer) -> str:
-    if not goes_on and retelling.missing is not None:
-        step, call = retelling.missing
+def _course_cause(continues: bool, replayer: Replayer) -> str:
+    if not continues and replayer.missing is not None:
+        step, call = replayer.missing
         asked = f"{call.model}, turn {call.turn}, try {call.attempt}"
-        return f"{step.id} would be asked once more ({asked}), and no such answer is on record"
-    return f"from here on the debate takes another course; rules version {retelling.debate.state.debate.rules}"
+        return f"{step.id} makes another call ({asked}), and its answer is not recorded"
+    return f"from here on other events follow; rules version {replayer.debate.state.debate.rules}"
 
 
 def _body_differences(
-    version: int, old: DebateEvent, new: DebateEvent, retelling: Replayer, *, same_versions: bool
-) -> Iterator[Difference]:
-    before, now = as_told(old, retelling.text), as_told(new, retelling.text)
+    version: int, old: DebateEvent, new: DebateEvent, replayer: Replayer, *, same_versions: bool
+) -> Iterator[ReplayDifference]:
+    before, now = with_texts(old, replayer.text), with_texts(new, replayer.text)
     if isinstance(old, DebateOpened) and not same_versions:
         before |= {name: now[name] for name in ("rules", "prompts")}
-    happened, said = split_changes(old.type, before, now)
-    if happened:
-        yield Difference(Kind.EVENT, old.event_id, happened, _cause(old, retelling), version)
-    if said:
-        prompts = retelling.debate.state.debate.prompts
-        cause = f"prompts say something else (prompts version {prompts}, or what they are made of)"
-        yield Difference(Kind.PROMPT, old.event_id, said, cause, version)
+    facts, pieces = split_changes(old.type, before, now)
+    if facts:
+        yield ReplayDifference(DifferenceKind.EVENT, old.event_id, facts, _cause(old, replayer), version)
+    if pieces:
+        prompts = replayer.debate.state.debate.prompts
+        cause = f"prompts differ (prompts version {prompts}, or the texts that they are made of)"
+        yield ReplayDifference(DifferenceKind.PROMPT, old.event_id, pieces, cause, version)
 
 
-def _cause(event: DebateEvent, retelling: Replayer) -> str:
-    version = retelling.debate.state.debate.rules
-    return f"{_CAUSES.get(event.type, 'it cannot happen here')}; rules version {version}"
+def _cause(event: DebateEvent, replayer: Replayer) -> str:
+    version = replayer.debate.state.debate.rules
+    return f"{_CAUSES.get(event.type, 'the event is impossible here')}; rules version {version}"

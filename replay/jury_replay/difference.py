@@ -1,4 +1,4 @@
-"""What a debate that was told again has otherwise than the record, made readable."""
+"""Differences between a record and its replay, in a readable form."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -18,10 +18,8 @@ Text = Callable[[str], bytes]
 _NOTHING = "(nothing)"
 
 
-class Kind(StrEnum):
-    """event: something else happened. prompt: a model was told something else. call: another call is due.
-    tool: a tool answers something else.
-    """
+class DifferenceKind(StrEnum):
+    """event: another event. prompt: another prompt. call: another model call. tool: another tool result."""
 
     EVENT = "event"
     PROMPT = "prompt"
@@ -30,27 +28,27 @@ class Kind(StrEnum):
 
 
 class FieldChange(NamedTuple):
-    """One field, by its path (`judgment.votes.0.kind`), as recorded and as it is now; values as JSON shows them."""
+    """One field by its path (`judgment.votes.0.kind`), as recorded and as replayed; JSON values."""
 
     path: str
     recorded: Any
     now: Any
 
 
-class Difference(NamedTuple):
-    """One thing that is otherwise. `place` is an event's id, an exchange's, or a step's; `version` that of the event.
+class ReplayDifference(NamedTuple):
+    """One difference. `place` is the id of an event, an exchange or a step; `version` that of the event.
 
-    `cause` says what is likely to have changed.
+    `cause` names the likely cause.
     """
 
-    kind: Kind
+    kind: DifferenceKind
     place: str
     changes: tuple[FieldChange, ...]
     cause: str
     version: int | None = None
 
     def lines(self) -> Iterator[str]:
-        """For people: a heading, then `-` what was recorded and `+` what it is now, long texts as a diff."""
+        """Readable lines: a heading, then `-` the recorded and `+` the replayed value, long texts as a diff."""
         at = "" if self.version is None else f"event {self.version}, "
         yield f"{self.kind.value} at {at}{self.place}: {self.cause}"
         for change in self.changes:
@@ -77,27 +75,27 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def as_told(event: DebateEvent, text: Text) -> dict[str, Any]:
-    """The event's body as JSON with its texts in place of their references; bytes that are no UTF-8 as escapes.
+def with_texts(event: DebateEvent, text: Text) -> dict[str, Any]:
+    """The event's body as JSON with texts in place of their references; bytes that are not UTF-8 as escapes.
 
-    Pictures are told by media type, size and digest.
+    A picture is described by media type, size and digest.
     """
-    told: dict[str, Any] = _with_texts(json.loads(event.model_dump_json()), text)
-    return told
+    body: dict[str, Any] = _resolved(json.loads(event.model_dump_json()), text)
+    return body
 
 
-def _with_texts(value: Any, text: Text) -> Any:
+def _resolved(value: Any, text: Text) -> Any:
     if isinstance(value, dict):
         if value.keys() == {"media_type", "content"}:
             return _picture(value["media_type"], text(value["content"]["part"]))
         if value.keys() == {"part"}:
             return text(value["part"]).decode("utf-8", "backslashreplace")
-        return {key: _with_texts(inner, text) for key, inner in value.items()}
-    return [_with_texts(inner, text) for inner in value] if isinstance(value, list) else value
+        return {key: _resolved(inner, text) for key, inner in value.items()}
+    return [_resolved(inner, text) for inner in value] if isinstance(value, list) else value
 
 
 def _picture(media_type: str, content: bytes) -> str:
-    """Stands for a picture, which is not to be read as text."""
+    """The description shown in place of a picture."""
     return f"{media_type}, {len(content)} bytes, SHA-256 {sha256(content).hexdigest()}"
 
 
@@ -107,20 +105,20 @@ _RENDERED: dict[str, frozenset[str]] = {
     "round_started": frozenset({"instruction"}),
     "statement_made": frozenset({"shown"}),
 }
-"""Fields that hold pieces of prompts: what they say follows from the prompts, not from what a model answered."""
+"""Fields with pieces of prompts: they depend on the prompts version, not on an answer."""
 
 
 def split_changes(
     event_type: str, recorded: dict[str, Any], now: dict[str, Any]
 ) -> tuple[tuple[FieldChange, ...], tuple[FieldChange, ...]]:
-    """What differs between two bodies of one type: (of what happened, of what prompts say)."""
+    """Changes between two bodies of one type: (of facts, of prompt pieces)."""
     rendered = _RENDERED.get(event_type, frozenset())
-    happened: list[FieldChange] = []
-    said: list[FieldChange] = []
-    # By name the order of pieces is lost, and all but the last of one name.
+    facts: list[FieldChange] = []
+    prompts: list[FieldChange] = []
+    # Pieces by name lose their order and repeated names: compare by number when no name differs.
     for change in [*_changes("", _named(recorded), _named(now))] or _changes("", recorded, now):
-        (said if change.path.partition(".")[0] in rendered else happened).append(change)
-    return tuple(happened), tuple(said)
+        (prompts if change.path.partition(".")[0] in rendered else facts).append(change)
+    return tuple(facts), tuple(prompts)
 
 
 def _named(body: dict[str, Any]) -> dict[str, Any]:
@@ -144,10 +142,10 @@ def _changes(path: str, recorded: Any, now: Any) -> Iterator[FieldChange]:
 def request_changes(
     recorded: tuple[RequestMessage, ...], now: tuple[CallMessage, ...], text: Callable[[PartRef], bytes]
 ) -> tuple[FieldChange, ...]:
-    """What differs between a request as it was sent and as it would be sent now, message by message.
+    """Changes between a recorded request and the replayed one, message by message.
 
     Raises:
-        UnknownPart: a text of it is not there.
+        UnknownPart: a text of it is missing.
     """
     if len(recorded) == len(now) and all(
         (old.role, old.call_id, old.parts, old.images) == (new.role, new.call_id, new.parts, new.images)
@@ -160,8 +158,8 @@ def request_changes(
 
 
 def _message(message: RequestMessage | CallMessage, text: Callable[[PartRef], bytes]) -> dict[str, Any]:
-    said = b"".join(map(text, message.parts)).decode("utf-8", "backslashreplace")
-    told: dict[str, Any] = {"role": message.role, "call_id": message.call_id, "text": said}
+    joined = b"".join(map(text, message.parts)).decode("utf-8", "backslashreplace")
+    shown: dict[str, Any] = {"role": message.role, "call_id": message.call_id, "text": joined}
     if message.images:
-        told["images"] = [_picture(image.media_type, text(image.content)) for image in message.images]
-    return told
+        shown["images"] = [_picture(image.media_type, text(image.content)) for image in message.images]
+    return shown

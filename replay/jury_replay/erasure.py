@@ -12,22 +12,21 @@ from pydantic import ValidationError
 from jury_events.codec import encode
 from jury_events.debate_events import DebateFailed, DebateForked, TextsErased
 from jury_events.envelope import NewEvent, StoredEvent
-from jury_events.ids import calls_stream, debate_stream
+from jury_events.ids import debate_stream
 from jury_events.parts import Digest, PartRef, decode_digest, encode_digest, refs_in
-from jury_replay.errors import DebateNotFound, ErasureRefused
+from jury_replay.errors import ErasureRefused
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow
-from jury_store.errors import Fenced, StoreError, WrongVersion
+from jury_store.errors import DebateNotFound, Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
-from jury_store.inventory import DebateRecord
 
 _ATTEMPTS = 5
 _PAGE = 1000
-_ENDINGS = frozenset({"debate_completed", "debate_failed", "debate_cancelled"})
 _TEXTS_ERASED: str = TextsErased.model_fields["type"].default
 _DEBATE_FORKED: str = DebateForked.model_fields["type"].default
 
 
-class Order(NamedTuple):
+class ErasureOrder(NamedTuple):
     """Who asks for an erasure and why, one line each, kept for ever; `scope`: `debate`, `case` or an exchange's id."""
 
     by: str
@@ -94,7 +93,7 @@ def holding_copies(store: EventStore, debate_id: str) -> list[str]:
     return [one for one in ids if one in kin - {debate_id} and store.parts(one)]
 
 
-def plan_erasure(record: DebateRecord, scope: str) -> Plan:
+def plan_erasure(history: DebateHistory, scope: str) -> Plan:
     """What an erasure of that scope takes.
 
     All texts of the debate; or of an exchange what it said and was given, and what was made of it: the rationale,
@@ -104,14 +103,13 @@ def plan_erasure(record: DebateRecord, scope: str) -> Plan:
         DebateNotFound: the debate was never opened.
         ErasureRefused: it has no such exchange.
     """
-    debate_id = record.debate_id
-    events = record.events.get(debate_stream(debate_id), [])
-    if not events:
+    debate_id = history.debate_id
+    if not history.stored_events:
         raise DebateNotFound.named(debate_id)
-    ends = not any(event.type in _ENDINGS for event in events)
+    ends = not history.finished
     if scope in {"debate", "case"}:
-        return Plan(debate_id, frozenset(record.parts), 0, ends)
-    own, others = _named(record, scope)
+        return Plan(debate_id, frozenset(history.parts), 0, ends)
+    own, others = _named(history, scope)
     exchange = json.loads(own[0].body)
     given = {*refs_in(exchange["request"]), *refs_in(exchange["sent"])}
     said = {ref for event in own for ref in refs_in(json.loads(event.body))} - given
@@ -120,10 +118,10 @@ def plan_erasure(record: DebateRecord, scope: str) -> Plan:
     elsewhere = {ref for event in others for ref in refs_in(json.loads(event.body))}
     going = {decode_digest(ref) for ref in said | (given - elsewhere)}
     shared = {decode_digest(ref) for ref in (given & elsewhere) - said}
-    return Plan(debate_id, frozenset(going & record.parts.keys()), len(shared & record.parts.keys()), ends)
+    return Plan(debate_id, frozenset(going & history.parts.keys()), len(shared & history.parts.keys()), ends)
 
 
-def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
+def erase(store: EventStore, debate_id: str, order: ErasureOrder, now: int) -> Erased:
     """Record the erasure and delete, in one transaction; a second call takes what came since.
 
     An unfinished debate fails first, in the same append. Afterwards `EventStore.scrub` sees to the files.
@@ -143,16 +141,14 @@ def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
     gone = written = shared = 0
     ended = False
     for _ in range(_ATTEMPTS):
-        (record,) = store.records([debate_id])
-        plan = plan_erasure(record, order.scope)
+        (history,) = store.histories([debate_id])
+        plan = plan_erasure(history, order.scope)
         shared = max(shared, plan.shared)
         if not plan.parts:
             break
-        events = _events(record, plan, order, now)
+        events = _events(history, plan, order, now)
         if events:
-            append = Append(
-                debate_stream(debate_id), events, len(record.events[debate_stream(debate_id)]), store.next_epoch()
-            )
+            append = Append(debate_stream(debate_id), events, len(history.stored_events), store.next_epoch())
             (answer,) = store.append([append], atomic=True, erase=plan.parts)
             if isinstance(answer, WrongVersion | Fenced):
                 continue  # somebody wrote in between
@@ -172,11 +168,10 @@ def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
     return Erased(debate_id, gone, written, shared, ended)
 
 
-def _events(record: DebateRecord, plan: Plan, order: Order, now: int) -> tuple[NewEvent, ...]:
+def _events(history: DebateHistory, plan: Plan, order: ErasureOrder, now: int) -> tuple[NewEvent, ...]:
     """What is to be recorded with the texts' going: nothing, where an earlier call recorded all of it."""
-    before = [event for event in record.events[debate_stream(record.debate_id)] if event.type == _TEXTS_ERASED]
-    recorded = {decode_digest(ref) for event in before for ref in refs_in(json.loads(event.body))}
-    parts = sorted(plan.parts - recorded)
+    before = sum(event.type == _TEXTS_ERASED for event in history.stored_events)
+    parts = sorted(plan.parts - history.erased_digests)
     if not parts:
         return ()
     try:
@@ -184,7 +179,7 @@ def _events(record: DebateRecord, plan: Plan, order: Order, now: int) -> tuple[N
             by=order.by,
             reason=order.reason,
             scope=order.scope,
-            nth=len(before) + 1,
+            nth=before + 1,
             parts=tuple(PartRef(part=encode_digest(digest)) for digest in parts),
         )
     except ValidationError as error:
@@ -197,17 +192,17 @@ def _events(record: DebateRecord, plan: Plan, order: Order, now: int) -> tuple[N
     return (*ending, encode(erased, recorded_at=now))
 
 
-def _named(record: DebateRecord, exchange_id: str) -> tuple[list[StoredEvent], list[StoredEvent]]:
+def _named(history: DebateHistory, exchange_id: str) -> tuple[list[StoredEvent], list[StoredEvent]]:
     """The exchange and the events that follow from it, the exchange first; and all other events but erasures."""
-    calls = record.events.get(calls_stream(record.debate_id), [])
+    calls = history.stored_exchanges
     own = [event for event in calls if event.event_id == exchange_id]
     if not own:
         raise ErasureRefused(
-            f"debate {record.debate_id} has no exchange {exchange_id!r}; "
-            f"`jury show {record.debate_id} --events` lists them"
+            f"debate {history.debate_id} has no exchange {exchange_id!r}; "
+            f"`jury show {history.debate_id} --events` lists them"
         )
     others = [event for event in calls if event.event_id != exchange_id]
-    for event in record.events[debate_stream(record.debate_id)]:
+    for event in history.stored_events:
         body: dict[str, Any] = json.loads(event.body)
         if exchange_id in body.get("exchanges", ()):
             own.append(event)

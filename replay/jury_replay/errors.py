@@ -1,37 +1,26 @@
 """Errors of this component."""
 
-from typing import Self
-
 from jury_events.errors import EventError, JuryError
 
 
 class ReplayError(JuryError):
-    """A record cannot be worked on; the message names the debate or the file, and what to do."""
-
-
-class DebateNotFound(ReplayError):
-    """The store holds no debate of that id."""
-
-    @classmethod
-    def named(cls, debate_id: str) -> Self:
-        """The error about this id."""
-        return cls(f"there is no debate {debate_id!r} in this store; `jury list` shows those that there are")
+    """A record cannot be used; the message names the debate or the file, and the remedy."""
 
 
 class RecordDamaged(ReplayError):
-    """What the store holds of a debate does not verify; nothing is made of it."""
+    """The stored record of a debate does not verify, so it is not used."""
 
 
 class CassetteError(ReplayError):
-    """A cassette cannot be read or written; the message begins with its file, and the line where one is to blame."""
+    """A cassette cannot be read or written; the message begins with its file, and the line where one is at fault."""
 
 
 class CassetteDamaged(CassetteError):
-    """A cassette does not verify: it was cut, changed, or put together wrongly."""
+    """A cassette does not verify: it was cut, changed, or assembled wrongly."""
 
 
 class OutputPathTaken(ReplayError):
-    """Where a file is to be written stands something that it must not replace."""
+    """The output path is taken by something that must not be replaced."""
 
 
 class SettingRefused(ReplayError):
@@ -39,36 +28,36 @@ class SettingRefused(ReplayError):
 
 
 class NotApplicable(ReplayError):
-    """A setting asks for what the panel of a debate does not have; other debates may take it."""
+    """A setting needs something that the panel of a debate lacks; other debates may take it."""
 
 
 class JudgeMissing(ReplayError):
-    """A setting asks for a final judge where a debate had none, so that nothing can stand for its answer."""
+    """A setting needs a final judge, and the debate had none, so there is no recorded answer."""
 
 
 class BadAcceptance(ReplayError):
-    """The file beside a cassette that holds its accepted changes does not read as such."""
+    """The file of accepted changes beside a cassette cannot be read."""
 
 
 class OtherDebate(ReplayError):
-    """The store holds another debate under the id of the cassette; neither is changed."""
+    """The store contains another debate under the id of the cassette; neither is changed."""
 
 
 class ErasureUnasked(ReplayError):
-    """A cassette would make texts go that the store holds, and nobody said that it may."""
+    """A cassette would erase texts of the store, and the import does not allow it."""
 
 
 class ErasureRefused(ReplayError):
-    """What is to be erased is not there, or somebody else was writing."""
+    """There is nothing to erase under that scope, or another process was writing."""
 
 
 class QuarantineRefused(ReplayError):
-    """Who sets a debate aside, or why, cannot be recorded."""
+    """The name or the reason of a quarantine cannot be recorded."""
 
 
 class ForkRefused(ReplayError):
-    """A debate cannot be branched there, or not under those settings; the message says where it can be."""
+    """A debate cannot be branched there, or not under those settings; the message names a possible place."""
 
 
 class OriginAltered(ForkRefused, EventError):
-    """The record that a branch would reuse is not as it was written."""
+    """The record that a branch would reuse was altered."""

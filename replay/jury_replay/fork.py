@@ -21,7 +21,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream
 from jury_events.parts import SALT_BYTES, PartPen, PartRef
 from jury_replay.errors import ForkRefused
-from jury_replay.origin import Kept, Origin
+from jury_replay.origin import ForkOrigin, KeptEvent
 from jury_store.event_store import Append
 
 _MOST = 220
@@ -83,7 +83,7 @@ def _as_hashed(value: Any) -> Any:
 
 
 def branch_off(
-    origin: Origin,
+    origin: ForkOrigin,
     version: int,
     resolved: ResolvedPanel,
     *,
@@ -96,7 +96,7 @@ def branch_off(
 
     Args:
         origin: the debate to branch.
-        version: of its event to branch after, as `Origin.point` gives it.
+        version: of its event to branch after, as `ForkOrigin.point` gives it.
         resolved: the panel of the branch.
         debate_id: its id.
         secret: its own random secret.
@@ -126,7 +126,7 @@ def branch_off(
     opening_parts = pen.take()
     debate = Debate(opened, secret, pen)
     debate.fold([forked])
-    events = list(_Retelling(origin, resolved, debate).events(kept, asked))
+    events = list(_ReplayedEvents(origin, resolved, debate).events(kept, asked))
     return Branch(
         debate_id=debate_id,
         origin=origin.debate_id,
@@ -139,7 +139,7 @@ def branch_off(
     )
 
 
-def _forked(origin: Origin, version: int, steps: tuple[str, ...], pen: PartPen) -> DebateForked:
+def _forked(origin: ForkOrigin, version: int, steps: tuple[str, ...], pen: PartPen) -> DebateForked:
     """Where the origin is a branch too, some answers carry the ballots of a debate before it."""
     own = origin.needed(origin.opened.secret, "its secret")
     older: dict[bytes, list[str]] = {}
@@ -165,16 +165,16 @@ def _encoded(events: list[DebateEvent], recorded_at: int, pen: PartPen) -> tuple
     )
 
 
-class _Retelling:
+class _ReplayedEvents:
     """The kept events once more, under the rules and the panel of the branch."""
 
-    def __init__(self, origin: Origin, resolved: ResolvedPanel, debate: Debate) -> None:
+    def __init__(self, origin: ForkOrigin, resolved: ResolvedPanel, debate: Debate) -> None:
         self._origin = origin
         self._resolved = resolved
         self._debate = debate
 
-    def events(self, kept: list[Kept], asked: Mapping[str, tuple[ExchangeRecorded, ...]]) -> Iterator[DebateEvent]:
-        before: Kept | None = None
+    def events(self, kept: list[KeptEvent], asked: Mapping[str, tuple[ExchangeRecorded, ...]]) -> Iterator[DebateEvent]:
+        before: KeptEvent | None = None
         for one in kept:
             if one.step is not None:
                 outcome = self._outcome(Step.parse(one.step), asked[one.step])
@@ -205,7 +205,7 @@ class _Retelling:
     def _text(self, ref: PartRef) -> bytes:
         return self._origin.texts[ref.part]
 
-    def _refused(self, one: Kept, before: Kept | None, instead: DebateEvent | None = None) -> ForkRefused:
+    def _refused(self, one: KeptEvent, before: KeptEvent | None, instead: DebateEvent | None = None) -> ForkRefused:
         origin = self._origin
         place = "event 1 (opened)" if before is None else f"event {before.version} ({before.event.event_id})"
         if before is not None and isinstance(before.event, ConsensusChecked) and self._debate.state.end_reason:

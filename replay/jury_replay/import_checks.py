@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from jury_events.errors import EventError
 from jury_events.ids import calls_stream, debate_stream, local_stream
 from jury_events.local_events import DebateImported
-from jury_events.local_facts import local_facts
-from jury_replay.integrity import Failure
-from jury_store.inventory import DebateRecord
+from jury_replay.integrity import IntegrityFailure
+from jury_store.debate_history import DebateHistory
 
 
 def seal_digest(origin: bytes) -> str:
@@ -16,27 +15,31 @@ def seal_digest(origin: bytes) -> str:
     return hashlib.sha256(origin).hexdigest()
 
 
-def import_failures(record: DebateRecord, origin: bytes | None) -> Iterator[Failure]:
+def import_failures(history: DebateHistory, origin: bytes | None) -> Iterator[IntegrityFailure]:
     """What does not fit the imports that the log tells of: a stream that is cut, a seal that is gone or another."""
     try:
-        imports = local_facts(record.local).imports
+        imports = history.local.imports
     except EventError:
         return  # the chain's to tell
-    stream = local_stream(record.debate_id)
+    stream = local_stream(history.debate_id)
     if origin is not None and not any(imported.seal for imported in imports):
-        yield Failure(stream, "a seal is kept with it as if it was imported, and no import with a seal is on record")
+        yield IntegrityFailure(
+            stream, "a seal is kept with it as if it was imported, and no import with a seal is on record"
+        )
     for imported in imports:
-        for name, arrived in arrived_in(record.debate_id, imported):
-            if len(record.events.get(name, ())) < arrived:
-                there = len(record.events.get(name, ()))
+        for name, arrived in arrived_in(history.debate_id, imported):
+            if len(history.streams.get(name, ())) < arrived:
+                there = len(history.streams.get(name, ()))
                 what = f"{arrived} events of {name} were imported, stored are {there}"
-                yield Failure(stream, what, event_id=imported.event_id)
+                yield IntegrityFailure(stream, what, event_id=imported.event_id)
         if imported.seal is None:
             continue
         if origin is None:
-            yield Failure(stream, "the seal that it was imported with is gone", event_id=imported.event_id)
+            yield IntegrityFailure(stream, "the seal that it was imported with is gone", event_id=imported.event_id)
         elif not _is_bytes(origin) or seal_digest(origin) != imported.seal:
-            yield Failure(stream, "the seal kept with it is not that of the import", event_id=imported.event_id)
+            yield IntegrityFailure(
+                stream, "the seal kept with it is not that of the import", event_id=imported.event_id
+            )
 
 
 def _is_bytes(value: object) -> bool:

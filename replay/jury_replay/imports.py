@@ -2,39 +2,38 @@
 
 from collections.abc import Collection, Iterator
 
-from jury_events.local_facts import local_facts
 from jury_replay.cassettes.lines import SealLine
 from jury_replay.cassettes.provenance import origin_fault
 from jury_replay.import_checks import arrived_in, import_failures
-from jury_replay.integrity import Failure
-from jury_store.inventory import DebateRecord
+from jury_replay.integrity import IntegrityFailure
+from jury_store.debate_history import DebateHistory
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint, signature_fault
 
 
-def origin_failures(record: DebateRecord, origin: bytes | None) -> Iterator[Failure]:
+def origin_failures(history: DebateHistory, origin: bytes | None) -> Iterator[IntegrityFailure]:
     """What does not fit where the log says that a debate comes from; `origin` is the seal that is kept with it."""
-    yield from import_failures(record, origin)
-    if origin is not None and (fault := origin_fault(record, origin)) is not None:
-        yield Failure(f"debate/{record.debate_id}", f"the seal that it was imported with: {fault}")
+    yield from import_failures(history, origin)
+    if origin is not None and (fault := origin_fault(history, origin)) is not None:
+        yield IntegrityFailure(f"debate/{history.debate_id}", f"the seal that it was imported with: {fault}")
 
 
-def adoption_fault(record: DebateRecord, origin: bytes | None, keys: Collection[PublicKey]) -> str | None:
+def adoption_fault(history: DebateHistory, origin: bytes | None, keys: Collection[PublicKey]) -> str | None:
     """Why an imported debate does not count as one's own for somebody who trusts these keys; None: it does.
 
     It does where the seal that it came with is signed by one of them and covers every event that was imported.
     """
     if origin is None:
         return "it came without a seal"
-    fault = next((one.what for one in import_failures(record, origin)), None) or origin_fault(record, origin)
+    fault = next((one.what for one in import_failures(history, origin)), None) or origin_fault(history, origin)
     if fault is not None:
         return fault
     seal = SealLine.model_validate_json(origin)
     fault = signature_fault(read_checkpoint(seal.note.encode()), keys)
     if fault is not None:
         return f"the note of its seal: {fault}"
-    for imported in local_facts(record.local).imports:
-        for name, arrived in arrived_in(record.debate_id, imported):
+    for imported in history.local.imports:
+        for name, arrived in arrived_in(history.debate_id, imported):
             covered = seal.streams[name].version if name in seal.streams else 0
             if covered < arrived:
                 return f"its seal covers {covered} of the {arrived} events of {name} that were imported"

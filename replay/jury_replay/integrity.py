@@ -1,7 +1,7 @@
 """The checks of one debate, each without a look at any other."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jury_events.codec import AnyEvent, decode_exactly
@@ -15,10 +15,11 @@ from jury_events.debate_events import (
 )
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.errors import EventError
-from jury_events.ids import DEBATE_PREFIX, LOCAL_PREFIX, calls_stream, stream_debate
+from jury_events.ids import DEBATE_PREFIX, LOCAL_PREFIX, stream_debate
 from jury_events.parts import Digest, decode_digest, encode_digest
 from jury_replay.quarantine import is_set_aside
-from jury_store.inventory import DebateRecord, Head
+from jury_store.debate_history import DebateHistory
+from jury_store.inventory import Head
 
 # Bodies are canonical JSON, where a quotation mark inside a text is escaped: this finds references and nothing else.
 _REFERENCE = re.compile(rb'\{"part":"([A-Za-z0-9_-]{43})"\}')
@@ -26,7 +27,7 @@ _REFERENCE = re.compile(rb'\{"part":"([A-Za-z0-9_-]{43})"\}')
 _NOWHERE = 2**63
 
 
-class Failure(NamedTuple):
+class IntegrityFailure(NamedTuple):
     """One thing that is not as it was written. `version`, `event_id` and `part` say where, as far as that is known."""
 
     stream: str
@@ -52,25 +53,25 @@ class Checked(NamedTuple):
     parts: int
     erased: int
     bytes: int
-    failures: tuple[Failure, ...]
+    failures: tuple[IntegrityFailure, ...]
 
 
-def check_debate(record: DebateRecord) -> Checked:
+def check_debate(history: DebateHistory) -> Checked:
     """Chains, heads, bodies and texts of one debate; of one in quarantine, bodies are hashed and not read."""
-    failures: list[Failure] = []
+    failures: list[IntegrityFailure] = []
     named: dict[str, StoredEvent] = {}
-    read = not is_set_aside(record.local)
-    for stream in dict.fromkeys((*record.events, *record.heads)):
-        found = _stream_failure(stream, record.events.get(stream, []), record.heads.get(stream), named, read=read)
+    read = not is_set_aside(history.stored_local)
+    for stream in dict.fromkeys((*history.streams, *history.heads)):
+        found = _stream_failure(stream, history.streams.get(stream, []), history.heads.get(stream), named, read=read)
         failures += () if found is None else (found,)
-    failures += _exchange_failures(record, named)
-    failures += (Failure(f"debate/{record.debate_id}", twin) for twin in record.twins)
-    if not record.events and not record.heads:
-        failures.append(Failure(f"debate/{record.debate_id}", "there are texts of it, but no stream"))
-    events = [event for stream in record.events.values() for event in stream if _is_bytes(event.body)]
+    failures += _exchange_failures(history, named)
+    failures += (IntegrityFailure(f"debate/{history.debate_id}", twin) for twin in history.twins)
+    if not history.streams and not history.heads:
+        failures.append(IntegrityFailure(f"debate/{history.debate_id}", "there are texts of it, but no stream"))
+    events = [event for stream in history.streams.values() for event in stream if _is_bytes(event.body)]
     references, erasable = _references(events)
-    missing = {digest: event for digest, event in references.items() if digest not in record.parts}
-    for digest in sorted(record.parts.keys() & erasable):
+    missing = {digest: event for digest, event in references.items() if digest not in history.parts}
+    for digest in sorted(history.parts.keys() & erasable):
         name, event = encode_digest(digest), references[digest]
         back = f"the text {name} is stored, although its erasure is recorded: finish it or repeat it with jury erase"
         failures.append(_at(event, back, part=name))
@@ -78,12 +79,12 @@ def check_debate(record: DebateRecord) -> Checked:
         if digest not in erasable:
             name = encode_digest(digest)
             failures.append(_at(event, f"the text {name} is missing, and no erasure of it is recorded", part=name))
-    failures += _text_failures(record, references)
+    failures += _text_failures(history, references)
     return Checked(
-        events=sum(map(len, record.events.values())),
-        parts=len(record.parts),
+        events=sum(map(len, history.streams.values())),
+        parts=len(history.parts),
         erased=len(missing.keys() & erasable),
-        bytes=sum(len(event.body) for event in events) + sum(len(part.content) for part in record.parts.values()),
+        bytes=sum(len(event.body) for event in events) + sum(len(part.content) for part in history.parts.values()),
         failures=tuple(failures),
     )
 
@@ -109,9 +110,9 @@ def _references(events: list[StoredEvent]) -> tuple[dict[Digest, StoredEvent], s
 _ERASED: str = TextsErased.model_fields["type"].default
 
 
-def _exchange_failures(record: DebateRecord, named: dict[str, StoredEvent]) -> Iterator[Failure]:
+def _exchange_failures(history: DebateHistory, named: dict[str, StoredEvent]) -> Iterator[IntegrityFailure]:
     """What the jury did names the calls that it follows from: none of them may be gone."""
-    kept = {event.event_id for event in record.events.get(calls_stream(record.debate_id), [])}
+    kept = {event.event_id for event in history.stored_exchanges}
     for exchange, event in named.items():
         if exchange not in kept:
             yield _at(event, f"the exchange {exchange} that it names is not stored")
@@ -119,8 +120,8 @@ def _exchange_failures(record: DebateRecord, named: dict[str, StoredEvent]) -> I
 
 
 def _stream_failure(
-    stream: str, events: list[StoredEvent], head: Head | None, named: dict[str, StoredEvent], *, read: bool
-) -> Failure | None:
+    stream: str, events: Sequence[StoredEvent], head: Head | None, named: dict[str, StoredEvent], *, read: bool
+) -> IntegrityFailure | None:
     """The first thing that is wrong in a stream, where to look; adds to `named` the exchanges that are named before."""
     previous, position = GENESIS, 0
     for version, event in enumerate(events, 1):
@@ -134,12 +135,14 @@ def _stream_failure(
             return _at(event, f"its position {event.position} does not follow {position}, that of the event before it")
         previous, position = event.hash, event.position
     if head is None:
-        return Failure(stream, "there are events, but the stream has no head")
+        return IntegrityFailure(stream, "there are events, but the stream has no head")
     if head.version != len(events):
         cut = f"the head says that the last event is {head.version}, stored are {len(events)}"
-        return Failure(stream, cut, (min(head.version, len(events)) if type(head.version) is int else len(events)) + 1)
+        return IntegrityFailure(
+            stream, cut, (min(head.version, len(events)) if type(head.version) is int else len(events)) + 1
+        )
     if head.hash != previous:
-        return Failure(stream, "the head holds another hash than the last event", len(events))
+        return IntegrityFailure(stream, "the head holds another hash than the last event", len(events))
     return None
 
 
@@ -191,25 +194,29 @@ def _misplaced(event: StoredEvent, decoded: AnyEvent) -> str | None:
     return None
 
 
-def _text_failures(record: DebateRecord, references: dict[Digest, StoredEvent]) -> Iterator[Failure]:
-    for digest, part in record.parts.items():
+def _text_failures(history: DebateHistory, references: dict[Digest, StoredEvent]) -> Iterator[IntegrityFailure]:
+    for digest, part in history.parts.items():
         event = references.get(digest)
         try:
             if part.is_whole and event is not None:
                 continue
             name = encode_digest(digest)
         except TypeError:
-            yield Failure(f"debate/{record.debate_id}", f"a text stands under {str(digest)[:80]!r}, which is no digest")
+            yield IntegrityFailure(
+                f"debate/{history.debate_id}", f"a text stands under {str(digest)[:80]!r}, which is no digest"
+            )
             continue
         if event is None:
-            yield Failure(f"debate/{record.debate_id}", f"no event refers to the stored text {name}", part=name)
+            yield IntegrityFailure(
+                f"debate/{history.debate_id}", f"no event refers to the stored text {name}", part=name
+            )
         else:
             yield _at(event, f"the text {name} is not the one that was recorded", part=name)
 
 
-def _at(event: StoredEvent, what: str, part: str | None = None) -> Failure:
+def _at(event: StoredEvent, what: str, part: str | None = None) -> IntegrityFailure:
     """A failure at an event, of whose columns only what has the right kind is told."""
-    return Failure(
+    return IntegrityFailure(
         event.stream,
         what,
         event.version if type(event.version) is int else None,

@@ -1,4 +1,4 @@
-"""A recorded debate as a branch is made of it: where it can be branched, and what is kept up to there."""
+"""The origin of a branch: where it can be branched, and which events the branch keeps."""
 
 import json
 from collections.abc import Iterable
@@ -7,25 +7,25 @@ from typing import NamedTuple
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import recorded_panel
 from jury_events.case import Case
-from jury_events.codec import DebateEvent, decode
-from jury_events.debate_events import DebateForked, DebateOpened, JurorAbstained, JurorEvaluated, StatementMade
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import DebateForked, JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, calls_stream, debate_stream
-from jury_events.parts import PartRef, decode_digest, encode_digest, refs_in
+from jury_events.ids import Step
+from jury_events.parts import PartRef, decode_digest, refs_in
 from jury_replay.errors import ForkRefused, OriginAltered
 from jury_replay.integrity import check_debate
 from jury_replay.recorded_case import recorded_case
-from jury_store.inventory import DebateRecord
+from jury_store.debate_history import DebateHistory
 
 _BOOKKEEPING = frozenset({"debate_forked", "coordinator_resumed", "texts_erased", "debate_cancelled", "debate_failed"})
-"""Nothing of the discussion follows from these: a branch leaves them out."""
+"""Events that are not part of the discussion: a branch leaves them out."""
 
 _END = frozenset({"judgment_rendered", "debate_completed"})
 
 
-class Kept(NamedTuple):
-    """An event that a branch keeps; `step` is the one whose outcome it tells, if any, `exchanges` its calls."""
+class KeptEvent(NamedTuple):
+    """An event that a branch keeps; `step`: whose outcome it records, if any; `exchanges`: the calls of that step."""
 
     version: int
     event: DebateEvent
@@ -33,39 +33,34 @@ class Kept(NamedTuple):
     exchanges: tuple[str, ...]
 
 
-class Origin:
-    """A debate that is to be branched, unfinished or not.
+class ForkOrigin:
+    """A debate to branch, finished or not.
 
     Args:
-        record: everything that the store holds of it.
+        history: everything that the store contains of it.
 
     Raises:
-        OriginAltered: the record is not whole, or not as it was written.
+        OriginAltered: the record is incomplete or was altered.
         EventError: it was written by a newer version of Jury Judge.
     """
 
-    def __init__(self, record: DebateRecord) -> None:
-        self.debate_id = record.debate_id
-        failures = check_debate(record).failures
+    def __init__(self, history: DebateHistory) -> None:
+        self.debate_id = history.debate_id
+        failures = check_debate(history).failures
         if failures:
-            raise OriginAltered(f"{failures[0]}; nothing is branched off an altered record (jury verify shows all)")
-        stored = record.events[debate_stream(record.debate_id)]
-        decoded = [event for one in stored if not isinstance(event := decode(one), ExchangeRecorded)]
-        opened = decoded[0]
-        if not isinstance(opened, DebateOpened):
-            raise OriginAltered(f"debate {record.debate_id}: its first event is {opened.event_id}, not its opening")
-        self.opened = opened
-        self.forked = next((event for event in decoded if isinstance(event, DebateForked)), None)
-        self.texts = {encode_digest(digest): part.content for digest, part in record.parts.items()}
-        self._events = decoded
-        self._calls = {one.event_id: one for one in record.events.get(calls_stream(record.debate_id), [])}
-        self._parts = record.parts
+            raise OriginAltered(f"{failures[0]}; an altered record is not branched (jury verify shows all failures)")
+        self.opened = history.opened
+        self.forked = next((event for event in history.events if isinstance(event, DebateForked)), None)
+        self.texts = history.texts
+        self._events = history.events
+        self._calls = {one.event_id: one for one in history.stored_exchanges}
+        self._history = history
 
     def point(self, at: str) -> int:
-        """The version that a place names: a version, or the id of an event; bookkeeping counts as what it follows.
+        """The version to branch after, from a version or an event's id; bookkeeping counts as the event before it.
 
         Raises:
-            ForkRefused: there is no such event, or nothing would be left to do after it.
+            ForkRefused: there is no such event, or the debate is complete after it.
         """
         version = self._version(at)
         while version > 1 and self._events[version - 1].type in _BOOKKEEPING:
@@ -73,13 +68,13 @@ class Origin:
         if self._events[version - 1].type in _END:
             last = next(number for number in range(version, 0, -1) if self._is_open(number))
             raise ForkRefused(
-                f"debate {self.debate_id}: nothing would be left to do after event {version} "
+                f"debate {self.debate_id}: nothing is left to do after event {version} "
                 f"({self._events[version - 1].event_id}); branch at {last} or earlier"
             )
         return version
 
     def panel(self) -> ResolvedPanel:
-        """Who sat, and under which rules, with their charges.
+        """The panel with its charges.
 
         Raises:
             ForkRefused: a charge was erased.
@@ -89,38 +84,37 @@ class Origin:
                 self.needed(piece.text, f"the text {piece.name} of its panel")
         return recorded_panel(self.opened, self.texts)
 
-    def kept(self, version: int) -> list[Kept]:
+    def kept(self, version: int) -> list[KeptEvent]:
         """The events 2 to `version`, without bookkeeping.
 
         Raises:
-            ForkRefused: a text that they follow from was erased.
+            ForkRefused: a text that one of them depends on was erased.
         """
-        kept: list[Kept] = []
+        kept: list[KeptEvent] = []
         before = 1
         for number, event in enumerate(self._events[1:version], 2):
             if event.type in _BOOKKEEPING:
                 continue
-            kept.append(Kept(number, event, _step(event), getattr(event, "exchanges", ())))
+            kept.append(KeptEvent(number, event, _step(event), getattr(event, "exchanges", ())))
             for exchange in kept[-1].exchanges:
                 if any(ref not in self.texts for ref in _refs(self._calls[exchange])):
                     raise ForkRefused(
                         f"debate {self.debate_id}: texts of {exchange} were erased, and event {number} "
-                        f"({event.event_id}) cannot be made again without them; branch at {before} or earlier"
+                        f"({event.event_id}) cannot be computed without them; branch at {before} or earlier"
                     )
             before = number
         return kept
 
-    def exchanges_of(self, kept: Kept) -> tuple[ExchangeRecorded, ...]:
+    def exchanges_of(self, kept: KeptEvent) -> tuple[ExchangeRecorded, ...]:
         """The calls that an event names, in their order."""
-        decoded = (decode(self._calls[exchange]) for exchange in kept.exchanges)
-        return tuple(event for event in decoded if isinstance(event, ExchangeRecorded))
+        return tuple(self._history.exchanges_by_id[exchange] for exchange in kept.exchanges)
 
-    def copies(self, kept: Iterable[Kept]) -> tuple[NewEvent, ...]:
-        """The calls that these events name as they are stored, in the order of the stream, with their texts."""
+    def copies(self, kept: Iterable[KeptEvent]) -> tuple[NewEvent, ...]:
+        """The calls that these events name, as stored, in the order of the stream, with their texts."""
         named = {exchange for one in kept for exchange in one.exchanges}
         stored = [one for one in self._calls.values() if one.event_id in named]
         refs = dict.fromkeys(ref for one in stored for ref in _refs(one))
-        parts = tuple(self._parts[decode_digest(ref)] for ref in refs)
+        parts = tuple(self._history.parts[decode_digest(ref)] for ref in refs)
         last = len(stored) - 1
         return tuple(
             NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body, parts if index == last else ())
@@ -128,10 +122,10 @@ class Origin:
         )
 
     def case(self) -> Case:
-        """What it judges, with its pictures and with what no juror saw of it.
+        """The case, with its pictures, label, metadata and tags.
 
         Raises:
-            ForkRefused: it was erased, or a picture of it was.
+            ForkRefused: the case or a picture of it was erased.
         """
         return recorded_case(self.opened, self._judged)
 
@@ -139,14 +133,14 @@ class Origin:
         return self.needed(ref, "its case" if ref == self.opened.case else "a picture of its case")
 
     def needed(self, ref: PartRef, what: str) -> bytes:
-        """A text without which nothing can be branched.
+        """A text that every branch needs; `what` names it in the error.
 
         Raises:
             ForkRefused: it was erased.
         """
         found = self.texts.get(ref.part)
         if found is None:
-            raise ForkRefused(f"debate {self.debate_id}: {what} was erased; it cannot be branched any more")
+            raise ForkRefused(f"debate {self.debate_id}: {what} was erased; the debate can no longer be branched")
         return found
 
     def _version(self, at: str) -> int:
@@ -159,8 +153,7 @@ class Origin:
             if event.event_id == at:
                 return version
         raise ForkRefused(
-            f"debate {self.debate_id} has no event {at[:200]!r}; "
-            f"`jury show {self.debate_id} --events` shows those that there are"
+            f"debate {self.debate_id} has no event {at[:200]!r}; `jury show {self.debate_id} --events` lists its events"
         )
 
     def _is_open(self, version: int) -> bool:

@@ -11,8 +11,8 @@ from jury_events.errors import EventError
 from jury_events.ids import local_stream, stream_debate
 from jury_events.local_events import DebateQuarantined, DebateReleased
 from jury_events.local_facts import LocalFacts, local_facts
-from jury_replay.errors import DebateNotFound, QuarantineRefused
-from jury_store.errors import StoreError, WrongVersion
+from jury_replay.errors import QuarantineRefused
+from jury_store.errors import DebateNotFound, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
 
 _READ_AT_ONCE = 500
@@ -79,11 +79,11 @@ def _add(
     store: EventStore, debate_id: str, event: Callable[[LocalFacts], LocalEvent | None], clock: Callable[[], int]
 ) -> bool:
     for _ in range(_ATTEMPTS):
-        (record,) = store.records([debate_id])
-        if not record.events and not record.parts:
+        (history,) = store.histories([debate_id])
+        if not history.streams and not history.parts:
             raise DebateNotFound.named(debate_id)
         try:
-            new = event(local_facts(record.local))
+            new = event(history.local)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             raise QuarantineRefused(
@@ -92,7 +92,7 @@ def _add(
             ) from None
         if new is None:
             return False
-        append = Append(local_stream(debate_id), (encode(new, recorded_at=clock()),), len(record.local))
+        append = Append(local_stream(debate_id), (encode(new, recorded_at=clock()),), len(history.stored_local))
         (answer,) = store.append([append])
         if not isinstance(answer, StoreError):
             return True

@@ -1,7 +1,7 @@
-"""A recorded debate under today's rules and prompts: what comes out otherwise, and what of it was accepted.
+"""Regression tests: cassettes replayed under today's rules and prompts, and the accepted differences.
 
-The expectation is the record itself. Where a change is wanted, the differences from the record are kept in a file
-beside the cassette, to be read and reviewed: from then on exactly these differences are expected.
+The record itself is the expectation. For a wanted change the differences are stored in a file beside the cassette, for
+review: from then on exactly these differences are expected.
 """
 
 import hashlib
@@ -22,32 +22,32 @@ from jury_replay.cassettes.library import put
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.comparison import differences
-from jury_replay.difference import Difference
+from jury_replay.difference import ReplayDifference
 from jury_replay.errors import BadAcceptance, ReplayError
-from jury_replay.reopening import broken, opened_again, read_recorded
+from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Replayer
-from jury_store.inventory import DebateRecord
+from jury_store.debate_history import DebateHistory
 
 ACCEPTED_SUFFIX = ".accepted.json"
 TODAY = max(RULES)
-"""The version of the rules that new debates are held under."""
+"""The rules version of new debates."""
 
 _MOST_ACCEPTED = 256 * 1024 * 1024
 """Bytes of a file of accepted changes."""
 
 _LONG = 400
-"""Characters from which on a text stands in an accepted file by its hash."""
+"""Longer texts, in characters, are stored in an accepted file as their hash."""
 
 
-class Outcome(NamedTuple):
+class FinalVerdict(NamedTuple):
     """Verdict and score (0-100) of a debate that completed."""
 
     verdict: str
     score: int
 
 
-class Status(StrEnum):
-    """same: as recorded, or as accepted. changed: otherwise. unreadable: it cannot be told again."""
+class RegressionStatus(StrEnum):
+    """same: as recorded, or as accepted. changed: different. unreadable: it cannot be replayed."""
 
     SAME = "same"
     CHANGED = "changed"
@@ -55,17 +55,17 @@ class Status(StrEnum):
 
 
 class Regressed(NamedTuple):
-    """What a cassette came to.
+    """The result of one cassette.
 
-    `differences` are those from the record; `accepted` says that all of them, and no others, were accepted before.
-    `recorded` and `now` are None where the debate has no verdict. `detail` says what is wrong.
+    `differences` are those from the record; `accepted`: all of them, and no others, were accepted before. `recorded`
+    and `now` are None where the debate has no verdict. `detail` is an error or a remark.
     """
 
     path: Path
-    status: Status
-    recorded: Outcome | None = None
-    now: Outcome | None = None
-    differences: tuple[Difference, ...] = ()
+    status: RegressionStatus
+    recorded: FinalVerdict | None = None
+    now: FinalVerdict | None = None
+    differences: tuple[ReplayDifference, ...] = ()
     accepted: bool = False
     detail: str | None = None
 
@@ -76,64 +76,63 @@ class Regressed(NamedTuple):
 
 
 def regress(path: Path, rules: int = TODAY) -> Regressed:
-    """Tell a cassette again and compare with what is expected of it.
+    """Replay a cassette and compare with its expectation.
 
     Args:
-        path: of the cassette; what was accepted stands beside it.
-        rules: version of the rules; prompts are today's.
+        path: of the cassette; accepted differences are in the file beside it.
+        rules: the rules version; prompts are today's.
     """
     try:
-        record = read_cassette(path).record
+        history = read_cassette(path).history
     except (EventError, ReplayError) as error:
-        return Regressed(path, Status.UNREADABLE, detail=str(error))
+        return Regressed(path, RegressionStatus.UNREADABLE, detail=str(error))
     try:
-        found = regress_history(record, rules)._replace(path=path)
+        found = regress_history(history, rules)._replace(path=path)
     except UnknownPart as error:
-        return Regressed(path, Status.UNREADABLE, detail=_gone(record, error))
+        return Regressed(path, RegressionStatus.UNREADABLE, detail=_unknown_part(history, error))
     except (EventError, DebateError, ReplayError) as error:
-        return Regressed(path, Status.UNREADABLE, detail=str(error))
-    except Exception as error:  # noqa: BLE001  (rules that break are what a regression test is for)
-        return Regressed(path, Status.UNREADABLE, detail=broken(record.debate_id, error))
+        return Regressed(path, RegressionStatus.UNREADABLE, detail=str(error))
+    except Exception as error:  # noqa: BLE001  (a regression test has to report rules that fail)
+        return Regressed(path, RegressionStatus.UNREADABLE, detail=crash_message(history.debate_id, error))
     try:
         accepted = _read_accepted(path)
     except BadAcceptance as error:
-        return found._replace(status=Status.CHANGED, detail=str(error))
-    if _as_kept(found.differences) == accepted:
-        return found._replace(status=Status.SAME, accepted=bool(accepted))
+        return found._replace(status=RegressionStatus.CHANGED, detail=str(error))
+    if _as_stored(found.differences) == accepted:
+        return found._replace(status=RegressionStatus.SAME, accepted=bool(accepted))
     if not found.differences:
-        gone = "the change that was accepted does not happen any more; accept that too, to forget it"
-        return found._replace(status=Status.CHANGED, detail=gone)
+        gone = "the accepted change does not occur any more; accept again to drop it"
+        return found._replace(status=RegressionStatus.CHANGED, detail=gone)
     return found
 
 
-def regress_history(record: DebateRecord, rules: int = TODAY) -> Regressed:
-    """Tell one debate again under `rules` and compare with its record alone.
+def regress_history(history: DebateHistory, rules: int = TODAY) -> Regressed:
+    """Replay one debate under `rules` and compare with its record alone.
 
     Raises:
-        EventError, DebateError, ReplayError: it cannot be told again.
+        EventError, DebateError, ReplayError: it cannot be replayed.
     """
-    recorded = read_recorded(record)
-    pen = recorded.pen()
-    opened = opened_again(recorded, rules_of(rules), pen, prompts=PROMPTS_VERSION)
-    retelling = Replayer(recorded, opened, pen).hold()
-    found = differences(recorded, retelling, same_versions=False)
+    pen = pen_of(history)
+    opened = reopen(history, rules_of(rules), pen, prompts=PROMPTS_VERSION)
+    replayer = Replayer(history, opened, pen).run()
+    found = differences(history, replayer, same_versions=False)
     return Regressed(
-        Path(record.debate_id + SUFFIX),
-        Status.CHANGED if found else Status.SAME,
-        _outcome(recorded.events),
-        _outcome(retelling.events),
+        Path(history.debate_id + SUFFIX),
+        RegressionStatus.CHANGED if found else RegressionStatus.SAME,
+        _final_verdict(history.events),
+        _final_verdict(replayer.events),
         tuple(found),
     )
 
 
-def _gone(record: DebateRecord, error: UnknownPart) -> str:
-    if error.part in read_recorded(record).erased:
-        return "texts of it were erased, on record, and it cannot be told again; take it out of the corpus"
+def _unknown_part(history: DebateHistory, error: UnknownPart) -> str:
+    if error.part in history.erased:
+        return "texts of it were erased, on record, and it cannot be replayed; remove it from the corpus"
     return str(error)
 
 
 def accept(found: Regressed) -> None:
-    """Expect these differences from now on; without any, forget what was accepted.
+    """Expect these differences from now on; without any, delete the file of accepted ones.
 
     Raises:
         CassetteError: the file beside the cassette cannot be written.
@@ -142,17 +141,17 @@ def accept(found: Regressed) -> None:
     if not found.differences:
         path.unlink(missing_ok=True)
         return
-    kept = {"verdict": _change(found), "differences": _as_kept(found.differences)}
-    put(path, (json.dumps(kept, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode())
+    accepted = {"verdict": _change(found), "differences": _as_stored(found.differences)}
+    put(path, (json.dumps(accepted, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode())
 
 
 def _change(found: Regressed) -> dict[str, Any]:
     return {name: one and one._asdict() for name, one in (("recorded", found.recorded), ("now", found.now))}
 
 
-def _outcome(events: Sequence[DebateEvent]) -> Outcome | None:
+def _final_verdict(events: Sequence[DebateEvent]) -> FinalVerdict | None:
     done = next((event for event in events if isinstance(event, DebateCompleted)), None)
-    return None if done is None else Outcome(done.final_verdict.value, done.final_score)
+    return None if done is None else FinalVerdict(done.final_verdict.value, done.final_score)
 
 
 def _accepted_path(cassette: Path) -> Path:
@@ -162,20 +161,20 @@ def _accepted_path(cassette: Path) -> Path:
 def _read_accepted(cassette: Path) -> list[Any]:
     path = _accepted_path(cassette)
     try:
-        kept = json.loads(read_text(path, _MOST_ACCEPTED))["differences"]
+        accepted = json.loads(read_text(path, _MOST_ACCEPTED))["differences"]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadAcceptance(
-            f"{path} does not read as accepted changes ({error}); accept them anew, or delete it"
+            f"{path} is not a file of accepted changes ({error}); accept them again, or delete it"
         ) from None
-    if not isinstance(kept, list):
-        raise BadAcceptance(f"{path}: differences is no list; accept them anew, or delete it")
-    return kept
+    if not isinstance(accepted, list):
+        raise BadAcceptance(f"{path}: differences is not a list; accept them again, or delete it")
+    return accepted
 
 
-def _as_kept(found: Sequence[Difference]) -> list[Any]:
-    """As an accepted file holds them: causes left out, which are ours to word, and long texts by their hashes."""
+def _as_stored(found: Sequence[ReplayDifference]) -> list[Any]:
+    """As an accepted file stores them: without causes, whose wording may change, and long texts as hashes."""
     return [
         {
             "kind": one.kind.value,

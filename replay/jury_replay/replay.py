@@ -1,4 +1,4 @@
-"""Whether what is recorded follows from what the models said, under the rules and prompts that the log names."""
+"""Replay: recompute debates from their recorded answers, under the recorded rules and prompts, and compare."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -8,18 +8,17 @@ from jury_debate.errors import DebateError
 from jury_debate.rules_registry import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_replay.comparison import differences
-from jury_replay.difference import Difference
-from jury_replay.errors import RecordDamaged
-from jury_replay.reopening import DebateHistory, broken, opened_again, read_recorded
+from jury_replay.difference import ReplayDifference
+from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Replayer
-from jury_replay.selection import Selection, spread
+from jury_replay.selection import DebateSelection, spread
+from jury_store.debate_history import DebateHistory
 from jury_store.event_store import EventStore
-from jury_store.inventory import DebateRecord
 
 
-class Status(StrEnum):
-    """equal: the same events, texts, prompts and tool answers. erased: texts that would be needed were erased, on
-    record. unreadable: the record does not hold together; `jury verify` says where.
+class ReplayStatus(StrEnum):
+    """equal: the same events, texts, prompts and tool results. erased: texts that the replay needs were erased, on
+    record. unreadable: the record is damaged; `jury verify` says where.
     """
 
     EQUAL = "equal"
@@ -29,23 +28,23 @@ class Status(StrEnum):
 
 
 class Replayed(NamedTuple):
-    """What a replay came to. `events` of the debate were compared; `finished`: the debate had come to its end.
+    """The result of a replay. `events`: how many were compared; `finished`: the debate had ended.
 
     `differences` are empty unless the status is `different`, the first event that differs before prompts and calls.
     `detail` says what is erased or unreadable.
     """
 
     debate_id: str
-    status: Status
+    status: ReplayStatus
     events: int = 0
     finished: bool = False
     rules: int | None = None
     prompts: int | None = None
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ReplayDifference, ...] = ()
     detail: str | None = None
 
 
-def replay(store: EventStore, selection: Selection, *, url: str = "", processes: int = 1) -> Iterator[Replayed]:
+def replay(store: EventStore, selection: DebateSelection, *, url: str = "", processes: int = 1) -> Iterator[Replayed]:
     """Replay debates, in the order of the selection, in memory that does not grow with their number.
 
     Args:
@@ -64,47 +63,44 @@ def replay(store: EventStore, selection: Selection, *, url: str = "", processes:
 
 def replay_chunk(store: EventStore, debate_ids: Sequence[str]) -> list[Replayed]:
     """Replay some debates of a store."""
-    return [replay_history(record) for record in store.records(debate_ids)]
+    return [replay_history(history) for history in store.histories(debate_ids)]
 
 
-def replay_history(record: DebateRecord) -> Replayed:
+def replay_history(history: DebateHistory) -> Replayed:
     """Replay one debate.
 
     Raises:
-        DebateNotFound: nothing is stored of it.
+        DebateNotFound: nothing is recorded of it.
     """
     try:
-        recorded = read_recorded(record)
-    except (EventError, RecordDamaged) as error:
-        return Replayed(record.debate_id, Status.UNREADABLE, detail=str(error))
+        opened = history.opened
+        events = list(history.events)
+        assert history.exchanges_by_id is not None  # decodes them
+    except EventError as error:
+        return Replayed(history.debate_id, ReplayStatus.UNREADABLE, detail=str(error))
     found = Replayed(
-        record.debate_id,
-        Status.EQUAL,
-        events=len(recorded.events),
-        rules=recorded.opened.rules,
-        prompts=recorded.opened.prompts,
+        history.debate_id, ReplayStatus.EQUAL, events=len(events), rules=opened.rules, prompts=opened.prompts
     )
     try:
-        retelling = replay_recorded(recorded)
-        different = differences(recorded, retelling)
+        different = differences(history, replay_recorded(history))
     except UnknownPart as error:
-        status = Status.ERASED if error.part in recorded.erased else Status.UNREADABLE
+        status = ReplayStatus.ERASED if error.part in history.erased else ReplayStatus.UNREADABLE
         return found._replace(status=status, detail=str(error))
     except (EventError, DebateError) as error:
-        return found._replace(status=Status.UNREADABLE, detail=str(error))
-    except Exception as error:  # noqa: BLE001  (one debate that breaks the rules keeps no other from its audit)
-        return found._replace(status=Status.UNREADABLE, detail=broken(record.debate_id, error))
-    status = Status.DIFFERENT if different else Status.EQUAL
-    return found._replace(status=status, differences=tuple(different), finished=recorded.finished)
+        return found._replace(status=ReplayStatus.UNREADABLE, detail=str(error))
+    except Exception as error:  # noqa: BLE001  (one debate on which the rules fail does not stop the audit of others)
+        return found._replace(status=ReplayStatus.UNREADABLE, detail=crash_message(history.debate_id, error))
+    status = ReplayStatus.DIFFERENT if different else ReplayStatus.EQUAL
+    return found._replace(status=status, differences=tuple(different), finished=history.finished)
 
 
-def replay_recorded(recorded: DebateHistory) -> Replayer:
-    """The debate held again under the rules and prompts that it names.
+def replay_recorded(history: DebateHistory) -> Replayer:
+    """Replay a debate under the rules and prompts that it names, to its end.
 
     Raises:
-        UnknownPart: a text that is needed is not there.
-        DebateError: the rules or prompts are not known here, or a recorded input cannot have happened.
+        UnknownPart: a text that is needed is missing.
+        DebateError: the rules or prompts are unknown to this version, or a recorded input is impossible.
     """
-    pen = recorded.pen()
-    opened = opened_again(recorded, rules_of(recorded.opened.rules), pen)
-    return Replayer(recorded, opened, pen).hold()
+    pen = pen_of(history)
+    opened = reopen(history, rules_of(history.opened.rules), pen)
+    return Replayer(history, opened, pen).run()

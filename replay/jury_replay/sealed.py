@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jury_replay.attested import NOBODY, Attested, Trust, check_attestations
-from jury_replay.integrity import Failure
+from jury_replay.integrity import IntegrityFailure
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.merkle import Frontier
@@ -31,7 +31,7 @@ class SealsChecked(NamedTuple):
     seals: int
     covered: int
     attested: Attested
-    failures: tuple[Failure, ...]
+    failures: tuple[IntegrityFailure, ...]
 
 
 class _Claim(NamedTuple):
@@ -83,14 +83,14 @@ def check_seals(
         StoreFailed: the database cannot be read.
     """
     claims: list[_Claim] = []
-    failures: list[Failure] = []
+    failures: list[IntegrityFailure] = []
     for number, note in enumerate(checkpoints, 1):
         said = read_checkpoint(note)
         which = f" {number}" if len(checkpoints) > 1 else ""
         name = f"the kept checkpoint{which} over {said.tree_size} events"
         fault = signature_fault(said, keys) if keys else None
         if fault is not None:
-            failures.append(Failure("", f"{name}: {fault}"))
+            failures.append(IntegrityFailure("", f"{name}: {fault}"))
         signers = frozenset[str]() if fault is not None else _signers(said, keys)
         claims.append(_Claim(said.tree_size, said.root, kept=True, name=name, signers=signers, note=note))
     # Before the seals that they are of, and those before the hashes: what comes meanwhile is none of these.
@@ -103,7 +103,7 @@ def check_seals(
             signers = _signers(read_checkpoint(seal.note), keys)
             claims.append(_Claim(seal.tree_size, seal.root, kept=False, name=name, signers=signers, note=seal.note))
         else:
-            failures.append(Failure("", f"{name} is not as it was made: {fault}"))
+            failures.append(IntegrityFailure("", f"{name} is not as it was made: {fault}"))
     if not failures:
         failures += _unsigned(claims, keys)
     claims.sort(key=lambda claim: (claim.tree_size, claim.root, claim.kept))
@@ -132,12 +132,14 @@ def _signers(checkpoint: Checkpoint, keys: Sequence[PublicKey]) -> frozenset[str
     return frozenset(f"{one.name}+{one.key_id.hex()}" for one in own)
 
 
-def _unsigned(claims: Sequence[_Claim], keys: Sequence[PublicKey]) -> Iterator[Failure]:
+def _unsigned(claims: Sequence[_Claim], keys: Sequence[PublicKey]) -> Iterator[IntegrityFailure]:
     """The names of keys under which nothing is signed."""
     signed = {signer.rpartition("+")[0] for claim in claims for signer in claim.signers}
     for name in sorted({key.name for key in keys} - signed):
         what = "the log has no seal" if not claims else "no seal of the log and no checkpoint given is signed by it"
-        yield Failure("", f"the key {name} was given, and {what}: nothing shows that this log is the one of its holder")
+        yield IntegrityFailure(
+            "", f"the key {name} was given, and {what}: nothing shows that this log is the one of its holder"
+        )
 
 
 def _compared(claims: Iterable[_Claim], store: EventStore) -> tuple[list[_Claim], list[_Misfit]]:
@@ -164,7 +166,7 @@ def _compared(claims: Iterable[_Claim], store: EventStore) -> tuple[list[_Claim]
     return fitting, misfits
 
 
-def _told(fitting: Sequence[_Claim], misfits: Sequence[_Misfit], *, checked: bool) -> Iterator[Failure]:
+def _told(fitting: Sequence[_Claim], misfits: Sequence[_Misfit], *, checked: bool) -> Iterator[IntegrityFailure]:
     """One change spoils every later seal: told are the first one that does not fit, the kept checkpoints, and split
     views.
     """
@@ -176,13 +178,15 @@ def _told(fitting: Sequence[_Claim], misfits: Sequence[_Misfit], *, checked: boo
         claim = misfit.claim
         equal = [one for one in equal if one.tree_size == claim.tree_size]
         if (other := _contradiction(misfit, by_signer, equal)) is not None:
-            yield Failure("", _split_view(misfit, other, checked=checked), position=misfit.position)
+            yield IntegrityFailure("", _split_view(misfit, other, checked=checked), position=misfit.position)
         elif not misfit.holes and claim.tree_size <= largest:
             # Where a later root fits, the log is as it was: what does not fit is itself another's.
-            yield Failure("", f"{claim} is not over this log: one over {largest} events fits it", position=largest + 1)
+            yield IntegrityFailure(
+                "", f"{claim} is not over this log: one over {largest} events fits it", position=largest + 1
+            )
         elif not told or claim.kept:
             told = True
-            yield Failure("", f"{claim} does not fit the log: {misfit.what}", position=misfit.position)
+            yield IntegrityFailure("", f"{claim} does not fit the log: {misfit.what}", position=misfit.position)
         equal.append(claim)
 
 

@@ -27,7 +27,7 @@ Work = Callable[[EventStore, Sequence[str]], R]
 """What is done with the debates of one chunk; for several processes it must pickle, and so must its result."""
 
 
-class Selection(NamedTuple):
+class DebateSelection(NamedTuple):
     """`debate_ids` in the order given; else the debates of `run_id` as they opened; else all, by id.
 
     With `where`, only those of whose cases all conditions hold, as they opened; it leaves named debates alone. Debates
@@ -62,8 +62,8 @@ def _in_view(store: EventStore, ids: Sequence[str]) -> Sequence[str]:
     return [one for one in ids if one not in aside] if aside else ids
 
 
-EVERYTHING = Selection()
-ALL_STORED = Selection(quarantined=True)
+EVERYTHING = DebateSelection()
+ALL_STORED = DebateSelection(quarantined=True)
 """Debates in quarantine too, for whoever verifies."""
 
 _WORTH_IT = 400
@@ -71,7 +71,7 @@ _WORTH_IT = 400
 
 
 def processes_for(
-    store: EventStore, selection: Selection, wanted: int | None = None, *, worth_it: int = _WORTH_IT
+    store: EventStore, selection: DebateSelection, wanted: int | None = None, *, worth_it: int = _WORTH_IT
 ) -> int:
     """How many processes are to work: as many as `wanted`, else one a core from `worth_it` debates on."""
     if wanted is not None:

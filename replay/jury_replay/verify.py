@@ -15,14 +15,14 @@ from jury_events.ids import debate_stream
 from jury_replay.attested import NOBODY, Attested, Trust
 from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
-from jury_replay.integrity import Failure, check_debate
+from jury_replay.integrity import IntegrityFailure, check_debate
 from jury_replay.quarantine import set_aside
-from jury_replay.replay import Replayed, Status, replay_history
+from jury_replay.replay import Replayed, ReplayStatus, replay_history
 from jury_replay.sealed import check_seals
-from jury_replay.selection import ALL_STORED, Selection, spread
+from jury_replay.selection import ALL_STORED, DebateSelection, spread
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreDamaged
 from jury_store.event_store import EventStore
-from jury_store.inventory import DebateRecord
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import read_checkpoint
 
@@ -30,7 +30,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class VerifyReport:
     """What was looked at, and what is wrong with it.
 
     `failures` holds the first bad event of each stream and each bad text, in the order of the log. `erased` counts
@@ -59,7 +59,7 @@ class Report:
     witnessed: int = 0
     stamped: int = 0
     stamped_at: str | None = None
-    failures: tuple[Failure, ...]
+    failures: tuple[IntegrityFailure, ...]
     quarantined: int = 0
 
     @property
@@ -68,7 +68,7 @@ class Report:
         return not self.failures
 
     @property
-    def first(self) -> Failure | None:
+    def first(self) -> IntegrityFailure | None:
         """The failure that comes first in the log."""
         return self.failures[0] if self.failures else None
 
@@ -84,7 +84,7 @@ def verify(
     trust: Trust = NOBODY,
     url: str = "",
     processes: int = 1,
-) -> Report:
+) -> VerifyReport:
     """Check some debates, or the whole log, in memory that does not grow with it.
 
     Args:
@@ -105,9 +105,9 @@ def verify(
     """
     for note in checkpoints:
         read_checkpoint(note)  # what is none is told before everything is read
-    failures: list[Failure] = []
+    failures: list[IntegrityFailure] = []
     debates = events = parts = erased = size = replayed = not_replayed = quarantined = 0
-    chunks = (ALL_STORED if debate_ids is None else Selection(tuple(debate_ids))).chunks(store)
+    chunks = (ALL_STORED if debate_ids is None else DebateSelection(tuple(debate_ids))).chunks(store)
     for checked in spread(store, chunks, partial(_check_chunk, deep=deep), url=url, processes=processes):
         debates += checked.debates
         events += checked.events
@@ -129,7 +129,7 @@ def verify(
         failures += checked_seals.failures
         attested = checked_seals.attested
     failures = sorted(dict.fromkeys(failures), key=lambda one: one.position)
-    return Report(
+    return VerifyReport(
         debates=debates,
         events=events,
         parts=parts,
@@ -159,21 +159,21 @@ class _Chunk(NamedTuple):
     bytes: int
     replayed: int
     not_replayed: int
-    failures: list[Failure]
+    failures: list[IntegrityFailure]
     quarantined: int
 
 
 def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) -> _Chunk:
     debates = events = parts = erased = size = 0
-    failures: list[Failure] = []
-    statuses: Counter[Status] = Counter()
+    failures: list[IntegrityFailure] = []
+    statuses: Counter[ReplayStatus] = Counter()
     origins = store.origins(debate_ids)
-    records = store.records(debate_ids)
-    for record in records:
-        if not record.events and not record.heads and not record.parts:
-            failures.append(Failure(f"debate/{record.debate_id}", "nothing is stored of it"))
+    histories = store.histories(debate_ids)
+    for history in histories:
+        if not history.streams and not history.heads and not history.parts:
+            failures.append(IntegrityFailure(f"debate/{history.debate_id}", "nothing is stored of it"))
             continue
-        checked = check_debate(record)
+        checked = check_debate(history)
         debates += 1
         events += checked.events
         parts += checked.parts
@@ -181,52 +181,56 @@ def _check_chunk(store: EventStore, debate_ids: Sequence[str], *, deep: bool) ->
         size += checked.bytes
         failures += checked.failures
         if deep and not checked.failures:
-            replayed = replay_history(record)
+            replayed = replay_history(history)
             statuses[replayed.status] += 1
             failures += _replay_failures(replayed)
-        origin = origins.get(record.debate_id)
-        failures += import_failures(record, origin) if checked.failures else origin_failures(record, origin)
-    failures += _list_failures(store, records)
+        origin = origins.get(history.debate_id)
+        failures += import_failures(history, origin) if checked.failures else origin_failures(history, origin)
+    failures += _list_failures(store, histories)
     quarantined = len(set_aside(store, debate_ids))
-    equal, erased_of = statuses[Status.EQUAL], statuses[Status.ERASED]
+    equal, erased_of = statuses[ReplayStatus.EQUAL], statuses[ReplayStatus.ERASED]
     return _Chunk(debates, events, parts, erased, size, equal, erased_of, failures, quarantined)
 
 
-def _replay_failures(replayed: Replayed) -> Iterable[Failure]:
+def _replay_failures(replayed: Replayed) -> Iterable[IntegrityFailure]:
     stream = debate_stream(replayed.debate_id)
-    if replayed.status == Status.UNREADABLE:
-        yield Failure(stream, f"it cannot be replayed: {replayed.detail}")
+    if replayed.status == ReplayStatus.UNREADABLE:
+        yield IntegrityFailure(stream, f"it cannot be replayed: {replayed.detail}")
     for difference in replayed.differences[:1]:
         place, *_ = difference.lines()
-        yield Failure(stream, f"it does not follow from what the models said: {place}", difference.version)
+        yield IntegrityFailure(stream, f"it does not follow from what the models said: {place}", difference.version)
 
 
-def _list_failures(store: EventStore, records: Sequence[DebateRecord] | None = None) -> Iterable[Failure]:
+def _list_failures(store: EventStore, histories: Sequence[DebateHistory] | None = None) -> Iterable[IntegrityFailure]:
     try:
-        for fault in store.list_faults(records):
+        for fault in store.list_faults(histories):
             stream = "" if fault.debate_id is None else debate_stream(fault.debate_id)
-            yield Failure(stream, f"{fault.what}; jury db rebuild makes the lists anew")
+            yield IntegrityFailure(stream, f"{fault.what}; jury db rebuild makes the lists anew")
     except StoreDamaged as error:
-        yield Failure("", str(error))
+        yield IntegrityFailure("", str(error))
 
 
-def _log_failures(store: EventStore) -> Iterable[Failure]:
+def _log_failures(store: EventStore) -> Iterable[IntegrityFailure]:
     found = store.inventory()
     for fault in found.faults:
-        yield Failure("", fault)
+        yield IntegrityFailure("", fault)
     if found.first_missing is not None:
-        yield Failure("", f"no event has the position {found.first_missing}", position=found.first_missing)
+        yield IntegrityFailure("", f"no event has the position {found.first_missing}", position=found.first_missing)
     if found.counter is None:
-        yield Failure("", "the counter of positions is missing")
+        yield IntegrityFailure("", "the counter of positions is missing")
     elif found.counter != found.last_position:
         what = f"the last event has the position {found.last_position}, the counter says {found.counter}"
-        yield Failure("", what, position=min(found.last_position, found.counter) + 1)
+        yield IntegrityFailure("", what, position=min(found.last_position, found.counter) + 1)
     if found.epoch is None:
-        yield Failure("", "the counter of epochs is missing")
+        yield IntegrityFailure("", "the counter of epochs is missing")
     elif found.epoch < found.highest_epoch:
-        yield Failure("", f"a stream has the epoch {found.highest_epoch}, the counter of epochs says {found.epoch}")
+        yield IntegrityFailure(
+            "", f"a stream has the epoch {found.highest_epoch}, the counter of epochs says {found.epoch}"
+        )
     yield from _list_failures(store)
     for stream in found.strays:
-        yield Failure(stream, "this is no stream of a debate: neither debate/ID nor calls/ID nor local/ID")
+        yield IntegrityFailure(stream, "this is no stream of a debate: neither debate/ID nor calls/ID nor local/ID")
     for debate_id in found.origins:
-        yield Failure(f"debate/{debate_id}", "there is a seal that it was imported with, and nothing else of it")
+        yield IntegrityFailure(
+            f"debate/{debate_id}", "there is a seal that it was imported with, and nothing else of it"
+        )

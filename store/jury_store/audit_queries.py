@@ -10,8 +10,9 @@ from sqlalchemy import Connection
 from jury_events.envelope import StoredEvent
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
+from jury_store.debate_history import DebateHistory
 from jury_store.dialects import Dialect
-from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.inventory import Head, Inventory
 from jury_store.row_checks import row_faults
 from jury_store.schema import EPOCH, POSITION
 
@@ -83,7 +84,7 @@ def inventory(connection: Connection) -> Inventory:
     )
 
 
-def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> list[DebateRecord]:
+def histories(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> list[DebateHistory]:
     """Everything of these debates, in the order asked for."""
     execute = connection.exec_driver_sql
     streams = dialect.texts([name for one in ids for name in streams_of(one)])
@@ -106,7 +107,7 @@ def records(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> lis
     for one in ids:
         names = streams_of(one)
         found.append(
-            DebateRecord(
+            DebateHistory(
                 one,
                 {name: events[name] for name in names if name in events},
                 {name: heads[name] for name in names if name in heads},

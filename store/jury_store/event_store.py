@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from jury_events.conditions import Condition
 from jury_events.envelope import NewEvent, StoredEvent
+from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
-from jury_store.errors import StoreError
-from jury_store.inventory import DebateRecord, Head, Inventory, ListFault
+from jury_store.errors import DebateNotFound, StoreError
+from jury_store.inventory import Head, Inventory, ListFault
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
@@ -131,19 +133,35 @@ class EventStore(ABC):
         """Ids of debates of which anything is stored, opened or not, by code point, beyond the id `after`."""
 
     @abstractmethod
-    def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
-        """Everything that is stored of these debates, at one moment, in the order asked for."""
+    def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
+        """Everything stored of these debates, read at one moment, in the order of the ids; empty for an unknown id."""
+
+    def history(self, debate_id: str) -> DebateHistory:
+        """Everything stored of one debate.
+
+        Raises:
+            DebateNotFound: it was never opened.
+        """
+        (history,) = self.histories([debate_id])
+        if not history.stored_events:
+            raise DebateNotFound.named(debate_id)
+        return history
+
+    def event_histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
+        """The streams `debate/` alone of these debates: without exchanges, texts and heads, in the order of the ids."""
+        streams = self.read_streams([debate_stream(one) for one in debate_ids])
+        return [DebateHistory.of_events(one, streams.get(debate_stream(one), ())) for one in debate_ids]
 
     @abstractmethod
     def inventory(self) -> Inventory:
         """The log as a whole, at one moment; reads every position once."""
 
     @abstractmethod
-    def list_faults(self, records: Sequence[DebateRecord] | None = None) -> list[ListFault]:
+    def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:
         """Where the lists say something else of these debates than their events do, up to where they were carried.
 
         Args:
-            records: as they were read, maybe some time ago; None: what the lists hold beside the debates of the log,
+            histories: as they were read, maybe some time ago; None: what the lists hold beside the debates of the log,
                 and whether the runs are counted right.
         """
 

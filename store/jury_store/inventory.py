@@ -1,13 +1,11 @@
-"""What a log holds, as whoever verifies, exports or erases it reads it."""
+"""The log as a whole, as its verification reads it."""
 
 import json
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from jury_events.envelope import StoredEvent
-from jury_events.ids import debate_stream, local_stream
-from jury_events.parts import Digest, Part, decode_digest, encode_digest, refs_in
+from jury_events.parts import Digest, decode_digest, refs_in
 
 
 def erased_in(bodies: Iterable[bytes]) -> set[Digest]:
@@ -25,43 +23,6 @@ class Head(NamedTuple):
     version: int
     epoch: int
     hash: bytes
-
-
-class DebateRecord(NamedTuple):
-    """Everything stored of one debate, seen at one moment. Streams by name, `debate/` before `calls/` and `local/`.
-
-    `twins`: what a table holds a second time, under a key that allows one row; the first of them is in here.
-    """
-
-    debate_id: str
-    events: dict[str, list[StoredEvent]]
-    heads: dict[str, Head]
-    parts: dict[Digest, Part]
-    twins: tuple[str, ...] = ()
-
-    def whole_texts(self) -> dict[str, bytes]:
-        """The texts by the 43 characters of their references, without those that were altered since, or are there
-        although their erasure is recorded.
-        """
-        events = self.events.get(debate_stream(self.debate_id), ())
-        gone = erased_in(event.body for event in events if event.type == "texts_erased")
-        return {
-            encode_digest(digest): part.content
-            for digest, part in self.parts.items()
-            if part.is_whole and digest not in gone
-        }
-
-    @property
-    def portable(self) -> "DebateRecord":
-        """The same without the stream `local/`, which belongs to its store: what a cassette is made of."""
-        local = local_stream(self.debate_id)
-        events = {name: events for name, events in self.events.items() if name != local}
-        return self._replace(events=events, heads={name: head for name, head in self.heads.items() if name != local})
-
-    @property
-    def local(self) -> list[StoredEvent]:
-        """The stream `local/`: what this store did with the debate."""
-        return self.events.get(local_stream(self.debate_id), [])
 
 
 class Inventory(NamedTuple):

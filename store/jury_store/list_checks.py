@@ -14,12 +14,13 @@ from sqlalchemy import Connection, func, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
-from jury_events.ids import debate_stream, streams_of
+from jury_events.ids import streams_of
 from jury_store import survey
 from jury_store.checkpoints import LISTS, SEARCH, carried_to
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import indexed_values
 from jury_store.dialects import Dialect
-from jury_store.inventory import DebateRecord, ListFault, erased_in
+from jury_store.inventory import ListFault
 from jury_store.list_queries import FIELDS_IN_COLUMNS
 from jury_store.listing import lag, rows_of
 from jury_store.projection import Row, counts_of, row_of
@@ -49,7 +50,7 @@ _SEARCH_DIFFERS = (
 )
 
 
-def of_debates(connection: Connection, dialect: Dialect, records: Sequence[DebateRecord]) -> list[ListFault]:
+def of_debates(connection: Connection, dialect: Dialect, records: Sequence[DebateHistory]) -> list[ListFault]:
     """What the lists say otherwise of these debates."""
     faults = []
     up_to, searched = carried_to(connection, LISTS), carried_to(connection, SEARCH)
@@ -72,7 +73,7 @@ def of_debates(connection: Connection, dialect: Dialect, records: Sequence[Debat
             rows = Counter(search.get(_opening(record) or 0, []))
             # Where events came, or texts went, after the record was read, it is read again.
             if rows != Counter(_searched(record, searched)):
-                (again,) = survey.records(connection, dialect, [record.debate_id])
+                (again,) = survey.histories(connection, dialect, [record.debate_id])
                 if rows != Counter(_searched(again, searched)):
                     faults.append(ListFault(record.debate_id, _SEARCH_DIFFERS))
     return faults
@@ -105,7 +106,7 @@ def of_the_whole(connection: Connection, dialect: Dialect) -> list[ListFault]:
     return faults
 
 
-def _one_by_one(connection: Connection, records: Sequence[DebateRecord]) -> dict[str, Row]:
+def _one_by_one(connection: Connection, records: Sequence[DebateHistory]) -> dict[str, Row]:
     """Rows where one at least cannot be read; that one is left out, which makes it a difference."""
     found: dict[str, Row] = {}
     for record in records:
@@ -116,25 +117,25 @@ def _one_by_one(connection: Connection, records: Sequence[DebateRecord]) -> dict
     return found
 
 
-def _up_to(record: DebateRecord, last: int) -> list[StoredEvent]:
+def _up_to(record: DebateHistory, last: int) -> list[StoredEvent]:
     return [
         event
-        for stream in record.events.values()
+        for stream in record.streams.values()
         for event in stream
         if type(event.position) is int and event.position <= last
     ]
 
 
-def _opening(record: DebateRecord) -> int | None:
+def _opening(record: DebateHistory) -> int | None:
     """Where the debate opened."""
-    events = record.events.get(debate_stream(record.debate_id))
+    events = record.stored_events
     return events[0].position if events and events[0].type == "debate_opened" else None
 
 
-def _searched(record: DebateRecord, last: int) -> list[int]:
+def _searched(record: DebateHistory, last: int) -> list[int]:
     """The positions of the events that what is searched holds, where it was carried so far."""
-    events = record.events.get(debate_stream(record.debate_id), [])
-    gone = erased_in(event.body for event in events if event.type == "texts_erased")
+    events = record.stored_events
+    gone = record.erased_digests
     return [
         event.position
         for event in events
@@ -148,7 +149,7 @@ def _searched(record: DebateRecord, last: int) -> list[int]:
     ]
 
 
-def _last(record: DebateRecord) -> int:
+def _last(record: DebateHistory) -> int:
     return max((event.position for event in _up_to(record, 2**63)), default=0)
 
 

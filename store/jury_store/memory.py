@@ -8,10 +8,11 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, stream_debate, streams_of
 from jury_events.parts import Digest, Part, whole
 from jury_store.append_plan import Ledger, first_refusal
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ErasureNotRecorded, StoreClosed, StoreError
 from jury_store.event_store import Append, Appended, EventStore
-from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
+from jury_store.inventory import Head, Inventory, ListFault, erased_in
 from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.list_totals import added_up, one_line
 from jury_store.projection import Row, View
@@ -124,11 +125,13 @@ class MemoryEventStore(EventStore):
         with self._lock:
             return sorted({one for name in self._streams if (one := stream_debate(name)) > after})[:limit]
 
-    def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
+    def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
         with self._lock:
             names = {one: streams_of(one) for one in debate_ids}
             return [
-                DebateRecord(one, self.read_streams(names[one]), self.heads(names[one]), dict(self._parts.get(one, {})))
+                DebateHistory(
+                    one, self.read_streams(names[one]), self.heads(names[one]), dict(self._parts.get(one, {}))
+                )
                 for one in debate_ids
             ]
 
@@ -137,7 +140,7 @@ class MemoryEventStore(EventStore):
             count = len(self._log)
             return Inventory(count, count, count, None, (), epoch=self._epoch)
 
-    def list_faults(self, records: Sequence[DebateRecord] | None = None) -> list[ListFault]:  # noqa: ARG002
+    def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:  # noqa: ARG002
         """None: they are made of the events as they are read."""
         return []
 

@@ -16,6 +16,7 @@ from jury_events.parts import Digest, Part, whole
 from jury_store import list_checks, listing, part_rows, seal_rows, searching, survey
 from jury_store.append_writer import Extras, counted, write
 from jury_store.checkpoints import SEARCH
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
 from jury_store.driver_errors import disk_trouble
@@ -29,7 +30,7 @@ from jury_store.errors import (
     StoreFailed,
 )
 from jury_store.event_store import Append, Appended, EventStore
-from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
+from jury_store.inventory import Head, Inventory, ListFault, erased_in
 from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.schema import EPOCH, metadata
@@ -156,17 +157,17 @@ class SqlEventStore(EventStore):
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
         return self._surveyed(lambda connection: survey.debate_ids(connection, self._dialect, after, limit))
 
-    def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
-        return self._surveyed(lambda connection: survey.records(connection, self._dialect, debate_ids))
+    def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
+        return self._surveyed(lambda connection: survey.histories(connection, self._dialect, debate_ids))
 
     def inventory(self) -> Inventory:
         return self._surveyed(survey.inventory)
 
-    def list_faults(self, records: Sequence[DebateRecord] | None = None) -> list[ListFault]:
+    def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:
         def compared(connection: Connection) -> list[ListFault]:
-            if records is None:
+            if histories is None:
                 return list_checks.of_the_whole(connection, self._dialect)
-            return list_checks.of_debates(connection, self._dialect, records)
+            return list_checks.of_debates(connection, self._dialect, histories)
 
         return self._surveyed(compared)
 

@@ -178,9 +178,9 @@ async def test_the_clerk_recalls_both_streams_and_every_text_of_debates_that_exi
 
     assert ["d1"] == list(known)
     assert (["opened"], [exchange.event_id]) == tuple(
-        [event.event_id for event in stream] for stream in (known["d1"].events, known["d1"].exchanges)
+        [event.event_id for event in stream] for stream in (known["d1"].stored_events, known["d1"].stored_exchanges)
     )
-    assert b"hello" in [part.content for part in known["d1"].parts]
+    assert b"hello" in [part.content for part in known["d1"].parts.values()]
 
 
 async def test_what_was_sent_before_the_clerk_closes_is_stored() -> None:

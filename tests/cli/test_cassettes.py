@@ -161,7 +161,7 @@ def test_another_debate_of_that_id_is_refused(own):
     outcome = own("import", "leak.jsonl", "--store", "sqlite:///new.db")
 
     assert outcome.code == 5
-    assert "holds another debate under the id r1~leak: they differ from event 1" in outcome.err
+    assert "contains another debate under the id r1~leak: they differ from event 1" in outcome.err
 
 
 def test_only_what_the_key_and_the_checkpoint_vouch_for_goes_in(sealed):

@@ -80,7 +80,7 @@ def without_run(path: Path) -> bytes:
     def forge(body: dict) -> None:
         body["run_id"] = None
 
-    return write_cassette(rewritten(read_cassette(path).record, "opened", forge))
+    return write_cassette(rewritten(read_cassette(path).history, "opened", forge))
 
 
 def test_what_a_trusted_key_sealed_is_adopted(jury, origin):

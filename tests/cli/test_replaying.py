@@ -137,7 +137,7 @@ def test_an_accepted_change_that_is_taken_back_fails_until_that_is_accepted(
     failed, accepted = jury("regress", "."), jury("regress", ".", "--accept")
 
     assert 1 == failed.code
-    assert "the change that was accepted does not happen any more" in failed.out
+    assert "the accepted change does not occur any more" in failed.out
     assert 0 == accepted.code
     assert [] == list(corpus.glob("*.accepted.json"))
 
@@ -169,7 +169,7 @@ def test_an_accepted_file_that_cannot_be_read_stops_no_other_cassette(corpus: Pa
     failed = CommandLine(corpus)("regress", ".")
 
     assert 1 == failed.code
-    assert "tie-of-two.accepted.json does not read as accepted changes" in failed.out
+    assert "tie-of-two.accepted.json is not a file of accepted changes" in failed.out
     assert failed.out.endswith("3 cassettes: 2 same, 1 changed\n")
 
 
@@ -183,7 +183,7 @@ def test_a_cassette_whose_texts_were_erased_is_told_apart_from_a_broken_one(corp
     failed = jury("regress", ".")
 
     assert 5 == failed.code
-    assert "texts of it were erased, on record, and it cannot be told again; take it out of the corpus" in failed.out
+    assert "texts of it were erased, on record, and it cannot be replayed; remove it from the corpus" in failed.out
 
 
 def test_every_difference_can_be_had_as_data(corpus: Path, ties_pass: None) -> None:

@@ -174,7 +174,7 @@ def test_rows_are_not_written_over_something_else(copy):
     outcome = copy("rescore", "--all", "--set", "max_rounds=0", "--parquet", "jury.db")
 
     assert (2, "") == (outcome.code, outcome.out)
-    assert "jury: jury.db: holds something else, which is not replaced" in outcome.err
+    assert "jury: jury.db: contains other data and is not replaced" in outcome.err
     assert before == (copy.folder / "jury.db").read_bytes()
 
 

@@ -179,7 +179,7 @@ def test_a_report_replaces_no_other_file(jury, labelled, option):
     nowhere = jury.run(labelled, option, "no/report")
 
     assert (outcome.code, nowhere.code, outcome.out + nowhere.out) == (2, 2, "")
-    assert f"jury: {labelled}: holds something else, which is not replaced" in outcome.err
+    assert f"jury: {labelled}: contains other data and is not replaced" in outcome.err
     assert "no/report: there is no folder no; make it" in nowhere.err
     assert not (jury.folder / "jury.db").exists()
 

@@ -8,15 +8,10 @@ from jury_events.debate_events import DebateForked
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_judge.app.comparison import Position, compare_debates
-from jury_judge.app.debates import DebateHistory
 from jury_judge.app.run_comparison import DebateEnd, Flip, compare_runs
 from jury_judge.cli.views.comparison import debates_page, runs_page
 from jury_store.debate_rows import DebateRow
 from support.hand_built import FAIL, PASS, REVIEW, SEATS, HandBuilt
-
-
-def reading(built: HandBuilt) -> DebateHistory:
-    return DebateHistory(built.events, built.exchanges, built.texts)
 
 
 def whole() -> HandBuilt:
@@ -28,7 +23,7 @@ def lines(page) -> list[str]:
 
 
 def test_a_debate_beside_itself_differs_in_nothing() -> None:
-    compared = compare_debates(reading(whole()), reading(whole()))
+    compared = compare_debates(whole().history, whole().history)
 
     assert (True, (), compared.b) == (compared.same_case, compared.panel, compared.a)
     assert not any(row.differs for row in compared.rows)
@@ -36,7 +31,7 @@ def test_a_debate_beside_itself_differs_in_nothing() -> None:
 
 
 def test_every_seat_has_its_position_in_every_round() -> None:
-    compared = compare_debates(reading(whole()), reading(HandBuilt().phase_1()))
+    compared = compare_debates(whole().history, HandBuilt().phase_1().history)
 
     rows = {(row.juror_id, row.round): row.a for row in compared.rows}
     assert {
@@ -63,13 +58,13 @@ def test_every_seat_has_its_position_in_every_round() -> None:
     ],
 )
 def test_two_debates_are_shown_side_by_side(line: str) -> None:
-    page = debates_page(compare_debates(reading(whole()), reading(HandBuilt().phase_1())))
+    page = debates_page(compare_debates(whole().history, HandBuilt().phase_1().history))
 
     assert line.split() in [shown.split() for shown in lines(page)]
 
 
 def test_what_a_seat_did_is_told_in_words() -> None:
-    shown = "\n".join(lines(debates_page(compare_debates(reading(whole()), reading(whole())))))
+    shown = "\n".join(lines(debates_page(compare_debates(whole().history, whole().history))))
 
     assert "? needs_review 50 · stands in for a blocked answer" in shown
     assert "? needs_review 50 · abstained, earlier position stands" in shown
@@ -80,8 +75,8 @@ def test_cases_are_compared_by_their_texts() -> None:
     erased = HandBuilt().phase_1()
     del erased.texts[erased.opened.case.part]
 
-    assert compare_debates(reading(whole()), reading(other)).same_case is False
-    assert compare_debates(reading(whole()), reading(erased)).same_case is None
+    assert compare_debates(whole().history, other.history).same_case is False
+    assert compare_debates(whole().history, erased.history).same_case is None
 
 
 def test_panels_are_compared_field_by_field() -> None:
@@ -89,7 +84,7 @@ def test_panels_are_compared_field_by_field() -> None:
     panel = other.panel.changed(discussion=other.panel.discussion.changed(threshold=0.67))
     other.events[0] = other.opened.changed(panel=panel)
 
-    (difference,) = compare_debates(reading(whole()), reading(other)).panel
+    (difference,) = compare_debates(whole().history, other.history).panel
 
     assert ("discussion.threshold", 2.0, 0.67) == difference
 
@@ -100,7 +95,7 @@ def test_a_branch_is_named_and_costs_are_known_or_not() -> None:
     branch.called("simulated/juror", CallOutcome.ANSWERED, Usage(), 0.5)
     unknown = whole().called("openai/x", CallOutcome.ANSWERED, Usage(), None)
 
-    compared = compare_debates(reading(branch), reading(unknown))
+    compared = compare_debates(branch.history, unknown.history)
 
     assert ("d @ 4", None) == (compared.a.forked_from, compared.b.forked_from)
     assert ((1, 0.5), (1, None)) == ((compared.a.calls, compared.a.cost), (compared.b.calls, compared.b.cost))

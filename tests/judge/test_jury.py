@@ -18,12 +18,12 @@ from jury_actors.errors import Broken
 from jury_debate.panel_spec import PanelSpec, SeatSpec
 from jury_judge.app.jury import Jury
 from jury_judge.app.writers import lend_writer
-from jury_judge.errors import CaseFileError, DebateNotFound, JuryClosed, RunRefused, RunUnfinished, SettingError
+from jury_judge.errors import CaseFileError, JuryClosed, RunRefused, RunUnfinished, SettingError
 from jury_judge.present.result_models import CollaborativeJuryResult
 from jury_migrations.upgrading import upgrade
 from jury_providers.errors import KeyMissing
 from jury_replay.verify import verify
-from jury_store.errors import StoreLocked
+from jury_store.errors import DebateNotFound, StoreLocked
 from jury_store.opening import open_store
 from jury_store.sqlite_lock import SqliteLock
 from support.courts import Meter, broken_promises

@@ -5,19 +5,17 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from jury_events.codec import encode
 from jury_events.debate_events import RoundStarted
-from jury_events.envelope import StoredEvent
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_judge.app.comparison import positions
 from jury_judge.cli.views.debate import render_debate
 from jury_judge.cli.views.live_lines import LiveLines
 from jury_judge.present.answered_by import answered_in_stream, given
-from jury_judge.present.events_by_phase import events_by_phase
 from jury_judge.present.events_view import event_lines
 from jury_judge.present.position_changes import change_counts, position_changes
-from jury_judge.present.result_lines import collaborative_result, line_of_stream
+from jury_judge.present.result_lines import collaborative_result, line_of
+from jury_judge.views.events_by_phase import events_by_phase
 from support.hand_built import SEATS, HandBuilt
 from support.pages import Site, stored
 
@@ -41,14 +39,6 @@ def filtered(*rounds: tuple[Verdict, bool]) -> HandBuilt:
     return built
 
 
-def in_store(built: HandBuilt) -> list[StoredEvent]:
-    made = [encode(event, recorded_at=0) for event in built.events]
-    return [
-        StoredEvent(n, "debate/d", n, one.event_id, one.type, one.schema, 0, one.body, b"")
-        for n, one in enumerate(made, 1)
-    ]
-
-
 @pytest.mark.parametrize(
     ("rounds", "found"),
     [
@@ -66,7 +56,7 @@ def test_a_change_is_the_jurors_own_where_its_own_positions_differ(rounds, found
     expected = {Step(number, SEATS[0]): change for number, change in found.items()}
 
     assert expected == position_changes(answers(built.events))
-    assert expected == position_changes(answered_in_stream(in_store(built)))
+    assert expected == position_changes(answered_in_stream(built.history.stored_events))
 
 
 def test_a_juror_that_was_blocked_from_the_beginning_changes_nothing_when_it_speaks():
@@ -97,7 +87,7 @@ def test_the_record_keeps_what_the_rules_wrote_and_results_say_whose_change_it_i
 def test_a_line_of_results_counts_changes_and_names_the_kinds_of_votes():
     built = HandBuilt().phase_1().round_1().judged()
 
-    line = line_of_stream(in_store(built))
+    line = line_of(built.history)
 
     assert {"own": 1, "synthetic": 0} == line["position_changes"]
     assert {"juror-gpt": "own", "juror-claude": "own", "juror-gemini": "synthetic"} == line["vote_kinds"]
@@ -108,14 +98,14 @@ def test_show_watch_and_the_list_of_events_say_whose_change_it_is():
     out, lines = StringIO(), LiveLines()
     render_debate(built.events, [], built.texts, Console(file=out, width=200))
     watched = "\n".join(line for event in built.events for line in lines.tell(event))
-    listed = "\n".join(line.said for line in event_lines(in_store(built)))
+    listed = "\n".join(line.said for line in event_lines(built.history.stored_events))
 
     for told in (out.getvalue(), watched, listed):
         assert (2, 1) == (told.count(FILTER), told.count(OWN)), told
 
 
 def test_a_list_of_events_that_begins_late_still_knows_what_was_held_before():
-    (line,) = event_lines(in_store(filtered(*BLOCKED_BACK_AND_CONVINCED)), after=5, limit=1)
+    (line,) = event_lines(filtered(*BLOCKED_BACK_AND_CONVINCED).history.stored_events, after=5, limit=1)
 
     assert f"safe_pass 50/100, {FILTER}" == line.said
 

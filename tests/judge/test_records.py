@@ -8,9 +8,10 @@ import pytest
 from jury_events.conditions import parse_condition
 from jury_events.errors import BadCondition
 from jury_judge.app.records import Records
-from jury_judge.errors import DebateNotFound, SettingError
+from jury_judge.errors import SettingError
 from jury_migrations.upgrading import upgrade
-from jury_replay.rescoring.rows import Row
+from jury_replay.rescoring.rows import RescoreRow
+from jury_store.errors import DebateNotFound
 from jury_store.event_store import Append
 from jury_store.opening import open_store
 from support.debates import DebateScript
@@ -56,7 +57,7 @@ async def test_what_is_rescored_is_chosen_by_conditions(url: str) -> None:
     async with Records(url) as records:
         rows = await records.rescore(where="tags=refund", settings={"threshold": 1.0}, mode="recount")
 
-    of_debate = {row.debate_id: row for row in rows if isinstance(row, Row)}
+    of_debate = {row.debate_id: row for row in rows if isinstance(row, RescoreRow)}
     assert ["d0", "d1"] == list(of_debate)
     assert (("refund",), {"level": 3}, None, 0) == (
         of_debate["d0"].tags,

@@ -148,9 +148,9 @@ def test_a_report_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
 
     assert {} == kinds(path.read_bytes())
     assert {"report.xml", "cases.jsonl"} == {one.name for one in tmp_path.iterdir()}
-    with pytest.raises(ReportRefused, match="holds something else"):
+    with pytest.raises(ReportRefused, match="contains other data"):
         check_report_path(tmp_path / "cases.jsonl", junit.BEGINS)
-    with pytest.raises(ReportRefused, match="holds something else"):
+    with pytest.raises(ReportRefused, match="contains other data"):
         check_report_path(path, markdown.BEGINS)
     with pytest.raises(ReportRefused, match="no folder"):
         check_report_path(tmp_path / "none" / "report.xml", junit.BEGINS)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from jury_events.codec import DebateEvent, decode
+from jury_events.codec import DebateEvent
 from jury_events.debate_events import (
     ConsensusChecked,
     DebateCancelled,
@@ -18,9 +18,6 @@ from jury_events.debate_events import (
     RoundStarted,
     StatementMade,
 )
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import debate_stream
-from jury_events.parts import encode_digest
 from jury_judge.present.live.encodings import Fold
 from jury_judge.present.live.frames import Frames
 from jury_judge.present.live.schema import NAMES, schema_text
@@ -70,10 +67,8 @@ def held() -> list[tuple[list[DebateEvent], dict[str, bytes]]]:
     """Every debate of the corpus, its events and texts."""
     found = []
     for path in CORPUS:
-        record = read_cassette(path).record
-        events = [decode(stored) for stored in record.events[debate_stream(record.debate_id)]]
-        texts = {encode_digest(digest): part.content for digest, part in record.parts.items()}
-        found.append(([event for event in events if not isinstance(event, ExchangeRecorded)], texts))
+        history = read_cassette(path).history
+        found.append((list(history.events), dict(history.texts)))
     return found
 
 

@@ -21,7 +21,7 @@ from jury_providers.provider import ModelMessage, ModelPicture, ModelReply
 from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_providers.simulated.provider import SimulatedProvider
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
-from jury_replay.replay import Status, replay_history
+from jury_replay.replay import ReplayStatus, replay_history
 from support.canned_server import Canned, canned_server
 from support.courts import KeptStore, a_resolved
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
@@ -296,4 +296,4 @@ async def test_a_picture_that_a_provider_refuses_leads_to_the_fallback_and_nothi
     assert [("local/m", CallOutcome.BAD_REQUEST, 1), ("simulated/juror", CallOutcome.ANSWERED, 1)] == [
         (call.model, call.outcome, len(call.request[1].images)) for call in calls if isinstance(call, ExchangeRecorded)
     ]
-    assert Status.EQUAL is replay_history(store.records(["d0"])[0]).status
+    assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status

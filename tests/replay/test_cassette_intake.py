@@ -7,7 +7,7 @@ import pytest
 
 from jury_migrations.upgrading import upgrade
 from jury_replay.cassettes.cassette import Cassette
-from jury_replay.cassettes.importing import Taken, import_cassette
+from jury_replay.cassettes.importing import ImportResult, import_cassette
 from jury_replay.cassettes.provenance import Provenance, seal_fault, trust_fault
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.writing import write_cassette
@@ -68,7 +68,7 @@ def test_what_goes_in_comes_out_with_the_seal_of_its_origin(origin: EventStore, 
     taken = import_cassette(other, read(content))
     seal(other)
 
-    assert taken == Taken("d", events=7, parts=7, erased=0, withheld=0)
+    assert taken == ImportResult("d", events=7, parts=7, erased=0, withheld=0)
     assert out_of(other) == content
     assert verify(other).ok
 
@@ -103,7 +103,7 @@ def test_importing_again_changes_nothing(origin: EventStore, other: EventStore, 
 
     again = import_cassette(other, read(out_of(origin)))
 
-    assert again == Taken("d", 0, 0, 0, 0)
+    assert again == ImportResult("d", 0, 0, 0, 0)
     assert other.last_position() == before
 
 
@@ -119,9 +119,9 @@ def test_the_rest_of_a_debate_is_added(origin: EventStore, read: Read) -> None:
     script, store = DebateScript("d"), MemoryEventStore()
     opened, evaluated, exchange = script.opened(), script.evaluated(), script.exchange()
     store.append([Append(script.stream, (opened,), 0, 1)])
-    early = write_cassette(store.records(["d"])[0])
+    early = write_cassette(store.histories(["d"])[0])
     store.append([Append(script.calls, (exchange,)), Append(script.stream, (evaluated,), 1, 1)])
-    late = write_cassette(store.records(["d"])[0])
+    late = write_cassette(store.histories(["d"])[0])
     copy = MemoryEventStore()
 
     first, rest, back = (import_cassette(copy, read(content)) for content in (early, late, early))
@@ -159,7 +159,7 @@ def test_a_text_that_was_erased_here_is_not_brought_back(read: Read) -> None:
 
     taken = import_cassette(copy, read(out_of(store)))
 
-    assert taken == Taken("d", 0, 0, 0, withheld=1)
+    assert taken == ImportResult("d", 0, 0, 0, withheld=1)
     assert b"because" not in [part.content for part in copy.parts("d").values()]
 
 
@@ -169,12 +169,12 @@ def test_what_the_origin_erased_goes_here_too_when_asked_for(read: Read) -> None
     import_cassette(copy, read(out_of(store)))
     erase_text(store, "d", b"because")
 
-    with pytest.raises(ErasureUnasked, match="the erasure of 1 texts that this store holds"):
+    with pytest.raises(ErasureUnasked, match="the erasure of 1 texts of this store"):
         import_cassette(copy, read(out_of(store)))
     kept = len(copy.parts("d"))
     taken = import_cassette(copy, read(out_of(store)), erase=True)
 
-    assert (kept, taken) == (7, Taken("d", 1, 0, erased=1, withheld=0))
+    assert (kept, taken) == (7, ImportResult("d", 1, 0, erased=1, withheld=0))
     assert copy.parts("d") == store.parts("d")
     assert verify(copy).ok
 
@@ -194,11 +194,11 @@ def test_a_seal_shows_by_whom_and_over_what(origin: EventStore, read: Read) -> N
     stranger = SealKey("example.com/jury", bytes(31) + b"\1").public
 
     assert cassette.seal is not None
-    assert trust_fault(cassette.record, cassette.seal, [KEY.public], read_checkpoint(kept)) is None
-    assert "none of the keys" in str(trust_fault(cassette.record, cassette.seal, [stranger], None))
-    assert "carries no seal" in str(trust_fault(cassette.record, None, [KEY.public], None))
+    assert trust_fault(cassette.history, cassette.seal, [KEY.public], read_checkpoint(kept)) is None
+    assert "none of the keys" in str(trust_fault(cassette.history, cassette.seal, [stranger], None))
+    assert "carries no seal" in str(trust_fault(cassette.history, None, [KEY.public], None))
     assert "of one size" in str(
-        trust_fault(cassette.record, cassette.seal, [], read_checkpoint(origin.seals()[0].note))
+        trust_fault(cassette.history, cassette.seal, [], read_checkpoint(origin.seals()[0].note))
     )
 
 
@@ -208,7 +208,7 @@ def test_events_after_the_seal_are_not_trusted(origin: EventStore, read: Read) -
     cassette = read(out_of(origin))
 
     assert cassette.seal is not None
-    assert "covers 5 of 6 events of debate/d" in str(trust_fault(cassette.record, cassette.seal, [KEY.public], None))
+    assert "covers 5 of 6 events of debate/d" in str(trust_fault(cassette.history, cassette.seal, [KEY.public], None))
 
 
 def test_a_proof_of_something_else_is_refused(origin: EventStore, read: Read) -> None:
@@ -219,16 +219,16 @@ def test_a_proof_of_something_else_is_refused(origin: EventStore, read: Read) ->
 
     def fault(**fields: object) -> str:
         changed = {**mine.seal.streams, "debate/d": place.changed(**fields)}
-        return str(seal_fault(mine.record, mine.seal.changed(streams=changed)))
+        return str(seal_fault(mine.history, mine.seal.changed(streams=changed)))
 
-    assert seal_fault(mine.record, mine.seal) is None
+    assert seal_fault(mine.history, mine.seal) is None
     assert "does not show" in fault(leaf=place.leaf + 1)
     assert "does not show" in fault(version=place.version - 1)
     assert "does not show" in fault(proof=place.proof[:-1])
     assert "does not show" in fault(proof=(*place.proof[:-1], "A" * 43))
     assert "which has 5" in fault(version=6)
-    assert "not about the streams" in str(seal_fault(mine.record, others.seal))
-    assert "no checkpoint" in str(seal_fault(mine.record, mine.seal.changed(note="hello")))
+    assert "not about the streams" in str(seal_fault(mine.history, others.seal))
+    assert "no checkpoint" in str(seal_fault(mine.history, mine.seal.changed(note="hello")))
 
 
 def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -> None:
@@ -296,7 +296,7 @@ def test_a_log_of_many_blocks_is_proven(read: Read) -> None:
     seal(store)
     provenance = Provenance(store)
 
-    for record in store.records([f"d{number}" for number in range(0, 150, 7)]):
+    for record in store.histories([f"d{number}" for number in range(0, 150, 7)]):
         found = provenance.seal_of(record)
         assert found is not None
         assert seal_fault(record, found) is None

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from jury_replay.cassettes.library import cassettes_in
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.writing import write_cassette
-from jury_replay.errors import CassetteError, DebateNotFound, RecordDamaged
+from jury_replay.errors import CassetteError, RecordDamaged
+from jury_store.errors import DebateNotFound
 from jury_store.memory import MemoryEventStore
 from support.cassettes import SEAL_SPOILINGS, SPOILINGS, Spoiling, a_cassette, exported, record_debate
 
@@ -24,16 +26,16 @@ def store() -> MemoryEventStore:
 
 
 def test_what_is_read_is_what_was_stored(store: MemoryEventStore, tmp_path: Path) -> None:
-    (kept,) = store.records(["d"])
+    (kept,) = store.histories(["d"])
     path = tmp_path / "d.cassette.jsonl"
     path.write_bytes(exported(store))
 
     cassette = read_cassette(path)
 
-    assert cassette.record.parts == kept.parts
+    assert cassette.history.parts == kept.parts
     assert {
-        name: [event._replace(position=0) for event in events] for name, events in cassette.record.events.items()
-    } == {name: [event._replace(position=0) for event in events] for name, events in kept.events.items()}
+        name: [event._replace(position=0) for event in events] for name, events in cassette.history.streams.items()
+    } == {name: [event._replace(position=0) for event in events] for name, events in kept.streams.items()}
     assert cassette.seal is None
 
 
@@ -41,7 +43,7 @@ def test_what_is_read_is_written_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "d.cassette.jsonl"
     path.write_bytes(a_cassette())
 
-    assert write_cassette(read_cassette(path).record) == a_cassette()
+    assert write_cassette(read_cassette(path).history) == a_cassette()
 
 
 def test_bytes_do_not_depend_on_what_else_the_store_holds(store: MemoryEventStore) -> None:
@@ -100,16 +102,16 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 def test_a_debate_that_was_never_opened_has_no_cassette() -> None:
     with pytest.raises(DebateNotFound, match="there is no debate 'd'"):
-        write_cassette(MemoryEventStore().records(["d"])[0])
+        write_cassette(MemoryEventStore().histories(["d"])[0])
 
 
 def test_a_damaged_record_has_no_cassette(store: MemoryEventStore) -> None:
-    (kept,) = store.records(["d"])
+    (kept,) = store.histories(["d"])
     digest = min(kept.parts)
     parts = {**kept.parts, digest: kept.parts[digest]._replace(content=b"changed")}
 
     with pytest.raises(RecordDamaged, match="does not verify, so it is not exported"):
-        write_cassette(kept._replace(parts=parts))
+        write_cassette(replace(kept, parts=parts))
 
 
 def test_a_pipe_in_a_folder_of_cassettes_is_not_waited_for(tmp_path: Path) -> None:

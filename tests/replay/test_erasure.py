@@ -10,16 +10,16 @@ from jury_events.debate_events import DebateFailed, TextsErased
 from jury_events.parts import PartRef, encode_digest
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
-from jury_replay.erasure import Erased, Order, debates_over, erase, plan_erasure
-from jury_replay.errors import DebateNotFound, ErasureRefused
+from jury_replay.erasure import Erased, ErasureOrder, debates_over, erase, plan_erasure
+from jury_replay.errors import ErasureRefused
 from jury_replay.verify import verify
-from jury_store.errors import MayNotErase
+from jury_store.errors import DebateNotFound, MayNotErase
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from support.cassettes import EXCHANGE, exported, record_debate
 from support.debates import DebateScript
 
-ORDER = Order("dpo@example.com", "request 17")
+ORDER = ErasureOrder("dpo@example.com", "request 17")
 SECOND = EXCHANGE[:-1] + "2"
 
 
@@ -40,7 +40,7 @@ def last_events(store: EventStore, count: int, name: str = "d") -> list[object]:
 
 
 def test_all_texts_of_a_debate_go_and_the_event_says_which(store: MemoryEventStore) -> None:
-    before, others = store.records(["d"])[0], texts_of(store, "other")
+    before, others = store.histories(["d"])[0], texts_of(store, "other")
 
     erased = erase(store, "d", ORDER, now=5)
 
@@ -50,8 +50,8 @@ def test_all_texts_of_a_debate_go_and_the_event_says_which(store: MemoryEventSto
     assert isinstance(event, TextsErased)
     assert (event.by, event.reason, event.scope, event.nth) == ("dpo@example.com", "request 17", "debate", 1)
     assert {ref.digest for ref in event.parts} == before.parts.keys()
-    assert store.read_stream("debate/d")[:-1] == before.events["debate/d"]
-    assert store.read_stream("calls/d") == before.events["calls/d"]
+    assert store.read_stream("debate/d")[:-1] == before.streams["debate/d"]
+    assert store.read_stream("calls/d") == before.streams["calls/d"]
 
 
 def test_the_log_still_verifies_and_tells_what_was_erased(store: MemoryEventStore) -> None:
@@ -75,12 +75,12 @@ def test_a_second_call_finishes_what_was_only_recorded(store: MemoryEventStore) 
     event = TextsErased(by="dpo", reason="asked", scope="debate", nth=1, parts=refs)
     version = len(store.read_stream(script.stream))
     store.append([Append(script.stream, (encode(event, recorded_at=4),), version, store.next_epoch())])
-    left, recorded = len(store.records(["d"])[0].parts), store.last_position()
+    left, recorded = len(store.histories(["d"])[0].parts), store.last_position()
 
     again = erase(store, "d", ORDER, now=6)
 
     assert left == 7
-    assert store.records(["d"])[0].parts == {}
+    assert store.histories(["d"])[0].parts == {}
     assert again == Erased("d", texts=7, events=0, shared=0, ended=False)
     assert store.last_position() == recorded
 
@@ -202,7 +202,9 @@ def test_a_case_is_found_in_all_runs() -> None:
         ("d", ORDER._replace(reason="x" * 301), "at most 300 characters"),
     ],
 )
-def test_what_cannot_be_erased_changes_nothing(store: MemoryEventStore, name: str, order: Order, says: str) -> None:
+def test_what_cannot_be_erased_changes_nothing(
+    store: MemoryEventStore, name: str, order: ErasureOrder, says: str
+) -> None:
     before = store.last_position()
 
     with pytest.raises((DebateNotFound, ErasureRefused), match=says):
@@ -212,7 +214,7 @@ def test_what_cannot_be_erased_changes_nothing(store: MemoryEventStore, name: st
 
 
 def test_a_plan_tells_what_would_go(store: MemoryEventStore) -> None:
-    plan = plan_erasure(store.records(["d"])[0], EXCHANGE)
+    plan = plan_erasure(store.histories(["d"])[0], EXCHANGE)
 
     assert (len(plan.parts), plan.shared, plan.ends) == (3, 1, False)
 

@@ -1,6 +1,7 @@
 """A branch keeps what was said before it, asks nobody twice, and goes on as any debate does."""
 
 import json
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -22,8 +23,8 @@ from jury_events.parts import PartRef
 from jury_providers.simulated.script import Script
 from jury_replay.errors import ForkRefused, OriginAltered
 from jury_replay.fork import Branch, branch_id
-from jury_replay.origin import Origin
-from jury_replay.replay import Status, replay_history
+from jury_replay.origin import ForkOrigin
+from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
 from jury_store.event_store import Append, EventStore
 from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, hold, origin_in, stored
@@ -52,13 +53,13 @@ PRESETS = ("parallel-rounds", "adk-sequential")
 ENDS = ("final/judgment", "completed")
 
 
-async def a_debate(store: EventStore, **spec: object) -> Origin:
+async def a_debate(store: EventStore, **spec: object) -> ForkOrigin:
     """d0, tools and all kinds of trouble in it."""
     await Run(store, case=a_case_with_records, **spec).hold(script=TROUBLED)
     return origin_in(store)
 
 
-def under(origin: Origin, **changes: dict[str, object]) -> ResolvedPanel:
+def under(origin: ForkOrigin, **changes: dict[str, object]) -> ResolvedPanel:
     """The origin's panel with some of its rules changed."""
     written = spec_of(origin.panel()).model_dump(exclude_unset=True)
     for table, fields in changes.items():
@@ -66,7 +67,7 @@ def under(origin: Origin, **changes: dict[str, object]) -> ResolvedPanel:
     return resolve(PanelSpec.model_validate(written))
 
 
-def of_seat(origin: Origin, juror_id: str, model: str) -> ResolvedPanel:
+def of_seat(origin: ForkOrigin, juror_id: str, model: str) -> ResolvedPanel:
     spec = spec_of(origin.panel())
     seats = tuple(s.model_copy(update={"model": model}) if s.juror_id == juror_id else s for s in spec.seats)
     return resolve(spec.model_copy(update={"seats": seats}))
@@ -103,7 +104,7 @@ async def test_a_branch_at_any_event_under_the_same_settings_takes_the_same_cour
         assert sorted(set(asked) - set(reused)) == sorted(meter.served_of(f"b{at}")), where
         assert set(meter.served.values()) <= {1}, where
         assert not asked_again(store, f"b{at}"), where
-        assert replay_history(store.records([f"b{at}"])[0]).status is Status.EQUAL, where
+        assert replay_history(store.histories([f"b{at}"])[0]).status is ReplayStatus.EQUAL, where
     assert verify(store).ok
 
 
@@ -314,14 +315,14 @@ async def test_nothing_is_branched_off_the_end(store: KeptStore, at: str) -> Non
     origin = await a_debate(store)
     last = events_of(store, "d0").index("final/judgment")
 
-    with pytest.raises(ForkRefused, match=rf"nothing would be left to do after .* branch at {last} or earlier"):
+    with pytest.raises(ForkRefused, match=rf"nothing is left to do after .* branch at {last} or earlier"):
         origin.point(at)
 
 
 @pytest.mark.parametrize(
     ("at", "said"),
     [
-        ("round-9/started", "`jury show d0 --events` shows"),
+        ("round-9/started", "`jury show d0 --events` lists"),
         ("0", "has the events 1 to"),
         ("99", "has the events 1 to"),
         ("-1", "has no event '-1'"),
@@ -339,7 +340,7 @@ async def test_a_place_that_there_is_not_is_named(store: KeptStore, at: str, sai
 async def test_bookkeeping_counts_as_the_event_before_it_and_is_left_out(store: KeptStore) -> None:
     await Run(store, case=a_case_with_records).hold(script=TROUBLED)
     cut = KeptStore()
-    for stream, events in store.records(["d0"])[0].events.items():
+    for stream, events in store.histories(["d0"])[0].streams.items():
         kept = events[:4] if stream.startswith("debate/") else events
         append(cut, stream, [decode(event) for event in kept], store)
     append(cut, "debate/d0", [CoordinatorResumed(epoch=9, cause="coordinator", nth=1, asked_again=())], store)
@@ -389,7 +390,7 @@ async def test_without_the_case_or_the_secret_nothing_is_branched(store: KeptSto
     origin = await a_debate(store)
     erase(store, getattr(origin.opened, field))
 
-    with pytest.raises(ForkRefused, match=rf"{what} was erased; it cannot be branched any more"):
+    with pytest.raises(ForkRefused, match=rf"{what} was erased; the debate can no longer be branched"):
         a_branch(origin_in(store), "opened", origin.panel())
 
 
@@ -402,11 +403,11 @@ def erase(store: EventStore, ref: PartRef) -> None:
 
 async def test_nothing_is_branched_off_an_altered_record(store: KeptStore) -> None:
     await a_debate(store)
-    record = store.records(["d0"])[0]
+    record = store.histories(["d0"])[0]
     digest, part = next(iter(record.parts.items()))
 
-    with pytest.raises(OriginAltered, match="is not the one that was recorded; nothing is branched"):
-        Origin(record._replace(parts={**record.parts, digest: part._replace(content=b"altered")}))
+    with pytest.raises(OriginAltered, match="is not the one that was recorded; an altered record is not branched"):
+        ForkOrigin(replace(record, parts={**record.parts, digest: part._replace(content=b"altered")}))
 
 
 async def test_a_branch_gets_the_same_id_for_the_same_place_and_settings(store: KeptStore) -> None:
@@ -437,8 +438,8 @@ async def test_a_charge_of_a_seat_stays_with_the_branch(store: KeptStore) -> Non
 async def test_the_promise_of_calls_holds_in_the_origin_still(store: KeptStore) -> None:
     meter = Meter()
     await Run(store, case=a_case_with_records).hold(script=TROUBLED, meter=meter)
-    before = store.records(["d0"])
+    before = store.histories(["d0"])
     await hold(store, stored(store, a_branch(origin_in(store), "initial/check")), script=TROUBLED)
 
-    assert before == store.records(["d0"])
+    assert before == store.histories(["d0"])
     assert not broken_promises(store, "d0", meter.served_of("d0"))

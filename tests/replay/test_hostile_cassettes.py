@@ -19,9 +19,9 @@ from jury_replay.cassettes.reading import read_cassette
 from jury_replay.integrity import check_debate
 from jury_replay.quarantine import quarantine
 from jury_replay.verify import verify
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
-from jury_store.inventory import DebateRecord
 from jury_store.opening import open_store
 from support.later_commands import what_breaks
 from support.mutants import Mutant, mutants
@@ -95,11 +95,11 @@ def test_a_store_that_holds_such_debates_from_before_goes_on_without_them(number
     assert seen >= number // 2
 
 
-def put(store: EventStore, record: DebateRecord) -> bool:
+def put(store: EventStore, record: DebateHistory) -> bool:
     """Whether a store takes the rows; nobody looks at what is in them."""
     requests = []
     parts: tuple[Part, ...] = tuple(record.parts.values())
-    for stream, events in record.events.items():
+    for stream, events in record.streams.items():
         new = tuple(
             NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body, parts if one is events[0] else ())
             for one in events

@@ -13,12 +13,13 @@ from jury_migrations.upgrading import upgrade
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.erasure import debates_over
-from jury_replay.errors import DebateNotFound, QuarantineRefused, RecordDamaged
+from jury_replay.errors import QuarantineRefused, RecordDamaged
 from jury_replay.import_checks import seal_digest
 from jury_replay.imports import adoption_fault
 from jury_replay.quarantine import quarantine, release
 from jury_replay.selection import ALL_STORED, EVERYTHING
 from jury_replay.verify import verify
+from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -71,8 +72,8 @@ STRANGER = SealKey("example.com/jury", bytes(31) + b"\1").public
 def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) -> None:
     store = imported(out_of(sealed_store()), vouched_by="example.com/jury")
 
-    (record,) = store.records(["d"])
-    (told,) = local_facts(record.local).imports
+    (record,) = store.histories(["d"])
+    (told,) = local_facts(record.stored_local).imports
     origin = store.origin("d")
 
     assert origin is not None
@@ -84,7 +85,7 @@ def test_an_import_is_in_the_log_with_what_came_and_its_seal(imported: Imports) 
         vouched_by="example.com/jury",
         nth=1,
     )
-    assert record.local[0].recorded_at == 7
+    assert record.stored_local[0].recorded_at == 7
     assert verify(store).ok
 
 
@@ -126,7 +127,7 @@ def test_each_import_that_brings_something_is_told(imported: Imports) -> None:
     late = exported(origin)
 
     store = imported(early, early, late)
-    first, second = local_facts(store.records(["d"])[0].local).imports
+    first, second = local_facts(store.histories(["d"])[0].stored_local).imports
 
     assert (first.debate, second.debate, second.seal) == (
         VersionRange(after=0, until=5),
@@ -177,14 +178,14 @@ def test_whoever_trusts_the_key_of_a_seal_over_all_of_it_may_adopt_a_debate(impo
     store = imported(out_of(sealed_store()))
 
     def fault(*keys: SealKey) -> str | None:
-        (record,) = store.records(["d"])
+        (record,) = store.histories(["d"])
         return adoption_fault(record, store.origin("d"), [key.public for key in keys])
 
     assert fault(KEY) is None
     seal(store)
     erase_text(store, "d", b"because")  # an event of our own, after what was imported
     assert fault(KEY) is None
-    (record,) = store.records(["d"])
+    (record,) = store.histories(["d"])
     assert "none of the keys" in str(adoption_fault(record, store.origin("d"), [STRANGER]))
     assert adoption_fault(record, None, [KEY.public]) == "it came without a seal"
 
@@ -195,7 +196,7 @@ def test_what_came_after_the_seal_keeps_a_debate_from_being_adopted(imported: Im
 
     store = imported(out_of(origin))
 
-    (record,) = store.records(["d"])
+    (record,) = store.histories(["d"])
     said = adoption_fault(record, store.origin("d"), [KEY.public])
     assert said == "its seal covers 5 of the 6 events of debate/d that were imported"
 
@@ -260,5 +261,5 @@ def test_what_came_under_a_seal_that_is_gone_does_not_leave_at_all(tmp_path: Pat
 
     with pytest.raises(RecordDamaged, match="the seal that it was imported with is gone; see jury verify d"):
         out_of(store)
-    (state,) = integrity_states(store, store.records(["d"]))
+    (state,) = integrity_states(store, store.histories(["d"]))
     assert not state.intact

@@ -26,7 +26,7 @@ from jury_replay.regression import regress
 from jury_replay.replay import replay_history
 assert Path(jury_debate.__file__).is_relative_to(sys.argv[1]), jury_debate.__file__
 for path in cassettes_in([Path(path) for path in sys.argv[2:]]):
-    found, replayed = regress(path), replay_history(read_cassette(path).record)
+    found, replayed = regress(path), replay_history(read_cassette(path).history)
     print(json.dumps({
         "name": found.name, "regress": found.status, "replay": replayed.status,
         "verdicts": [found.recorded and found.recorded.verdict, found.now and found.now.verdict],
@@ -80,7 +80,7 @@ MUTATIONS = {
         "shift = (round_number - 1) % len(base)",
         "shift = round_number % len(base)",
         "rotating-speakers",
-        ("round-1/started: rounds start otherwise (speaker order)", "speaker_order.0", "- gpt", "+ claude"),
+        ("round-1/started: the round starts differently (speaker order)", "speaker_order.0", "- gpt", "+ claude"),
     ),
     "the parser's leniency": Mutation(
         f"{RULES}/answer_parser.py",
@@ -121,7 +121,7 @@ MUTATIONS = {
         "if self._repairs >= self._assignment.answers.repairs:",
         "if self._repairs > self._assignment.answers.repairs:",
         "repairs-and-fallbacks",
-        ("initial/claude would be asked once more",),
+        ("initial/claude makes another call",),
     ),
     "what a tool answers": Mutation(
         "artifact_tools.py",

@@ -25,11 +25,10 @@ from jury_events.verdict import Verdict
 from jury_replay.cassettes.importing import import_cassette
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.difference import request_changes
-from jury_replay.erasure import Order, erase
+from jury_replay.erasure import ErasureOrder, erase
 from jury_replay.fork import branch_id
-from jury_replay.regression import Status as Regression
-from jury_replay.regression import regress_history
-from jury_replay.replay import Status, replay_history
+from jury_replay.regression import RegressionStatus, regress_history
+from jury_replay.replay import ReplayStatus, replay_history
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
@@ -145,16 +144,16 @@ async def test_where_nobody_sees_pictures_none_is_kept(store: KeptStore) -> None
 
     assert ((), 0) == (log.opened.images, log.count(PNG))
     assert [("image/png", 2)] == [(loss.what, loss.count) for loss in log.opened.losses]
-    assert Status.EQUAL is replay_history(store.records(["d0"])[0]).status
+    assert ReplayStatus.EQUAL is replay_history(store.histories(["d0"])[0]).status
 
 
 async def test_it_verifies_and_is_told_again_equal(store: KeptStore) -> None:
     await held(store)
-    (record,) = store.records(["d0"])
+    (record,) = store.histories(["d0"])
 
     assert verify(store).ok
-    assert (Status.EQUAL, ()) == (replay_history(record).status, replay_history(record).differences)
-    assert Regression.SAME is regress_history(record).status
+    assert (ReplayStatus.EQUAL, ()) == (replay_history(record).status, replay_history(record).differences)
+    assert RegressionStatus.SAME is regress_history(record).status
 
 
 async def test_a_cassette_carries_the_pictures_to_another_store(store: KeptStore, tmp_path: Path) -> None:
@@ -166,25 +165,25 @@ async def test_a_cassette_carries_the_pictures_to_another_store(store: KeptStore
 
     assert path.read_bytes() == exported(other, "d0")
     assert 1 == Log(other).count(PNG)
-    assert Status.EQUAL is replay_history(other.records(["d0"])[0]).status
+    assert ReplayStatus.EQUAL is replay_history(other.histories(["d0"])[0]).status
 
 
 @pytest.mark.parametrize("scope", ["debate", "case"])
 async def test_pictures_are_erased_with_their_debate(store: KeptStore, scope: str) -> None:
     await held(store)
 
-    erase(store, "d0", Order("dpo", "request 17", scope), now=1)
+    erase(store, "d0", ErasureOrder("dpo", "request 17", scope), now=1)
 
     assert {} == store.parts("d0")
     assert verify(store).ok
-    assert Status.ERASED is replay_history(store.records(["d0"])[0]).status
+    assert ReplayStatus.ERASED is replay_history(store.histories(["d0"])[0]).status
 
 
 async def test_pictures_of_an_erased_exchange_stay_as_the_case_needs_them(store: KeptStore) -> None:
     await held(store)
     (first, *_) = Log(store).exchanges(SIGHTED)
 
-    erase(store, "d0", Order("dpo", "request 17", first.event_id), now=1)
+    erase(store, "d0", ErasureOrder("dpo", "request 17", first.event_id), now=1)
 
     assert (1, 1) == (Log(store).count(PNG), Log(store).count(OTHER_PNG))
 
@@ -198,7 +197,7 @@ async def test_a_branch_opens_with_the_pictures_and_all_that_is_known_of_the_cas
     assert KNOWN == {name: getattr(log.opened, name) for name in KNOWN}
     assert (1, 1) == (log.count(PNG), log.count(OTHER_PNG))
     assert [("image/png", PNG), ("image/png", OTHER_PNG)] == log.shown(log.exchanges(None)[0])[1]
-    assert Status.EQUAL is replay_history(store.records([branch.debate_id])[0]).status
+    assert ReplayStatus.EQUAL is replay_history(store.histories([branch.debate_id])[0]).status
 
 
 async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_says_so(store: KeptStore) -> None:
@@ -211,7 +210,7 @@ async def test_a_branch_has_no_pictures_where_its_origin_kept_none_and_says_so(s
 
     assert () == opened.images
     assert [("image/png", 2)] == [(loss.what, loss.count) for loss in opened.losses]
-    assert Status.EQUAL is replay_history(store.records([branch.debate_id])[0]).status
+    assert ReplayStatus.EQUAL is replay_history(store.histories([branch.debate_id])[0]).status
 
 
 def with_images(resolved: ResolvedPanel, *, images: bool) -> ResolvedPanel:

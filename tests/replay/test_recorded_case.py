@@ -11,7 +11,7 @@ from jury_events.case import Case, Image
 from jury_events.parts import PartPen
 from jury_events.verdict import Verdict
 from jury_replay.recorded_case import recorded_case
-from jury_replay.replay import Status, replay
+from jury_replay.replay import ReplayStatus, replay
 from jury_replay.selection import EVERYTHING
 from jury_store.memory import MemoryEventStore
 from support.courtroom import a_case, a_panel
@@ -52,4 +52,4 @@ def test_a_debate_of_whose_case_something_is_known_replays_equal() -> None:
 
     (replayed,) = replay(store, EVERYTHING)
 
-    assert (Status.EQUAL, ()) == (replayed.status, replayed.differences)
+    assert (ReplayStatus.EQUAL, ()) == (replayed.status, replayed.differences)

@@ -20,7 +20,7 @@ from jury_replay.errors import SettingRefused
 from jury_replay.rescoring.recount import rescaled
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.results import RowStatus
-from jury_replay.rescoring.rows import Problem, Row
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
 from jury_replay.selection import EVERYTHING
 from jury_store.event_store import Append, EventStore
@@ -49,21 +49,21 @@ def held(table: dict[str, list[Answer]], judge: Answer = Says(R), **spec: Any) -
     return Courtroom(a_panel(**spec), by_round(table, judge)).hold()
 
 
-def recount(source: EventStore | Courtroom, *settings: Setting) -> list[Row]:
+def recount(source: EventStore | Courtroom, *settings: Setting) -> list[RescoreRow]:
     store = kept(source) if isinstance(source, Courtroom) else source
-    rows: list[Row] = []
+    rows: list[RescoreRow] = []
     for found in rescore(store, EVERYTHING, Grid(settings), mode="recount"):
         assert isinstance(found, list)
         rows += found
     return rows
 
 
-def only(source: Courtroom, **setting: Any) -> Row:
+def only(source: Courtroom, **setting: Any) -> RescoreRow:
     (row,) = recount(source, Setting(**setting))
     return row
 
 
-def new(row: Row) -> tuple[Any, ...]:
+def new(row: RescoreRow) -> tuple[Any, ...]:
     return (row.new_verdict, row.new_score, row.new_total_rounds, row.new_end_reason)
 
 
@@ -429,11 +429,11 @@ def test_a_debate_that_does_not_decode_is_named_and_the_others_go_on():
     first, second, third = rescore(store, EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
 
     assert isinstance(first, list)
-    assert isinstance(second, Problem)
-    assert isinstance(third, Problem)
+    assert isinstance(second, RescoreProblem)
+    assert isinstance(third, RescoreProblem)
     assert "run-1~c1" == second.debate_id
     assert second.what.startswith("event 2 of debate/run-1~c1 (juror_evaluated) does not decode")
-    assert "debate x does not begin with its opening; see jury verify x" == third.what
+    assert "debate x does not begin with its opening event; see jury verify x" == third.what
 
 
 def test_a_statement_outside_of_its_round_is_named():
@@ -441,7 +441,7 @@ def test_a_statement_outside_of_its_round_is_named():
     court.events = [event for event in court.events if event.type != "round_started"]
     (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
 
-    assert Problem("d1", "debate d1: round-1/gpt/statement has no place there; see jury verify d1") == found
+    assert RescoreProblem("d1", "debate d1: the event round-1/gpt/statement is misplaced; see jury verify d1") == found
 
 
 @pytest.mark.parametrize("mode", ["recount", "strict"])
@@ -450,8 +450,8 @@ def test_a_record_that_breaks_the_rules_is_named(mode):
     store = forged(recorded_in_corpus("nobody-answers"), change={"final/judgment": counted})
     (found,) = rescore(store, EVERYTHING, Grid((Setting(quorum=1),)), mode=mode)
 
-    assert isinstance(found, Problem)
-    assert "debate corpus~nobody-answers breaks the rules that it is told under" in found.what
+    assert isinstance(found, RescoreProblem)
+    assert "the rules fail on debate corpus~nobody-answers" in found.what
 
 
 def test_a_debate_of_an_unknown_rules_version_is_named():
@@ -459,7 +459,7 @@ def test_a_debate_of_an_unknown_rules_version_is_named():
     court.events[0] = court.events[0].model_copy(update={"rules": 99})
     (found,) = rescore(kept(court), EVERYTHING, Grid((Setting(max_rounds=0),)), mode="recount")
 
-    assert isinstance(found, Problem)
+    assert isinstance(found, RescoreProblem)
     assert "rules version 99 is not known here" in found.what
 
 

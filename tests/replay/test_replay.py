@@ -1,6 +1,7 @@
 """Verdicts follow from what the models said, or it is told where they don't. Hashes say nothing here: they fit."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,13 @@ from jury_events.ids import calls_stream, debate_stream, exchange_id
 from jury_events.parts import PartRef
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
-from jury_replay.difference import Kind
-from jury_replay.errors import DebateNotFound
-from jury_replay.replay import Replayed, Status, replay, replay_history
-from jury_replay.selection import Selection
+from jury_replay.difference import DifferenceKind
+from jury_replay.replay import Replayed, ReplayStatus, replay, replay_history
+from jury_replay.selection import DebateSelection
 from jury_replay.verify import verify
+from jury_store.debate_history import DebateHistory
+from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
-from jury_store.inventory import DebateRecord
 from jury_store.memory import MemoryEventStore
 from support.corpus import CORPUS
 from support.forgery import Change, forged, recorded_in_corpus, set_to
@@ -26,54 +27,56 @@ CASSETTES = sorted(CORPUS.glob(f"*{SUFFIX}"))
 SEQUENTIAL = "sequential-tools"
 
 
-def _replayed(store: EventStore, record: DebateRecord) -> Replayed:
+def _replayed(store: EventStore, record: DebateHistory) -> Replayed:
     assert verify(store).ok, "a forger who computes the hashes anew is not found by them"
-    return replay_history(store.records([record.debate_id])[0])
+    return replay_history(store.histories([record.debate_id])[0])
 
 
 @pytest.mark.parametrize("path", CASSETTES, ids=lambda path: path.name.removesuffix(SUFFIX))
 def test_every_recorded_debate_of_the_corpus_comes_out_equal(path: Path) -> None:
-    replayed = replay_history(read_cassette(path).record)
+    replayed = replay_history(read_cassette(path).history)
 
-    assert (Status.EQUAL, ()) == (replayed.status, replayed.differences)
+    assert (ReplayStatus.EQUAL, ()) == (replayed.status, replayed.differences)
 
 
 def test_a_debate_written_anew_as_it_was_is_equal() -> None:
     record = recorded_in_corpus(SEQUENTIAL)
 
-    assert _replayed(forged(record), record).status is Status.EQUAL
+    assert _replayed(forged(record), record).status is ReplayStatus.EQUAL
 
 
-FORGED: dict[str, tuple[str, Change, Kind]] = {
-    "a verdict": ("initial/sim-policy/evaluated", set_to("evaluation", "verdict", to="unsafe_fail"), Kind.EVENT),
-    "a confidence": ("initial/sim-policy/evaluated", set_to("evaluation", "confidence", to=0.01), Kind.EVENT),
+EVENT, PROMPT, CALL, TOOL = DifferenceKind
+
+FORGED: dict[str, tuple[str, Change, DifferenceKind]] = {
+    "a verdict": ("initial/sim-policy/evaluated", set_to("evaluation", "verdict", to="unsafe_fail"), EVENT),
+    "a confidence": ("initial/sim-policy/evaluated", set_to("evaluation", "confidence", to=0.01), EVENT),
     "the model that answered": (
-        "initial/sim-policy/evaluated", set_to("evaluation", "model_version", to="another"), Kind.EVENT,
+        "initial/sim-policy/evaluated", set_to("evaluation", "model_version", to="another"), EVENT,
     ),
-    "that nobody simulated": ("initial/sim-policy/evaluated", set_to("evaluation", "simulated", to=False), Kind.EVENT),
-    "a check": ("initial/check", set_to("check", "largest", to=3), Kind.EVENT),
-    "why a discussion ended": ("round-1/check", set_to("end_reason", to="max_rounds"), Kind.EVENT),
+    "that nobody simulated": ("initial/sim-policy/evaluated", set_to("evaluation", "simulated", to=False), EVENT),
+    "a check": ("initial/check", set_to("check", "largest", to=3), EVENT),
+    "why a discussion ended": ("round-1/check", set_to("end_reason", to="max_rounds"), EVENT),
     "a change of position": (
-        "round-1/sim-misuse/statement", set_to("statement", "position_changed", to=True), Kind.EVENT,
+        "round-1/sim-misuse/statement", set_to("statement", "position_changed", to=True), EVENT,
     ),
     "a speaker order": (
-        "round-1/started", set_to("speaker_order", to=["sim-misuse", "sim-policy", "sim-security"]), Kind.EVENT,
+        "round-1/started", set_to("speaker_order", to=["sim-misuse", "sim-policy", "sim-security"]), EVENT,
     ),
-    "the judgment": ("final/judgment", set_to("judgment", "verdict", to="safe_pass"), Kind.EVENT),
-    "a vote": ("final/judgment", set_to("judgment", "votes", 0, "confidence", to=0.99), Kind.EVENT),
-    "the final verdict": ("completed", set_to("final_verdict", to="safe_pass"), Kind.EVENT),
-    "the rounds": ("completed", set_to("total_rounds", to=0), Kind.EVENT),
-    "whether tools were offered": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("tools", to=False), Kind.CALL),
+    "the judgment": ("final/judgment", set_to("judgment", "verdict", to="safe_pass"), EVENT),
+    "a vote": ("final/judgment", set_to("judgment", "votes", 0, "confidence", to=0.99), EVENT),
+    "the final verdict": ("completed", set_to("final_verdict", to="safe_pass"), EVENT),
+    "the rounds": ("completed", set_to("total_rounds", to=0), EVENT),
+    "whether tools were offered": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("tools", to=False), CALL),
     "a call's settings": (
-        "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "temperature", to=1.5), Kind.CALL,
+        "initial/sim-policy/simulated%2Fjuror/1/1", set_to("settings", "temperature", to=1.5), CALL,
     ),
-    "whose call it was": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("juror_id", to="sim-misuse"), Kind.CALL),
-    "the order of its prompt pieces": ("opened", lambda body: body["pieces"].reverse(), Kind.PROMPT),
+    "whose call it was": ("initial/sim-policy/simulated%2Fjuror/1/1", set_to("juror_id", to="sim-misuse"), CALL),
+    "the order of its prompt pieces": ("opened", lambda body: body["pieces"].reverse(), PROMPT),
     "a prompt piece, hidden by another of its name": (
-        "opened", lambda body: body["pieces"].insert(0, {**body["pieces"][0], "text": body["secret"]}), Kind.PROMPT,
+        "opened", lambda body: body["pieces"].insert(0, {**body["pieces"][0], "text": body["secret"]}), PROMPT,
     ),
     "the outcome of a call": (
-        "round-1/sim-policy/simulated%2Fjuror/1/1", set_to("outcome", to="blocked"), Kind.EVENT,
+        "round-1/sim-policy/simulated%2Fjuror/1/1", set_to("outcome", to="blocked"), EVENT,
     ),
 }  # fmt: skip
 
@@ -85,22 +88,22 @@ def test_a_forged_record_whose_hashes_fit_is_found(name: str) -> None:
 
     replayed = _replayed(forged(record, change={event_id: change}), record)
 
-    assert replayed.status is Status.DIFFERENT
+    assert replayed.status is ReplayStatus.DIFFERENT
     assert kind in {difference.kind for difference in replayed.differences}
     assert replayed.differences[0].place in {event_id, *_following(record, event_id)}
 
 
-def _following(record: DebateRecord, event_id: str) -> list[str]:
+def _following(record: DebateHistory, event_id: str) -> list[str]:
     """What may be named as well: the events of the call's step."""
     step = event_id.rsplit("/", 3)[0]
-    return [one.event_id for one in record.events[debate_stream(record.debate_id)] if one.event_id.startswith(step)]
+    return [one.event_id for one in record.streams[debate_stream(record.debate_id)] if one.event_id.startswith(step)]
 
 
-TEXTS: dict[str, tuple[str, str, Kind]] = {
-    "an answer": ('"confidence": 0.75', '"confidence": 0.25', Kind.EVENT),
-    "what a prompt says": ("You are Juror A", "You are Judge A", Kind.PROMPT),
-    "what a round's prompt says": ("discussion (round 1)", "discussion (round 9)", Kind.PROMPT),
-    "what a tool answered": ('{"count":1', '{"count":7', Kind.TOOL),
+TEXTS: dict[str, tuple[str, str, DifferenceKind]] = {
+    "an answer": ('"confidence": 0.75', '"confidence": 0.25', EVENT),
+    "what a prompt says": ("You are Juror A", "You are Judge A", PROMPT),
+    "what a round's prompt says": ("discussion (round 1)", "discussion (round 9)", PROMPT),
+    "what a tool answered": ('{"count":1', '{"count":7', TOOL),
 }
 
 
@@ -113,7 +116,7 @@ def test_a_forged_text_whose_digest_fits_is_found(name: str) -> None:
 
     replayed = _replayed(store, record)
 
-    assert replayed.status is Status.DIFFERENT
+    assert replayed.status is ReplayStatus.DIFFERENT
     assert kind in {difference.kind for difference in replayed.differences}
 
 
@@ -124,7 +127,7 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
 
     replayed = _replayed(forged(record, change=change), record)
 
-    assert replayed.status is Status.DIFFERENT
+    assert replayed.status is ReplayStatus.DIFFERENT
     assert any("initial/gemini" in difference.place for difference in replayed.differences)
 
 
@@ -132,7 +135,7 @@ def test_a_call_that_follows_from_nothing_is_found() -> None:
 def test_a_call_of_a_step_that_nobody_is_asked_is_found(step: str) -> None:
     replayed = replay_history(_with_call(recorded_in_corpus(SEQUENTIAL), step))
 
-    assert [(Kind.CALL, f"{step}/simulated%2Fjuror/9/1", f"the step {step} is not asked")] == [
+    assert [(CALL, f"{step}/simulated%2Fjuror/9/1", f"the step {step} is not asked")] == [
         (one.kind, one.place, one.cause) for one in replayed.differences
     ]
 
@@ -143,17 +146,17 @@ def test_a_late_answer_to_a_debate_that_was_cancelled_is_none_of_them() -> None:
         replay_history(_with_call(record, step)).status for step in ("round-1/sim-policy", "round-2/sim-policy")
     )
 
-    assert (Status.EQUAL, Status.DIFFERENT) == (due, later)
+    assert (ReplayStatus.EQUAL, ReplayStatus.DIFFERENT) == (due, later)
 
 
-def _with_call(record: DebateRecord, step: str) -> DebateRecord:
+def _with_call(record: DebateHistory, step: str) -> DebateHistory:
     """A ninth turn of a step."""
     stream = calls_stream(record.debate_id)
-    body = {**json.loads(record.events[stream][-1].body), "step": step, "model": "simulated/juror", "turn": 9}
-    call = record.events[stream][-1]._replace(
+    body = {**json.loads(record.streams[stream][-1].body), "step": step, "model": "simulated/juror", "turn": 9}
+    call = record.streams[stream][-1]._replace(
         event_id=exchange_id(step, "simulated/juror", 9, 1), body=json.dumps(body).encode()
     )
-    return record._replace(events={**record.events, stream: [*record.events[stream], call]})
+    return replace(record, streams={**record.streams, stream: [*record.streams[stream], call]})
 
 
 def test_a_debate_that_was_not_finished_is_equal_as_far_as_it_came() -> None:
@@ -162,7 +165,7 @@ def test_a_debate_that_was_not_finished_is_equal_as_far_as_it_came() -> None:
 
     replayed = _replayed(store, record)
 
-    assert (Status.EQUAL, 4, False) == (replayed.status, replayed.events, replayed.finished)
+    assert (ReplayStatus.EQUAL, 4, False) == (replayed.status, replayed.events, replayed.finished)
 
 
 def test_an_ended_debate_is_finished_however_it_ended() -> None:
@@ -174,10 +177,10 @@ def test_an_ended_debate_is_finished_however_it_ended() -> None:
 def test_what_is_asked_otherwise_of_a_debate_that_stopped_is_told_once_a_call() -> None:
     record = recorded_in_corpus("parallel-tools-ja")
     debate, calls = debate_stream(record.debate_id), calls_stream(record.debate_id)
-    asked = [one for one in record.events[calls] if one.event_id.startswith("initial/")]
+    asked = [one for one in record.streams[calls] if one.event_id.startswith("initial/")]
     asked.pop()
     hotter = [one._replace(body=one.body.replace(b'"temperature":null', b'"temperature":0.9')) for one in asked]
-    stopped = record._replace(events={debate: record.events[debate][:2], calls: hotter})
+    stopped = replace(record, streams={debate: record.streams[debate][:2], calls: hotter})
 
     replayed = replay_history(stopped)
 
@@ -188,49 +191,49 @@ def test_the_record_of_one_debate_under_the_name_of_another_is_unreadable() -> N
     record = recorded_in_corpus("tie-of-two")
 
     store = forged(record, change={"opened": set_to("debate_id", to="another")})
-    replayed = replay_history(store.records([record.debate_id])[0])
+    replayed = replay_history(store.histories([record.debate_id])[0])
 
     assert "it opens another debate, another" == verify(store).failures[0].what
-    assert replayed.status is Status.UNREADABLE
+    assert replayed.status is ReplayStatus.UNREADABLE
     assert f"debate {record.debate_id} begins with the opening of another, another" == replayed.detail
 
 
 def test_a_call_among_the_events_is_unreadable() -> None:
     record = recorded_in_corpus("tie-of-two")
     debate, calls = debate_stream(record.debate_id), calls_stream(record.debate_id)
-    moved = record._replace(
-        events={debate: [*record.events[debate], record.events[calls][0]], calls: record.events[calls][1:]}
+    moved = replace(
+        record, streams={debate: [*record.streams[debate], record.streams[calls][0]], calls: record.streams[calls][1:]}
     )
 
     replayed = replay_history(moved)
 
-    assert replayed.status is Status.UNREADABLE
-    assert "has a call among its events" in (replayed.detail or "")
+    assert replayed.status is ReplayStatus.UNREADABLE
+    assert f"is stored in {debate}" in (replayed.detail or "")
 
 
-@pytest.mark.parametrize(("named", "status"), [(True, Status.ERASED), (False, Status.UNREADABLE)])
-def test_a_lost_text_is_not_erased_because_another_one_was(named: bool, status: Status) -> None:
+@pytest.mark.parametrize(("named", "status"), [(True, ReplayStatus.ERASED), (False, ReplayStatus.UNREADABLE)])
+def test_a_lost_text_is_not_erased_because_another_one_was(named: bool, status: ReplayStatus) -> None:
     record = recorded_in_corpus("tie-of-two")
-    case = json.loads(record.events[debate_stream(record.debate_id)][0].body)["case"]
+    case = json.loads(record.streams[debate_stream(record.debate_id)][0].body)["case"]
     other = next(part.ref.part for part in record.parts.values() if part.ref.part != case["part"])
-    lost = record._replace(parts={key: one for key, one in record.parts.items() if one.ref.part != case["part"]})
+    lost = replace(record, parts={key: one for key, one in record.parts.items() if one.ref.part != case["part"]})
 
     replayed = replay_history(_with_erasure(lost, case["part"] if named else other))
 
     assert (status, True) == (replayed.status, case["part"] in (replayed.detail or ""))
 
 
-def _with_erasure(record: DebateRecord, part: str) -> DebateRecord:
+def _with_erasure(record: DebateHistory, part: str) -> DebateHistory:
     """One of this text, and of one that never was, on record; nothing is taken away."""
     erased = TextsErased(
         by="ops", reason="asked", scope="debate", nth=1, parts=(PartRef(part=part), PartRef(part="A" * 43))
     )
     stream = debate_stream(record.debate_id)
-    last, new = record.events[stream][-1], encode(erased, recorded_at=1)
+    last, new = record.streams[stream][-1], encode(erased, recorded_at=1)
     stored = last._replace(event_id=new.event_id, type=new.type, schema=new.schema, body=new.body)
-    return record._replace(events={**record.events, stream: [*record.events[stream], stored]})
+    return replace(record, streams={**record.streams, stream: [*record.streams[stream], stored]})
 
 
 def test_a_name_that_is_no_debate_is_an_error() -> None:
     with pytest.raises(DebateNotFound, match="there is no debate 'nope'"):
-        list(replay(MemoryEventStore(), Selection(("nope",))))
+        list(replay(MemoryEventStore(), DebateSelection(("nope",))))

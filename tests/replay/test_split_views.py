@@ -2,7 +2,7 @@
 
 import pytest
 
-from jury_replay.verify import Report, verify
+from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.seals.keys import PublicKey, SealKey
@@ -28,7 +28,7 @@ def _log(*seeds: int, key: SealKey = KEY) -> tuple[EventStore, list[Seal]]:
     return store, seals
 
 
-def _said(report: Report) -> list[str]:
+def _said(report: VerifyReport) -> list[str]:
     return [failure.what for failure in report.failures]
 
 

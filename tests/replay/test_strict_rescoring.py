@@ -11,15 +11,15 @@ from jury_events.debate_events import CoordinatorResumed
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Bands
 from jury_events.parts import encode_digest
-from jury_replay.difference import as_told
+from jury_replay.difference import with_texts
 from jury_replay.errors import SettingRefused
-from jury_replay.reopening import read_recorded
+from jury_replay.reopening import pen_of
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.results import RowStatus
-from jury_replay.rescoring.rows import Row
+from jury_replay.rescoring.rows import RescoreRow
 from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
-from jury_replay.rescoring.strict import held_under
-from jury_replay.selection import EVERYTHING, Selection
+from jury_replay.rescoring.strict import replay_under
+from jury_replay.selection import EVERYTHING, DebateSelection
 from jury_store.event_store import EventStore
 from support.branches import OTHER_SECRET, a_branch, hold, origin_in, stored
 from support.courts import KeptStore, Run
@@ -56,10 +56,10 @@ def _merged(changes: dict[str, Any]) -> dict[str, Any]:
 def _events(store: EventStore, debate_id: str) -> list[Any]:
     texts = {encode_digest(digest): part.content for digest, part in store.parts(debate_id).items()}
     events = [decode(stored) for stored in store.read_stream(debate_stream(debate_id))]
-    return [as_told(one, texts.__getitem__) for one in events if not isinstance(one, CoordinatorResumed)]
+    return [with_texts(one, texts.__getitem__) for one in events if not isinstance(one, CoordinatorResumed)]
 
 
-def _rows(store: EventStore, *settings: Setting, selection: Selection = EVERYTHING) -> list[Row]:
+def _rows(store: EventStore, *settings: Setting, selection: DebateSelection = EVERYTHING) -> list[RescoreRow]:
     found = list(rescore(store, selection, Grid(settings)))
 
     assert all(isinstance(rows, list) for rows in found)
@@ -81,9 +81,9 @@ def recorded(debates: int) -> KeptStore:
 
 
 @pytest.fixture(scope="module")
-def rows(recorded: KeptStore) -> dict[str, dict[str, Row]]:
+def rows(recorded: KeptStore) -> dict[str, dict[str, RescoreRow]]:
     """By setting and debate, of the whole grid in one reading."""
-    found: dict[str, dict[str, Row]] = {}
+    found: dict[str, dict[str, RescoreRow]] = {}
     for row in _rows(recorded, *(setting for setting, _ in SETTINGS)):
         found.setdefault(row.setting, {})[row.debate_id] = row
     return found
@@ -98,14 +98,13 @@ def test_what_is_determined_is_what_really_comes_of_it(debates, recorded, rows, 
     asyncio.run(run.hold(script=WEATHER))
 
     assert determined
-    for record in recorded.records(tuple(determined)):
+    for record in recorded.histories(tuple(determined)):
         row, event = determined[record.debate_id], _events(really, record.debate_id)
         end = event[-1]
         expected = (end["final_verdict"], end["final_score"], end["total_rounds"], end["end_reason"])
         assert expected == (row.new_verdict, row.new_score, row.new_total_rounds, row.new_end_reason)
-        debate = read_recorded(record)
-        told = held_under(debate, setting.apply(debate.opened.panel), pen := debate.pen())
-        assert event == [as_told(one, pen.content) for one in told.events]
+        told = replay_under(record, setting.apply(record.opened.panel), pen := pen_of(record))
+        assert event == [with_texts(one, pen.content) for one in told.events]
 
 
 def test_a_good_share_is_determined_and_a_good_share_is_not(debates, rows):
@@ -146,7 +145,7 @@ def test_a_final_judge_that_read_more_is_no_judge_of_less():
 
 
 def test_a_judge_that_no_debate_had_is_undetermined(recorded):
-    (row,) = _rows(recorded, Setting(method="final_judge"), selection=Selection(("d0",)))
+    (row,) = _rows(recorded, Setting(method="final_judge"), selection=DebateSelection(("d0",)))
 
     assert (RowStatus.UNDETERMINED, "final", "no final judge was asked") == (
         row.status, row.undetermined_step, row.reason,
@@ -175,7 +174,7 @@ async def test_a_branch_is_rescored_with_the_answers_that_it_took_over(mode):
     branch = stored(store, a_branch(origin_in(store), "round-1/check", secret=OTHER_SECRET))
     assert (await hold(store, branch, script=WEATHER)).problem is None
     grid = Grid((Setting(quorum=2), Setting(max_rounds=1), Setting(max_rounds=0)))
-    (rows,) = rescore(store, Selection((branch.debate_id,)), grid, mode=mode)
+    (rows,) = rescore(store, DebateSelection((branch.debate_id,)), grid, mode=mode)
 
     assert isinstance(rows, list)
     assert [(RowStatus.DETERMINED, rounds) for rounds in (2, 1, 0)] == [

@@ -14,7 +14,7 @@ import pytest
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step, exchange_id
 from jury_replay.sealed import check_seals
-from jury_replay.verify import Report, verify
+from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import Append
 from jury_store.inventory import Head
 from jury_store.memory import MemoryEventStore
@@ -62,7 +62,7 @@ def _seal(store: MemoryEventStore, sealer: Sealer) -> None:
     store.store_seal(seal)
 
 
-def _verified(log: TamperedStore, *checkpoints: bytes) -> Report:
+def _verified(log: TamperedStore, *checkpoints: bytes) -> VerifyReport:
     return verify(log, keys=[KEY.public], checkpoints=checkpoints)
 
 
@@ -101,7 +101,7 @@ def _rows(row: Any, flipped: Callable[[Any], Collection[Any]]) -> Iterator[tuple
             yield column, row._replace(**{column: value})
 
 
-def _names(report: Report, debate: str) -> bool:
+def _names(report: VerifyReport, debate: str) -> bool:
     """Whether it says which debate, or which position."""
     return any(
         one.stream in {f"debate/{debate}", f"calls/{debate}"} or "position" in one.what for one in report.failures

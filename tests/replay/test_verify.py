@@ -10,8 +10,8 @@ import pytest
 from jury_events.envelope import NewEvent
 from jury_events.ids import Step, exchange_id
 from jury_migrations.upgrading import upgrade
-from jury_replay.integrity import Failure
-from jury_replay.verify import Report, verify
+from jury_replay.integrity import IntegrityFailure
+from jury_replay.verify import VerifyReport, verify
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
@@ -45,7 +45,7 @@ def untouched(tmp_path: Path) -> Path:
     return path
 
 
-Tampered = Callable[..., Report]
+Tampered = Callable[..., VerifyReport]
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def tampered(untouched: Path, tmp_path: Path) -> Tampered:
     """Runs statements on a copy of the store and verifies what is left."""
     copy = tmp_path / "copy.db"
 
-    def tamper(*statements: str | tuple[str, tuple[object, ...]], only: list[str] | None = None) -> Report:
+    def tamper(*statements: str | tuple[str, tuple[object, ...]], only: list[str] | None = None) -> VerifyReport:
         shutil.copyfile(untouched, copy)
         connection = sqlite3.connect(copy)
         for statement in statements:
@@ -69,7 +69,7 @@ def tampered(untouched: Path, tmp_path: Path) -> Tampered:
     return tamper
 
 
-def _only(report: Report) -> Failure:
+def _only(report: VerifyReport) -> IntegrityFailure:
     (failure,) = report.failures
     return failure
 
@@ -199,7 +199,7 @@ def test_a_seal_of_an_import_without_its_debate_is_found(tampered: Tampered) -> 
 
 
 def test_a_lost_head_is_found(tampered: Tampered) -> None:
-    assert _only(tampered("DELETE FROM streams WHERE stream = 'calls/d'")) == Failure(
+    assert _only(tampered("DELETE FROM streams WHERE stream = 'calls/d'")) == IntegrityFailure(
         "calls/d", "there are events, but the stream has no head"
     )
 

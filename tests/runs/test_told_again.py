@@ -15,8 +15,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_migrations.upgrading import upgrade
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
-from jury_replay.replay import Status, replay
-from jury_replay.selection import Selection
+from jury_replay.replay import ReplayStatus, replay
+from jury_replay.selection import DebateSelection
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
@@ -47,7 +47,7 @@ async def test_a_recorded_debate_takes_the_same_course_when_it_is_told_again(tmp
         served = simulation.served.requests
     store = open_store(store_url, write=False)
     outcomes = _outcomes(store)
-    replayed = list(replay(store, Selection(DEBATES)))
+    replayed = list(replay(store, DebateSelection(DEBATES)))
     failures = verify(store).failures
     store.close()
 
@@ -55,7 +55,7 @@ async def test_a_recorded_debate_takes_the_same_course_when_it_is_told_again(tmp
     assert {"answered", "authentication", "quota", "timeout", "blocked", "truncated"} <= set(outcomes)
     # On a busy machine a call's second may be over before the server has read it.
     assert served <= len(outcomes) <= served + outcomes.count("timeout")
-    assert ([], []) == ([one for one in replayed if one.status is not Status.EQUAL], list(failures))
+    assert ([], []) == ([one for one in replayed if one.status is not ReplayStatus.EQUAL], list(failures))
 
 
 async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]:

@@ -399,12 +399,12 @@ def test_scrubbing_leaves_what_was_not_deleted(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened("private"), script.erased("private")), 0, 1)])
     store.delete_parts("d", [script.pen.make("private").digest])
-    before = store.records(["d"])
+    before = store.histories(["d"])
 
     store.scrub()
     store.scrub(0)
 
-    assert store.records(["d"]) == before
+    assert store.histories(["d"]) == before
     (answer,) = store.append([Append(script.stream, (script.checked(),), 2, 1)])
     assert answer == Appended(script.stream, 3, 0)
 

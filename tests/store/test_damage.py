@@ -58,7 +58,7 @@ LIES = {
 def test_a_list_that_says_otherwise_of_a_debate_is_named(filled: str, reader: EventStore, sql: Sql, name: str) -> None:
     sql(filled, LIES[name])
 
-    (fault,) = reader.list_faults(reader.records(["d", "e"]))
+    (fault,) = reader.list_faults(reader.histories(["d", "e"]))
 
     assert fault.debate_id == "d"
     assert fault.what.startswith("the list of debates ")
@@ -90,12 +90,12 @@ def test_lists_that_are_made_anew_agree_with_the_log(filled: str, reader: EventS
     writer.rebuild()
     writer.close()
 
-    assert reader.list_faults(reader.records(["d", "e"])) == []
+    assert reader.list_faults(reader.histories(["d", "e"])) == []
     assert reader.list_faults() == []
 
 
 def test_events_that_came_since_a_record_was_read_are_no_fault_of_the_list(filled: str, reader: EventStore) -> None:
-    records = reader.records(["d"])
+    records = reader.histories(["d"])
     writer = open_store(filled, write=True)
     script = DebateScript("d")
     writer.append([Append(script.calls, (script.exchange(2),))])
@@ -114,7 +114,7 @@ def test_an_altered_text_is_read_by_nobody(filled: str, reader: EventStore, sql:
         reader.parts("d")
     with pytest.raises(AlteredPart, match="is not the one that was recorded"):
         reader.parts("d", list(parts))
-    (record,) = reader.records(["d"])
+    (record,) = reader.histories(["d"])
     assert record.texts == {}
     assert reader.parts("e")
 
@@ -128,7 +128,7 @@ def test_a_text_that_is_back_although_its_erasure_is_recorded_is_read_by_nobody(
 
     left, asked = store.parts("d"), store.parts("d", list(digests))
 
-    (record,) = store.records(["d"])
+    (record,) = store.histories(["d"])
     assert back in record.parts
     assert digests - {back} == left.keys() == asked.keys()
     assert {part.content for part in left.values()} == set(record.texts.values())

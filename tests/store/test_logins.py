@@ -10,7 +10,7 @@ import pytest
 from jury_migrations.comparison import check
 from jury_migrations.logins import DatabaseAddress, Login, set_up_logins
 from jury_migrations.upgrading import upgrade
-from jury_replay.erasure import Order, erase
+from jury_replay.erasure import ErasureOrder, erase
 from jury_store.errors import LoginsRefused, MayNotErase, MayNotWrite, ScrubRefused, UnsupportedStore
 from jury_store.event_store import Append
 from jury_store.opening import open_store
@@ -255,7 +255,7 @@ def test_who_may_not_erase_is_told_so_and_nothing_is_recorded(logins: dict[str, 
         append = Append(script.stream, (script.erased("the case"),), 5, before[1])
 
         with pytest.raises(MayNotErase, match="app_writer_login may not delete texts"):
-            erase(store, "kept", Order("dpo", "asked"), now=1)
+            erase(store, "kept", ErasureOrder("dpo", "asked"), now=1)
         with pytest.raises(MayNotErase, match="use the eraser's login, or let the owner run: GRANT jury_eraser TO"):
             store.append([append], atomic=True, erase=[script.pen.make("the case").digest])
         with pytest.raises(MayNotErase):
@@ -271,7 +271,7 @@ def test_who_may_erase_records_and_deletes(logins: dict[str, Login], kind: str) 
     with closing(open_store(logins[kind].store, write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
 
-        erased = erase(store, script.debate_id, Order("dpo", "asked"), now=1)
+        erased = erase(store, script.debate_id, ErasureOrder("dpo", "asked"), now=1)
 
         assert (erased.texts, erased.events) == (5, 1)
         assert store.parts(script.debate_id) == {}

@@ -14,9 +14,9 @@ from jury_replay.rescoring import row_file
 from jury_replay.rescoring.rescore import rescore
 from jury_replay.rescoring.results import RowStatus
 from jury_replay.rescoring.row_file import SCHEMA, RowFile
-from jury_replay.rescoring.rows import Row
+from jury_replay.rescoring.rows import RescoreRow
 from jury_replay.rescoring.settings import Grid, Mode, Setting
-from jury_replay.selection import EVERYTHING, Selection, spread
+from jury_replay.selection import EVERYTHING, DebateSelection, spread
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
@@ -39,9 +39,9 @@ def recorded() -> KeptStore:
 def copied(source: KeptStore, url: str) -> None:
     """Every event and text, debate by debate."""
     store = open_store(url, write=True)
-    for record in source.records(source.debate_ids()):
+    for record in source.histories(source.debate_ids()):
         parts = tuple(record.parts.values())
-        for stream, events in record.events.items():
+        for stream, events in record.streams.items():
             new = tuple(
                 NewEvent(one.event_id, one.type, one.schema, one.recorded_at, one.body, parts if not number else ())
                 for number, one in enumerate(events)
@@ -52,8 +52,8 @@ def copied(source: KeptStore, url: str) -> None:
     store.close()
 
 
-def rows_of(store: EventStore, mode: Mode, selection: Selection = EVERYTHING, **how: object) -> list[Row]:
-    rows: list[Row] = []
+def rows_of(store: EventStore, mode: Mode, selection: DebateSelection = EVERYTHING, **how: object) -> list[RescoreRow]:
+    rows: list[RescoreRow] = []
     for found in rescore(store, selection, GRID, mode=mode, **how):  # type: ignore[arg-type]
         assert isinstance(found, list), found
         rows += found
@@ -66,8 +66,8 @@ def test_the_same_log_gives_the_same_rows_from_every_database(recorded, url, mod
     store = open_store(url, write=False)
     before = store.last_position()
     rows = rows_of(store, mode)
-    of_run = rows_of(store, mode, Selection(None, "run"))
-    named = rows_of(store, mode, Selection(("d7", "d3")))
+    of_run = rows_of(store, mode, DebateSelection(None, "run"))
+    named = rows_of(store, mode, DebateSelection(("d7", "d3")))
     after = store.last_position()
     store.close()
 

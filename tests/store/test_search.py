@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jury_events.parts import decode_digest, refs_in
-from jury_replay.erasure import Order, erase
+from jury_replay.erasure import ErasureOrder, erase
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
@@ -118,19 +118,19 @@ def test_an_erased_text_is_found_no_more_and_the_rest_still_is(store: EventStore
     _keep(store, "stays", "the password too")
     _carried(store)
 
-    erase(store, "gone", Order("dpo", "asked"), now=1)
+    erase(store, "gone", ErasureOrder("dpo", "asked"), now=1)
 
     assert {"stays"} == _found(store, "password")
     _carried(store)
     assert {"stays"} == _found(store, "password")
     store.rebuild()
     assert {"stays"} == _found(store, "password")
-    assert [] == store.list_faults() + store.list_faults(store.records(["gone", "stays"]))
+    assert [] == store.list_faults() + store.list_faults(store.histories(["gone", "stays"]))
 
 
 def test_an_erasure_before_the_index_came_so_far_leaves_nothing_to_find(store: EventStore) -> None:
     _keep(store, "gone", "the password")
-    erase(store, "gone", Order("dpo", "asked"), now=1)
+    erase(store, "gone", ErasureOrder("dpo", "asked"), now=1)
 
     _carried(store)
 
@@ -156,7 +156,7 @@ def canaried(url: str) -> str:
     for number in range(40):
         _keep(store, f"d{number}", f"zcanary{number}z and common words of number {number}")
         _carried(store)
-    erase(store, "d7", Order("dpo", "asked"), now=1)
+    erase(store, "d7", ErasureOrder("dpo", "asked"), now=1)
     store.scrub()
     store.close()
     return url
@@ -214,12 +214,12 @@ def test_what_is_searched_is_compared_with_the_log(
     _carried(store)
     sql(url, "INSERT INTO search_texts VALUES (4, 1, 'forged')")
 
-    (fault,) = store.list_faults(store.records(["d"]))
+    (fault,) = store.list_faults(store.histories(["d"]))
 
     assert "d" == fault.debate_id
     assert "what is searched of it" in fault.what
     store.rebuild()
-    assert [] == store.list_faults(store.records(["d"]))
+    assert [] == store.list_faults(store.histories(["d"]))
 
 
 def test_terms_are_those_of_the_text_whatever_its_width_and_case() -> None:

@@ -23,7 +23,7 @@ from support.postgres import PostgresServer
 
 def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
     """What `log` holds of a debate, row by row: a store of an older schema is opened by nobody."""
-    (record,) = log.records([debate_id])
+    (record,) = log.histories([debate_id])
     engine = create_engine(parse_store_url(url))
     mark = "?" if engine.dialect.name == "sqlite" else "%s"
     with engine.begin() as connection:
@@ -65,7 +65,7 @@ def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_ur
     assert check(empty_url) == []
     store = open_store(empty_url, write=True)
     assert log.read_all() == store.read_all()
-    assert log.records(["d"]) == store.records(["d"])
+    assert log.histories(["d"]) == store.histories(["d"])
     assert verify(store).ok
     assert store.store_seal(Seal(1, bytes(32), bytes(32), b"note", 1))
     store.append([Append(script.stream, (), 0, store.next_epoch())], atomic=True, origin=b"seal")

@@ -8,7 +8,7 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import SALT_BYTES
 from jury_providers.simulated.script import NO_FAULTS, Script
 from jury_replay.fork import Branch, branch_id, branch_off
-from jury_replay.origin import Origin
+from jury_replay.origin import ForkOrigin
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 from support.courts import Meter, Run
@@ -19,12 +19,12 @@ SECRET = bytes(range(32))
 OTHER_SECRET = bytes(reversed(range(32)))
 
 
-def origin_in(store: EventStore, debate_id: str = "d0") -> Origin:
-    return Origin(store.records([debate_id])[0])
+def origin_in(store: EventStore, debate_id: str = "d0") -> ForkOrigin:
+    return ForkOrigin(store.histories([debate_id])[0])
 
 
 def a_branch(
-    origin: Origin,
+    origin: ForkOrigin,
     at: str | int,
     resolved: ResolvedPanel | None = None,
     *,

@@ -34,7 +34,7 @@ def record_debate(store: EventStore, name: str = "d", seed: int = 1) -> DebateSc
 
 def exported(store: EventStore, name: str = "d") -> bytes:
     """The cassette of one debate, without a seal."""
-    return write_cassette(store.records([name])[0])
+    return write_cassette(store.histories([name])[0])
 
 
 def a_cassette() -> bytes:
@@ -78,7 +78,7 @@ def sealed_store() -> EventStore:
 
 def out_of(store: EventStore, name: str = "d") -> bytes:
     """The cassette of a debate, with the seal that there is."""
-    (record,) = store.records([name])
+    (record,) = store.histories([name])
     return write_cassette(record, Provenance(store).seal_of(record))
 
 

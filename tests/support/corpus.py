@@ -275,7 +275,7 @@ async def record(name: str, plan: Plan) -> bytes:
         secret, salt = sources.entropy(32), partial(sources.entropy, SALT_BYTES)
         stored(store, a_branch(origin, at, resolved, debate_id=debate, secret=secret, draw_salt=salt))
         await session(debate)
-    return write_cassette(store.records([ids[-1]])[0])
+    return write_cassette(store.histories([ids[-1]])[0])
 
 
 def _cancel(store: EventStore, debate: str, sources: Effects) -> None:

@@ -123,7 +123,7 @@ def _changed_corpus(jury: CommandLine) -> int:
     def other(body: dict) -> None:
         body["final_score"] = 1
 
-    path.write_bytes(write_cassette(rewritten(read_cassette(path).record, "completed", other)))
+    path.write_bytes(write_cassette(rewritten(read_cassette(path).history, "completed", other)))
     return 0
 
 

@@ -9,21 +9,21 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, make_part
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
+from jury_store.debate_history import DebateHistory
 from jury_store.event_store import Append, EventStore
-from jury_store.inventory import DebateRecord
 from jury_store.memory import MemoryEventStore
 from support.corpus import CORPUS
 
 Change = Callable[[dict[str, Any]], None]
 
 
-def recorded_in_corpus(name: str) -> DebateRecord:
+def recorded_in_corpus(name: str) -> DebateHistory:
     """The debate of a cassette of the corpus."""
-    return read_cassette(CORPUS / f"{name}{SUFFIX}").record
+    return read_cassette(CORPUS / f"{name}{SUFFIX}").history
 
 
 def forged(
-    record: DebateRecord,
+    record: DebateHistory,
     *,
     change: dict[str, Change] | None = None,
     without: tuple[str, ...] = (),
@@ -36,7 +36,7 @@ def forged(
     for stream, epoch in ((calls_stream(record.debate_id), None), (debate_stream(record.debate_id), 1)):
         events = [
             _event(stored, changes.get(stored.event_id), parts)
-            for stored in record.events[stream]
+            for stored in record.streams[stream]
             if stored.event_id not in without
         ]
         first, *rest = events

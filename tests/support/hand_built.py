@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_debate.panel_spec import read_spec, resolve
 from jury_events.case import Case
-from jury_events.codec import DebateEvent
+from jury_events.codec import DebateEvent, encode
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.debate_events import (
     ConsensusChecked,
@@ -18,14 +18,17 @@ from jury_events.debate_events import (
     StatementMade,
     TextsErased,
 )
+from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation, Statement
 from jury_events.exchange import ExchangeRecorded, Usage
+from jury_events.ids import calls_stream, debate_stream
 from jury_events.judgment import Decider, Judgment, Vote
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import CallSettings, Language, Panel
 from jury_events.parts import PartRef, make_part
 from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
 from jury_events.verdict import Verdict
+from jury_store.debate_history import DebateHistory
 
 SEATS = ("juror-gpt", "juror-claude", "juror-gemini")
 PASS, REVIEW, FAIL = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
@@ -75,6 +78,21 @@ class HandBuilt:
             self.panel = fields["panel"] = self.panel.changed(seats=seats)
         self.opened = self.events[0] = self.opened.changed(**fields)
         return self
+
+    @property
+    def history(self) -> DebateHistory:
+        """The same as a store returns it, without hashes."""
+        encoded = {
+            debate_stream(self.opened.debate_id): [encode(event, recorded_at=0) for event in self.events],
+            calls_stream(self.opened.debate_id): [encode(event, recorded_at=0) for event in self.exchanges],
+        }
+        stored = (
+            StoredEvent(version, stream, version, one.event_id, one.type, one.schema, 0, one.body, b"")
+            for stream, events in encoded.items()
+            for version, one in enumerate(events, 1)
+        )
+        parts = (make_part(content, salt_of(content)) for content in self.texts.values())
+        return DebateHistory.of_events(self.opened.debate_id, stored, {part.digest: part for part in parts})
 
     def text(self, content: str) -> PartRef:
         part = make_part(content.encode(), salt_of(content.encode()))

@@ -4,15 +4,15 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from jury_actors.clerk import DebateHistory
 from jury_actors.messages import StepRequest, StepResult
 from jury_events.case import Case
 from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import Step, calls_stream, debate_stream, local_stream
+from jury_events.ids import Step, calls_stream
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.provider import SimulatedProvider
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
@@ -94,15 +94,7 @@ class HeldClerk:
         return self.store.next_epoch()
 
     async def recall(self, debate_ids: Sequence[str]) -> dict[str, DebateHistory]:
-        return {
-            debate: DebateHistory(
-                self.store.read_stream(debate_stream(debate)),
-                self.store.read_stream(calls_stream(debate)),
-                list(self.store.parts(debate).values()),
-                self.store.read_stream(local_stream(debate)),
-            )
-            for debate in debate_ids
-        }
+        return {history.debate_id: history for history in self.store.histories(debate_ids)}
 
     async def recorded(self, debate_id: str) -> frozenset[str]:
         return frozenset(event.event_id for event in self.store.read_stream(calls_stream(debate_id)))

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,8 @@ from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import Part, decode_digest, encode_digest, make_part
 from jury_replay.cassettes.lines import Manifest, StreamEnd, part_line, written
 from jury_replay.cassettes.reading import read_cassette
-from jury_store.inventory import DebateRecord, Head
+from jury_store.debate_history import DebateHistory
+from jury_store.inventory import Head
 from support.cassettes import canonical_line, with_its_hash
 from support.corpus import CORPUS
 
@@ -21,7 +23,7 @@ class Mutant(NamedTuple):
     """`record` is what the change made of a debate, every hash computed anew; `what` names the change."""
 
     what: str
-    record: DebateRecord
+    record: DebateHistory
 
     def cassette(self) -> bytes:
         """Its file."""
@@ -30,8 +32,8 @@ class Mutant(NamedTuple):
 
 def mutants(number: int, seed: int = 1) -> Iterator[Mutant]:
     """So many mutants of the debates of the corpus, always the same; each under a debate id of its own."""
-    records = [read_cassette(path).record for path in sorted(CORPUS.glob("*.cassette.jsonl"))]
-    records.sort(key=lambda record: sum(map(len, record.events.values())))
+    records = [read_cassette(path).history for path in sorted(CORPUS.glob("*.cassette.jsonl"))]
+    records.sort(key=lambda record: sum(map(len, record.streams.values())))
     draw = random.Random(seed)
     for at in range(number):
         record = renamed(draw.choice(records[:18]), f"mutant-{at}")
@@ -40,7 +42,7 @@ def mutants(number: int, seed: int = 1) -> Iterator[Mutant]:
         yield Mutant(f"{at} {name}: {what}", changed)
 
 
-def rewritten(record: DebateRecord, event_id: str, change: Callable[[dict[str, Any]], None]) -> DebateRecord:
+def rewritten(record: DebateHistory, event_id: str, change: Callable[[dict[str, Any]], None]) -> DebateHistory:
     """The debate with one body changed, canonical, and every hash after it computed anew."""
 
     def body(event: StoredEvent) -> StoredEvent:
@@ -50,10 +52,10 @@ def rewritten(record: DebateRecord, event_id: str, change: Callable[[dict[str, A
         change(value)
         return event._replace(body=canonical_line(value)[:-1])
 
-    return rehashed(record, {name: [body(event) for event in events] for name, events in record.events.items()})
+    return rehashed(record, {name: [body(event) for event in events] for name, events in record.streams.items()})
 
 
-def rehashed(record: DebateRecord, streams: dict[str, list[StoredEvent]]) -> DebateRecord:
+def rehashed(record: DebateHistory, streams: dict[str, list[StoredEvent]]) -> DebateHistory:
     """These streams with versions, positions, hashes and heads that fit."""
     events: dict[str, list[StoredEvent]] = {}
     heads: dict[str, Head] = {}
@@ -66,13 +68,13 @@ def rehashed(record: DebateRecord, streams: dict[str, list[StoredEvent]]) -> Deb
             rows.append(row)
             previous = row.hash
         events[name], heads[name] = rows, Head(len(rows), 0, previous)
-    return record._replace(events=events, heads=heads)
+    return replace(record, streams=events, heads=heads)
 
 
-def renamed(record: DebateRecord, name: str) -> DebateRecord:
+def renamed(record: DebateHistory, name: str) -> DebateHistory:
     """The debate under another id."""
     new = {debate_stream(record.debate_id): debate_stream(name), calls_stream(record.debate_id): calls_stream(name)}
-    moved = DebateRecord(name, {new[stream]: events for stream, events in record.events.items()}, {}, record.parts)
+    moved = DebateHistory(name, {new[stream]: events for stream, events in record.streams.items()}, {}, record.parts)
 
     def opened(body: dict[str, Any]) -> None:
         body["debate_id"] = name
@@ -80,9 +82,9 @@ def renamed(record: DebateRecord, name: str) -> DebateRecord:
     return rewritten(moved, "opened", opened)
 
 
-def cassette_of(record: DebateRecord) -> bytes:
+def cassette_of(record: DebateHistory) -> bytes:
     """The file of a record, whatever is in it: unlike an export, it looks at nothing."""
-    lines = [_event_line(event) for events in record.events.values() for event in events]
+    lines = [_event_line(event) for events in record.streams.values() for event in events]
     lines += [
         written(part_line(part)) for _, part in sorted((encode_digest(one), part) for one, part in record.parts.items())
     ]
@@ -90,7 +92,7 @@ def cassette_of(record: DebateRecord) -> bytes:
         debate_id=record.debate_id,
         streams={
             name: StreamEnd(events=len(events), head=encode_digest(events[-1].hash))
-            for name, events in record.events.items()
+            for name, events in record.streams.items()
             if events
         },
         parts=len(record.parts),
@@ -107,7 +109,7 @@ def _event_line(event: StoredEvent) -> bytes:
     return canonical_line({**fields, "body": body, "hash": encode_digest(event.hash)})
 
 
-Mutation = Callable[[DebateRecord, random.Random], tuple[str, DebateRecord]]
+Mutation = Callable[[DebateHistory, random.Random], tuple[str, DebateHistory]]
 
 _NUMBERS = (
     0,
@@ -165,7 +167,7 @@ def _holder(body: Any, path: tuple[Any, ...]) -> Any:
 def _some_body(change: Callable[[Any, tuple[Any, ...], random.Random], str]) -> Mutation:
     """A mutation of one place of one body, which stays canonical."""
 
-    def mutate(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRecord]:
+    def mutate(record: DebateHistory, draw: random.Random) -> tuple[str, DebateHistory]:
         event = _some_event(record, draw)
         body = json.loads(event.body)
         path = draw.choice(list(_places(body)))
@@ -181,17 +183,17 @@ def _canonical(body: Any) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _some_event(record: DebateRecord, draw: random.Random) -> StoredEvent:
+def _some_event(record: DebateHistory, draw: random.Random) -> StoredEvent:
     # Kinds are drawn first: exchanges are many, and all of one kind.
-    kinds = sorted({event.type for events in record.events.values() for event in events})
+    kinds = sorted({event.type for events in record.streams.values() for event in events})
     kind = draw.choice(kinds)
-    return draw.choice([event for events in record.events.values() for event in events if event.type == kind])
+    return draw.choice([event for events in record.streams.values() for event in events if event.type == kind])
 
 
-def _with(record: DebateRecord, event: StoredEvent, **fields: Any) -> DebateRecord:
+def _with(record: DebateHistory, event: StoredEvent, **fields: Any) -> DebateHistory:
     streams = {
         name: [one._replace(**fields) if one is event else one for one in events]
-        for name, events in record.events.items()
+        for name, events in record.streams.items()
     }
     return rehashed(record, streams)
 
@@ -247,7 +249,7 @@ def _nested(body: Any, path: tuple[Any, ...], draw: random.Random) -> str:
     return f"nested {depth} deep"
 
 
-def _raw(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRecord]:
+def _raw(record: DebateHistory, draw: random.Random) -> tuple[str, DebateHistory]:
     """A body that says the same, spelt otherwise; or no JSON at all."""
     event = _some_event(record, draw)
     text = event.body.decode()
@@ -278,9 +280,9 @@ def _first_number(text: str, number: str) -> str:
     return re.sub(r"(?<=:)-?[0-9][0-9.e+-]*(?=[,}])", number, text, count=1)
 
 
-def _envelope(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRecord]:
+def _envelope(record: DebateHistory, draw: random.Random) -> tuple[str, DebateHistory]:
     event = _some_event(record, draw)
-    types = sorted({one.type for events in record.events.values() for one in events})
+    types = sorted({one.type for events in record.streams.values() for one in events})
     fields: dict[str, tuple[Any, ...]] = {
         "event_id": ("", "x", "opened", "final/judgment", "\u2028", "a" * 2000),
         "type": (*types, "debate_imported", "debate_quarantined", "", "x", "texts_erased"),
@@ -292,9 +294,9 @@ def _envelope(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRec
     return f"{event.event_id} {name} = {str(value)[:40]!r}", _with(record, event, **{name: value})
 
 
-def _streams(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRecord]:
+def _streams(record: DebateHistory, draw: random.Random) -> tuple[str, DebateHistory]:
     """Events left out, repeated, exchanged, or in a stream of another kind."""
-    streams = {name: list(events) for name, events in record.events.items()}
+    streams = {name: list(events) for name, events in record.streams.items()}
     name = draw.choice(sorted(streams))
     events = streams[name]
     at = draw.randrange(len(events))
@@ -317,27 +319,27 @@ def _streams(record: DebateRecord, draw: random.Random) -> tuple[str, DebateReco
     return f"{name} {at}", rehashed(record, {one: rows for one, rows in streams.items() if rows})
 
 
-def _parts(record: DebateRecord, draw: random.Random) -> tuple[str, DebateRecord]:
+def _parts(record: DebateHistory, draw: random.Random) -> tuple[str, DebateHistory]:
     """A text is left out or another, its reference with it."""
     digest = draw.choice(sorted(record.parts))
     part = record.parts[digest]
     contents = (b"", b"\xff\xfe", b"{}", b"[" * 3000, part.content[:-1], "日本".encode(), b"x" * 100_000, b"\x00")
     other = draw.choice((None, *contents))
     if other is None:
-        return "a text is gone", record._replace(
-            parts={one: text for one, text in record.parts.items() if one != digest}
+        return "a text is gone", replace(
+            record, parts={one: text for one, text in record.parts.items() if one != digest}
         )
     new: Part = make_part(other, part.salt)
     old, name = encode_digest(digest).encode(), encode_digest(new.digest).encode()
     streams = {
         stream: [event._replace(body=event.body.replace(old, name)) for event in events]
-        for stream, events in record.events.items()
+        for stream, events in record.streams.items()
     }
     parts = {**{one: text for one, text in record.parts.items() if one != digest}, decode_digest(name.decode()): new}
-    return f"a text is {other[:20]!r}", rehashed(record._replace(parts=parts), streams)
+    return f"a text is {other[:20]!r}", rehashed(replace(record, parts=parts), streams)
 
 
-def _unchanged(record: DebateRecord, _draw: random.Random) -> tuple[str, DebateRecord]:
+def _unchanged(record: DebateHistory, _draw: random.Random) -> tuple[str, DebateHistory]:
     return "as it was", record
 
 

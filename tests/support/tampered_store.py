@@ -8,8 +8,9 @@ from typing import Any
 from jury_events.envelope import GENESIS, StoredEvent, stored_hash
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.parts import decode_digest, refs_in
+from jury_store.debate_history import DebateHistory
 from jury_store.event_store import EventStore
-from jury_store.inventory import DebateRecord, Head, Inventory
+from jury_store.inventory import Head, Inventory
 from jury_store.memory import MemoryEventStore
 from jury_store.seals.seal import Seal
 
@@ -21,7 +22,7 @@ class TamperedStore(MemoryEventStore):
         super().__init__()
         ids = store.debate_ids()
         self.events = store.read_all()
-        self.streams = [(name, head) for one in store.records(ids) for name, head in one.heads.items()]
+        self.streams = [(name, head) for one in store.histories(ids) for name, head in one.heads.items()]
         self.texts = [(one, part) for one in ids for part in store.parts(one).values()]
         self.sealed = store.seals()
         self.counter = store.last_position()
@@ -83,17 +84,17 @@ class TamperedStore(MemoryEventStore):
         ids = {name.partition("/")[2] for name in names if name.startswith(("debate/", "calls/"))}
         return sorted(one for one in ids | {one for one, _ in self.texts} if one > after)[:limit]
 
-    def records(self, debate_ids: Sequence[str]) -> list[DebateRecord]:
-        return [self._record(one, (debate_stream(one), calls_stream(one))) for one in debate_ids]
+    def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
+        return [self._history(one, (debate_stream(one), calls_stream(one))) for one in debate_ids]
 
-    def _record(self, debate_id: str, names: tuple[str, str]) -> DebateRecord:
+    def _history(self, debate_id: str, names: tuple[str, str]) -> DebateHistory:
         events = {
             name: sorted((event for event in self.events if event.stream == name), key=lambda event: event.version)
             for name in names
         }
         parts = {part.digest: part for one, part in self.texts if one == debate_id}
         heads = {name: head for name, head in self.streams if name in names}
-        return DebateRecord(debate_id, {name: found for name, found in events.items() if found}, heads, parts)
+        return DebateHistory(debate_id, {name: found for name, found in events.items() if found}, heads, parts)
 
     def inventory(self) -> Inventory:
         positions = sorted(event.position for event in self.events)

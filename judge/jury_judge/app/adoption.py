@@ -40,7 +40,7 @@ def adopted(store: EventStore, run: str, rows: Mapping[str, CaseRow], keys: Coll
             "the run another id; or --adopt KEY.pub takes over what is sealed by a key that you trust"
         )
     for one in imported:
-        (record,) = store.records([one])
+        (record,) = store.histories([one])
         fault = adoption_fault(record, store.origin(one), keys)
         if fault is not None:
             raise RunRefused(

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from datetime import date
 
 from jury_actors.admission.budget import Ceiling, Spent
-from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream
-from jury_events.parts import encode_digest
+from jury_judge.app.debates import read_debate
 from jury_judge.errors import SettingError
 from jury_providers.prices import PRICES_ENV, Prices
 from jury_providers.tokens import token_upper_bound
@@ -50,9 +48,9 @@ def _spent(store: EventStore, run_id: str, prices: Prices, on: date) -> Spent:
 
 def _cost(store: EventStore, debate_id: str, prices: Prices, on: date) -> float:
     """Of a debate with calls whose cost is not recorded: those count with what they can have cost at most."""
-    exchanges = [decode(stored) for stored in store.read_stream(calls_stream(debate_id))]
-    sizes = {encode_digest(digest): len(part.content) for digest, part in store.parts(debate_id).items()}
-    return sum(_most(one, sizes, prices, on) for one in exchanges if isinstance(one, ExchangeRecorded))
+    history = read_debate(store, debate_id)
+    sizes = {ref: len(content) for ref, content in history.texts.items()}
+    return sum(_most(one, sizes, prices, on) for one in history.exchanges)
 
 
 def _most(exchange: ExchangeRecorded, sizes: dict[str, int], prices: Prices, on: date) -> float:

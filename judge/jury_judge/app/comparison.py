@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from jury_debate.recorded_panel import PanelDifference, panel_differences
+from jury_debate.recorded_panel import PanelDifference, panel_differences, recorded_panel
 from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEvaluated, StatementMade
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
-from jury_judge.app.debates import DebateHistory
 from jury_judge.present.answered_by import answered_in_phase_1, answered_in_statement
-from jury_judge.present.events_by_phase import EventsByPhase, Status, events_by_phase
 from jury_judge.present.position_changes import PositionTracker
+from jury_judge.views.events_by_phase import EventsByPhase, Status, events_by_phase
+from jury_store.debate_history import DebateHistory
 
 Kind = Literal["own", "synthetic", "stale", "abstained"]
 
@@ -92,7 +92,7 @@ def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
         a=_side(a, records[0]),
         b=_side(b, records[1]),
         same_case=None if None in cases else cases[0] == cases[1],
-        panel=panel_differences(a.panel, b.panel),
+        panel=panel_differences(*(recorded_panel(one.opened, one.texts) for one in (a, b))),
         rows=rows,
     )
 

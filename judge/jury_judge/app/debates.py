@@ -1,56 +1,20 @@
 """Debates read from the store: one whole, a run line by line, or what two of them judge."""
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
 
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import IMAGES_SINCE, PanelDifference, panel_differences, recorded_panel
-from jury_events.codec import DebateEvent, decode
 from jury_events.debate_events import DebateOpened
-from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError, MalformedBody
-from jury_events.exchange import ExchangeRecorded
-from jury_events.ids import calls_stream, debate_stream, local_stream, streams_of
-from jury_events.local_facts import NOTHING_LOCAL, LocalFacts, local_facts
-from jury_events.parts import encode_digest
-from jury_judge.errors import DebateNotFound
-from jury_judge.present.events_by_phase import events_by_phase
+from jury_events.ids import debate_stream, streams_of
 from jury_judge.text.visible_text import visible_line
-from jury_replay.selection import Selection
+from jury_replay.selection import DebateSelection
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow
+from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 
 _PAGE = 1000
-
-
-class DebateHistory(NamedTuple):
-    """The streams decoded, and the texts by the 43 characters of their references (erased ones are left out)."""
-
-    events: list[DebateEvent]
-    exchanges: list[ExchangeRecorded]
-    texts: dict[str, bytes]
-    local: LocalFacts = NOTHING_LOCAL
-
-    @property
-    def opened(self) -> DebateOpened:
-        """The opening event.
-
-        Raises:
-            JudgeError: the stream does not begin with it.
-        """
-        return events_by_phase(self.events[:1]).opened
-
-    @property
-    def panel(self) -> ResolvedPanel:
-        """Who sat, and under which rules; erased charges are left out."""
-        return recorded_panel(self.opened, self.texts)
-
-
-def not_found(debate_id: str) -> DebateNotFound:
-    """The error that says so."""
-    return DebateNotFound(
-        f"there is no debate {visible_line(debate_id)!r} in this store; `jury list` shows those that there are"
-    )
 
 
 def events_gone(debate_id: str) -> EventError:
@@ -59,28 +23,18 @@ def events_gone(debate_id: str) -> EventError:
 
 
 def read_debate(store: EventStore, debate_id: str) -> DebateHistory:
-    """Everything that the store holds of a debate.
+    """Everything that the store contains of a debate, decoded.
 
     Raises:
         DebateNotFound: there is none of that id.
-        EventError: a stored body does not decode.
+        EventError: a stored body does not decode, or a text was altered.
     """
-    streams = store.read_streams(streams_of(debate_id))
+    history = store.history(debate_id)
     try:
-        events = [decode(stored) for stored in streams.get(debate_stream(debate_id), [])]
-        exchanges = [decode(stored) for stored in streams.get(calls_stream(debate_id), [])]
+        history.check()
     except MalformedBody as error:
         raise _unreadable(debate_id, str(error)) from error
-    if events and not isinstance(events[0], DebateOpened):
-        raise _unreadable(debate_id, f"event 1 of {debate_stream(debate_id)} does not open the debate")
-    if not events:
-        raise not_found(debate_id)
-    return DebateHistory(
-        events=[event for event in events if not isinstance(event, ExchangeRecorded)],
-        exchanges=[event for event in exchanges if isinstance(event, ExchangeRecorded)],
-        texts={encode_digest(digest): part.content for digest, part in store.parts(debate_id).items()},
-        local=local_facts(streams.get(local_stream(debate_id), [])),
-    )
+    return history
 
 
 def _unreadable(debate_id: str, why: str) -> MalformedBody:
@@ -105,9 +59,9 @@ def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tupl
     Raises:
         EventError: as of `panel_of`.
     """
-    events = store.read_stream(debate_stream(debate_id))
-    before = _panel(store, debate_id, _opened(events, debate_id))
-    return panel_differences(before, now, images=events[0].schema >= IMAGES_SINCE)
+    (history,) = store.event_histories([debate_id])
+    before = _panel(store, debate_id, _opened(history))
+    return panel_differences(before, now, images=history.stored_events[0].schema >= IMAGES_SINCE)
 
 
 def _panel(store: EventStore, debate_id: str, opened: DebateOpened) -> ResolvedPanel:
@@ -141,17 +95,17 @@ def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
 
 
 def _opening(store: EventStore, debate_id: str) -> DebateOpened:
-    return _opened(store.read_stream(debate_stream(debate_id)), debate_id)
+    (history,) = store.event_histories([debate_id])
+    return _opened(history)
 
 
-def _opened(events: Sequence[StoredEvent], debate_id: str) -> DebateOpened:
-    opened = decode(events[0]) if events else None
-    if not isinstance(opened, DebateOpened):
-        raise events_gone(debate_id)
-    return opened
+def _opened(history: DebateHistory) -> DebateOpened:
+    if not history.stored_events:
+        raise events_gone(history.debate_id)
+    return history.opened
 
 
-def must_exist(store: "EventStore", selection: "Selection") -> None:
+def must_exist(store: "EventStore", selection: "DebateSelection") -> None:
     """A mistyped name must not pass for debates without a finding.
 
     Raises:
@@ -170,7 +124,7 @@ def must_exist(store: "EventStore", selection: "Selection") -> None:
     heads = store.heads([debate_stream(one) for one in selection.debate_ids or ()])
     for one in selection.debate_ids or ():
         if debate_stream(one) not in heads:
-            raise not_found(one)
+            raise DebateNotFound.named(one)
 
 
 def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
@@ -184,4 +138,4 @@ def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
         if heads.keys().isdisjoint(streams_of(one)) and not (
             store.debate(one) or store.read_streams(streams_of(one)) or store.parts(one) or store.origin(one)
         ):
-            raise DebateNotFound(f"{not_found(one)}; jury verify --all finds what was deleted whole")
+            raise DebateNotFound(f"{DebateNotFound.named(one)}; jury verify --all finds what was deleted whole")

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
 from jury_events.errors import AlteredPart
-from jury_events.ids import debate_stream
 from jury_store.event_store import EventStore
 from jury_store.search_terms import contains_terms, query_terms, searchable_digests, terms_by_event
 
@@ -27,12 +26,11 @@ def excerpts(store: EventStore, debate_ids: Iterable[str], search: str) -> dict[
     ids = list(debate_ids)
     if not sought or not ids:
         return {}
-    streams = store.read_streams([debate_stream(one) for one in ids])
     found: dict[str, Excerpt] = {}
-    for one in ids:
-        excerpt = _excerpt(store, one, streams.get(debate_stream(one), []), sought)
+    for history in store.event_histories(ids):
+        excerpt = _excerpt(store, history.debate_id, history.stored_events, sought)
         if excerpt is not None:
-            found[one] = excerpt
+            found[history.debate_id] = excerpt
     return found
 
 

@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 from jury_actors.effects import Effects
 from jury_debate.panel_spec import ResolvedPanel
-from jury_debate.recorded_panel import described, panel_differences
+from jury_debate.recorded_panel import described, panel_differences, recorded_panel
 from jury_debate.rules import SECRET_BYTES
 from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
-from jury_judge.app.debates import DebateHistory, not_found, read_debate
+from jury_judge.app.debates import read_debate
 from jury_judge.errors import BranchTaken
-from jury_judge.present.events_by_phase import events_by_phase
+from jury_judge.views.events_by_phase import events_by_phase
 from jury_replay.fork import Branch, branch_id, branch_off
-from jury_replay.origin import Origin
+from jury_replay.origin import ForkOrigin
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
 
@@ -42,22 +43,19 @@ class Fork(NamedTuple):
     branch: Branch | None
 
 
-def read_origin(store: EventStore, debate_id: str) -> Origin:
+def read_origin(store: EventStore, debate_id: str) -> ForkOrigin:
     """The debate to branch.
 
     Raises:
         DebateNotFound: there is none of that id.
         OriginAltered: its record is not as it was written.
     """
-    record = store.records([debate_id])[0]
-    if debate_stream(debate_id) not in record.events:
-        raise not_found(debate_id)
-    return Origin(record)
+    return ForkOrigin(store.history(debate_id))
 
 
 def plan_fork(
     store: EventStore,
-    origin: Origin,
+    origin: ForkOrigin,
     at: str,
     resolved: ResolvedPanel,
     *,
@@ -110,7 +108,7 @@ def _salts(effects: Effects) -> Callable[[], bytes]:
     return lambda: effects.entropy(SALT_BYTES)
 
 
-def _found(reading: DebateHistory, named: str, origin: Origin, version: int, resolved: ResolvedPanel) -> Fork:
+def _found(reading: DebateHistory, named: str, origin: ForkOrigin, version: int, resolved: ResolvedPanel) -> Fork:
     record = events_by_phase(reading.events)
     forked = record.forked
     if forked is None or (forked.origin, forked.version) != (origin.debate_id, version):
@@ -118,7 +116,7 @@ def _found(reading: DebateHistory, named: str, origin: Origin, version: int, res
         raise BranchTaken(
             f"there is a debate {named} already, and it is {what}: choose another id with --as, or leave --as out"
         )
-    recorded = reading.panel
+    recorded = recorded_panel(reading.opened, reading.texts)
     if different := panel_differences(recorded, resolved):
         raise BranchTaken(
             f"the branch {named} was begun with other settings: {described(different)}; "

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.value import DebateId
-from jury_judge.app.debates import DebateHistory, must_exist, read_debate
+from jury_judge.app.debates import must_exist, read_debate
 from jury_judge.app.grids import grid_of
 from jury_judge.app.stores import open_or_create
 from jury_judge.errors import JuryClosed, SettingError, condensed
@@ -22,9 +22,10 @@ from jury_judge.present.result_models import CollaborativeJuryResult, result_mod
 from jury_judge.text.visible_text import visible_line
 from jury_replay.replay import Replayed, replay_chunk
 from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.rows import Problem, Row
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Mode
-from jury_replay.selection import Selection
+from jury_replay.selection import DebateSelection
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import StoreClosed
 from jury_store.event_store import EventStore
@@ -181,7 +182,7 @@ class Records:
         run_id: str | None = None,
         where: Where = (),
         mode: Mode = "strict",
-    ) -> list[Row | Problem]:
+    ) -> list[RescoreRow | RescoreProblem]:
         """What recorded debates come to under other settings; no model is asked, nothing is written.
 
         Args:
@@ -206,13 +207,13 @@ class Records:
         conditions = _conditions(where)
         if ids is not None and conditions:
             raise SettingError("where: it chooses among the debates of a run, or all; leave debate_ids out")
-        selection = Selection(ids, run_id, conditions)
+        selection = DebateSelection(ids, run_id, conditions)
         grid = grid_of(settings)
 
-        def rows(store: EventStore) -> list[Row | Problem]:
+        def rows(store: EventStore) -> list[RescoreRow | RescoreProblem]:
             must_exist(store, selection)
             found = rescore(store, selection, grid, mode=mode)
-            return [row for one in found for row in ([one] if isinstance(one, Problem) else one)]
+            return [row for one in found for row in ([one] if isinstance(one, RescoreProblem) else one)]
 
         return await self._read(rows)
 

@@ -14,13 +14,12 @@ from jury_actors.messages import Chunk, Finished, Job, RunContext
 from jury_actors.runtime import Runtime
 from jury_actors.store_retry import StoreRetry
 from jury_events.case import Case
-from jury_events.ids import debate_stream
 from jury_judge.app.allowance import Allowance
 from jury_judge.app.debates import events_gone
 from jury_judge.app.preflight import PreflightReport, check_case
 from jury_judge.app.run import Run
 from jury_judge.errors import CaseFileError, RunRefused
-from jury_judge.present.result_lines import line_of_stream
+from jury_judge.present.result_lines import line_of
 from jury_store.errors import AppendRefused, Fenced, StoreError
 from jury_store.event_store import EventStore
 
@@ -289,8 +288,8 @@ async def _lines(state: RunProgress, store: EventStore, patience: StoreRetry) ->
 
 
 def _read_lines(store: EventStore, debates: list[str]) -> list[Line]:
-    streams = store.read_streams([debate_stream(debate) for debate in debates])
-    gone = next((debate for debate in debates if debate_stream(debate) not in streams), None)
+    histories = store.event_histories(debates)
+    gone = next((history.debate_id for history in histories if not history.stored_events), None)
     if gone is not None:
         raise events_gone(gone)
-    return [line_of_stream(streams[debate_stream(debate)]) for debate in debates]
+    return [line_of(history) for history in histories]

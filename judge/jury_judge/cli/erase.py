@@ -11,7 +11,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids, resolved_store, store_option
 
 if TYPE_CHECKING:
-    from jury_replay.erasure import Order
+    from jury_replay.erasure import ErasureOrder
     from jury_store.event_store import EventStore
     from jury_store.sql_store import SqlEventStore
 
@@ -60,7 +60,7 @@ def command(
     again finishes what was interrupted. What no erasure reaches is in docs/erasure.md.
     """
     from jury_judge.cli.terminal import note
-    from jury_replay.erasure import Order
+    from jury_replay.erasure import ErasureOrder
     from jury_store.opening import open_store
 
     if [bool(debate_id), exchange is not None, case_id is not None].count(True) != 1:
@@ -83,7 +83,7 @@ def command(
         if texts and not yes and not click.confirm("Erase these texts for good?", err=True):
             note("nothing was erased")
             return Exit.INTERRUPTED
-        return _erase(store, ids, Order(str(by), str(reason), scope), copies, as_json=as_json)
+        return _erase(store, ids, ErasureOrder(str(by), str(reason), scope), copies, as_json=as_json)
     finally:
         store.close()
 
@@ -102,7 +102,7 @@ def _tell(store: "EventStore", ids: list[str], scope: str) -> int:
 
     texts = shared = size = ends = 0
     for debate_id in ids:
-        (record,) = store.records([debate_id])
+        (record,) = store.histories([debate_id])
         plan = plan_erasure(record, scope)
         texts += len(plan.parts)
         shared += plan.shared
@@ -132,7 +132,7 @@ def _copies(store: "EventStore", debate_id: str) -> list[str]:
     return copies
 
 
-def _erase(store: "SqlEventStore", ids: list[str], order: "Order", copies: list[str], *, as_json: bool) -> int:
+def _erase(store: "SqlEventStore", ids: list[str], order: "ErasureOrder", copies: list[str], *, as_json: bool) -> int:
     from jury_judge.cli.terminal import note
     from jury_judge.text.pluralize import pluralize
     from jury_replay.erasure import erase

@@ -12,9 +12,9 @@ from jury_judge.cli.options import resolved_store, selected, selection_options, 
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_replay.selection import Selection
+    from jury_replay.selection import DebateSelection
+    from jury_store.debate_history import DebateHistory
     from jury_store.event_store import EventStore
-    from jury_store.inventory import EventsByPhase
 
 
 @click.command("export")
@@ -61,8 +61,8 @@ def command(
         must_exist(store, selection._replace(debate_ids=None))
         documents = _Pages(store) if html else _Cassettes(store)
         if output == "-":
-            (record,) = store.records([str(debate_ids[0])])
-            sys.stdout.buffer.write(documents.document(record))
+            (history,) = store.histories([str(debate_ids[0])])
+            sys.stdout.buffer.write(documents.document(history))
             return documents.code
         folder = not one or output.endswith("/") or Path(output).is_dir()
         return _write(store, selection, documents, Path(output), folder=folder, as_json=as_json)
@@ -85,10 +85,10 @@ class _Cassettes:
     def name(self, debate_id: str) -> str:
         return debate_id + self.suffix
 
-    def document(self, record: "EventsByPhase") -> bytes:
+    def document(self, history: "DebateHistory") -> bytes:
         from jury_replay.cassettes.writing import write_cassette
 
-        return write_cassette(record, self._provenance.seal_of(record))
+        return write_cassette(history, self._provenance.seal_of(history))
 
 
 class _Pages:
@@ -103,23 +103,21 @@ class _Pages:
     def name(self, debate_id: str) -> str:
         return debate_id + self.suffix
 
-    def document(self, record: "EventsByPhase") -> bytes:
+    def document(self, history: "DebateHistory") -> bytes:
         from jury_judge.cli.terminal import note
-        from jury_judge.web.pages.debate_reading import reading_of
         from jury_judge.web.pages.integrity_state import integrity_states
         from jury_judge.web.pages.single_file import single_file
 
-        reading = reading_of(record)
-        (state,) = integrity_states(self._store, [record])
+        (state,) = integrity_states(self._store, [history])
         if not state.intact:
             self.code = Exit.INTEGRITY
-            note(f"jury: {record.debate_id}: the record was altered, and its page says so: {state.failures[0]}")
-        return "".join(single_file(reading, state, reading.opened.panel.language)).encode()
+            note(f"jury: {history.debate_id}: the record was altered, and its page says so: {state.failures[0]}")
+        return "".join(single_file(history, state, history.opened.panel.language)).encode()
 
 
 def _write(
     store: "EventStore",
-    selection: "Selection",
+    selection: "DebateSelection",
     documents: _Cassettes | _Pages,
     output: Path,
     *,
@@ -129,24 +127,24 @@ def _write(
     from jury_events.errors import EventError
     from jury_judge.cli.exits import code_of
     from jury_judge.cli.terminal import Counting, note
-    from jury_judge.errors import DebateNotFound
     from jury_judge.text.pluralize import pluralize
     from jury_replay.cassettes.library import put
-    from jury_replay.errors import DebateNotFound, RecordDamaged
+    from jury_replay.errors import RecordDamaged
     from jury_replay.output_path import check_output_path
+    from jury_store.errors import DebateNotFound
 
     written = same = 0
     code = Exit.DONE
     counting = Counting("debates exported")
     try:
         for chunk in selection.chunks(store):
-            for record in store.records(chunk):
-                path = output / documents.name(record.debate_id) if folder else output
+            for history in store.histories(chunk):
+                path = output / documents.name(history.debate_id) if folder else output
                 # A file of such a name is one, whatever became of it.
                 check_output_path(path, b"" if path.name.endswith(documents.suffix) else documents.begins)
                 try:
-                    changed = put(path, documents.document(record))
-                except (DebateNotFound, DebateNotFound, RecordDamaged, EventError) as error:
+                    changed = put(path, documents.document(history))
+                except (DebateNotFound, RecordDamaged, EventError) as error:
                     note(f"jury: {error}")
                     code = max(code, code_of(error))
                     continue

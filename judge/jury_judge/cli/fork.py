@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jury_judge.app.forks import Fork
     from jury_judge.app.jury import Jury
     from jury_judge.panels.files import LoadedPanel
-    from jury_replay.origin import Origin
+    from jury_replay.origin import ForkOrigin
     from jury_store.event_store import EventStore
 
 
@@ -136,7 +136,7 @@ def _fork(
     return Exit.INTERRUPTED if interrupted else code
 
 
-def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origin: "Origin") -> "LoadedPanel":
+def _panel(panel_name: str | None, overrides: Any, models: dict[str, str], origin: "ForkOrigin") -> "LoadedPanel":
     """A panel that is named is loaded as anywhere; else the origin's, which neither environment nor preset changes."""
     from jury_judge.panels.changed import changed_panel
     from jury_judge.panels.files import LoadedPanel, load_panel

@@ -139,7 +139,7 @@ def _read(path: Path, admission: _Admission, results: _Results) -> "Cassette | N
 
     try:
         cassette = read_cassette(path)
-        fault = trust_fault(cassette.record, cassette.seal, admission.keys, admission.checkpoint)
+        fault = trust_fault(cassette.history, cassette.seal, admission.keys, admission.checkpoint)
         if fault is not None:
             raise CassetteDamaged(f"{path}: {fault}")
     except CassetteError as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jury_events.conditions import Condition
     from jury_providers.prices import Prices
     from jury_providers.simulated.script import Script
-    from jury_replay.selection import Selection
+    from jury_replay.selection import DebateSelection
 
 _ADDRESS = re.compile(r"[^\s:]+:[0-9]{1,5}")
 
@@ -317,16 +317,16 @@ def selection_options(command: F) -> F:
 
 def selected(
     ids: tuple[str, ...], run_id: str | None, *, everything: bool, where: "tuple[Condition, ...]" = ()
-) -> "Selection":
+) -> "DebateSelection":
     """What `selection_options` name: debates, a run, or all; conditions choose among those of a run, or all."""
-    from jury_replay.selection import Selection
+    from jury_replay.selection import DebateSelection
 
     if ids and where:
         raise click.UsageError("--where chooses among the debates of a run, or all: name no debates with it")
     named = [bool(ids), run_id is not None, everything].count(True)
     if named > 1 or not (named or where):
         raise click.UsageError("name debates, or a run with --run ID, or --all, or choose with --where COND")
-    return Selection(tuple(dict.fromkeys(ids)) or None, run_id, where)
+    return DebateSelection(tuple(dict.fromkeys(ids)) or None, run_id, where)
 
 
 def processes_option(command: F) -> F:

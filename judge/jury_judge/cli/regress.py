@@ -36,7 +36,7 @@ def command(
     from jury_replay.cassettes.library import cassettes_in
     from jury_replay.errors import CassetteError
     from jury_replay.offline import no_network
-    from jury_replay.regression import TODAY, Status, regress
+    from jury_replay.regression import TODAY, RegressionStatus, regress
     from jury_replay.regression import accept as take_over
 
     version = TODAY if rules is None else rules
@@ -50,14 +50,14 @@ def command(
         for path in cassettes:
             with no_network():
                 found = regress(path, version)
-            taken = accept and found.status is Status.CHANGED
+            taken = accept and found.status is RegressionStatus.CHANGED
             if taken:
                 take_over(found)
             counts["accepted" if taken else found.status.value] += 1
             counting.count()
             if as_jsonl:
                 print(json.dumps(_object(found), ensure_ascii=False))
-            elif found.status is not Status.SAME:
+            elif found.status is not RegressionStatus.SAME:
                 for line in regression_lines(found):
                     print(line)
     finally:

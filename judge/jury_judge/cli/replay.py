@@ -13,7 +13,7 @@ from jury_judge.cli.options import processes_option, resolved_store, selected, s
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_replay.difference import Difference
+    from jury_replay.difference import ReplayDifference
     from jury_replay.replay import Replayed
 
 _SHOWN = 3
@@ -113,6 +113,6 @@ def _object(one: "Replayed") -> dict[str, Any]:
     return {**one._asdict(), "differences": [difference_object(each) for each in one.differences]}
 
 
-def difference_object(difference: "Difference") -> dict[str, Any]:
+def difference_object(difference: "ReplayDifference") -> dict[str, Any]:
     """A difference for JSON."""
     return {**difference._asdict(), "changes": [change._asdict() for change in difference.changes]}

@@ -12,9 +12,9 @@ from jury_judge.cli.options import processes_option, resolved_store, selected, s
 
 if TYPE_CHECKING:
     from jury_events.conditions import Condition
-    from jury_replay.rescoring.rows import Problem, Row
+    from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
     from jury_replay.rescoring.settings import Grid, Mode
-    from jury_replay.selection import Selection
+    from jury_replay.selection import DebateSelection
 
 _PROBLEMS_SHOWN = 20
 
@@ -75,12 +75,14 @@ def command(
     return Exit.FAILED_ON if fail_on_flip and any(table.flipped for table in report.tables) else Exit.DONE
 
 
-def _read(report: "_Report", selection: "Selection", url: str, processes: int | None, parquet: str | None) -> None:
+def _read(
+    report: "_Report", selection: "DebateSelection", url: str, processes: int | None, parquet: str | None
+) -> None:
     from jury_judge.app.debates import must_exist
     from jury_judge.cli.terminal import Counting
     from jury_replay.offline import no_network
     from jury_replay.rescoring.rescore import rescore, worth_sharing
-    from jury_replay.rescoring.rows import Problem
+    from jury_replay.rescoring.rows import RescoreProblem
     from jury_replay.selection import processes_for
     from jury_store.opening import open_store
 
@@ -98,7 +100,7 @@ def _read(report: "_Report", selection: "Selection", url: str, processes: int | 
             stack.enter_context(no_network())
             for found in rescore(store, selection, report.grid, mode=report.mode, url=url, processes=at_once):
                 counting.count()
-                if isinstance(found, Problem):
+                if isinstance(found, RescoreProblem):
                     report.problem(found)
                     continue
                 report.take(found)
@@ -120,12 +122,12 @@ class _Report:
         self.grid = grid
         self.tables = [Table(setting.name) for setting in grid.settings]
         self.debates = 0
-        self.problems: list[Problem] = []
+        self.problems: list[RescoreProblem] = []
         self._form = form
         self._most = FLIPS_SHOWN
-        self._flips: list[Row] = []
+        self._flips: list[RescoreRow] = []
 
-    def take(self, rows: "list[Row]") -> None:
+    def take(self, rows: "list[RescoreRow]") -> None:
         """The rows of a debate, one a setting."""
         self.debates += 1
         for table, row in zip(self.tables, rows, strict=True):
@@ -135,7 +137,7 @@ class _Report:
             if self._form == "jsonl":
                 print(json.dumps(row._asdict(), ensure_ascii=False))
 
-    def problem(self, found: "Problem") -> None:
+    def problem(self, found: "RescoreProblem") -> None:
         """A debate that cannot be used; named at once, the first of them."""
         from jury_judge.cli.terminal import note
 

@@ -9,7 +9,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import debate_ids, resolved_store, store_option
 
 if TYPE_CHECKING:
-    from jury_judge.app.debates import DebateHistory
+    from jury_store.debate_history import DebateHistory
     from jury_store.event_store import EventStore
 
 
@@ -80,15 +80,11 @@ def _show_prompts(reading: "DebateHistory", step: str | None, *, marked: bool, a
 
 
 def _show_events(store: "EventStore", debate_id: str, *, as_json: bool) -> Exit:
-    from jury_events.ids import calls_stream, debate_stream
-    from jury_judge.app.debates import not_found
     from jury_judge.cli.terminal import page_console
     from jury_judge.present.events_view import event_lines, events_page
 
-    streams = store.read_streams([debate_stream(debate_id), calls_stream(debate_id)])
-    if debate_stream(debate_id) not in streams:
-        raise not_found(debate_id)
-    lines = event_lines(event for stream in streams.values() for event in stream)
+    history = store.history(debate_id)
+    lines = event_lines((*history.stored_events, *history.stored_exchanges))
     if as_json:
         print(json.dumps([line._asdict() for line in lines], ensure_ascii=False, indent=2))
     else:

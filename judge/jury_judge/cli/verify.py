@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jury_events.conditions import Condition
-    from jury_replay.integrity import Failure
-    from jury_replay.verify import Report
+    from jury_replay.integrity import IntegrityFailure
+    from jury_replay.verify import VerifyReport
 
 _SHOWN = 20
 
@@ -99,7 +99,7 @@ def command(
     from jury_judge.app.debates import must_be_known, must_exist
     from jury_judge.cli.seal_files import read_keys, read_note, read_trust
     from jury_judge.cli.terminal import Counting, note
-    from jury_replay.selection import Selection, processes_for
+    from jury_replay.selection import DebateSelection, processes_for
     from jury_replay.verify import verify
     from jury_store.opening import open_store
 
@@ -122,7 +122,7 @@ def command(
 
     store = open_store(url, write=False)
     try:
-        selection = Selection(debate_ids or None, where=where)
+        selection = DebateSelection(debate_ids or None, where=where)
         must_exist(store, selection._replace(debate_ids=None))
         must_be_known(store, debate_ids)
         at_once = processes_for(store, selection, processes, worth_it=_WORTH_IT)
@@ -145,16 +145,16 @@ def command(
     return Exit.DONE if report.ok else Exit.INTEGRITY
 
 
-def _schema_failures(url: str) -> "Iterator[Failure]":
+def _schema_failures(url: str) -> "Iterator[IntegrityFailure]":
     """A key or guard that the database lacks, or a trigger or view that it should not have."""
     from jury_migrations.comparison import check
-    from jury_replay.integrity import Failure
+    from jury_replay.integrity import IntegrityFailure
 
     for difference in check(url):
-        yield Failure("", f"the schema is not the declared one: {difference}")
+        yield IntegrityFailure("", f"the schema is not the declared one: {difference}")
 
 
-def _tell(report: "Report", *, everything: bool) -> None:
+def _tell(report: "VerifyReport", *, everything: bool) -> None:
     from jury_judge.text.pluralize import pluralize
     from jury_judge.text.visible_text import visible_line
 
@@ -187,7 +187,7 @@ def _tell(report: "Report", *, everything: bool) -> None:
         print(f"time-stamped over {pluralize(report.stamped, 'event')}, {report.stamped_at}")
 
 
-def _replays(report: "Report") -> str:
+def _replays(report: "VerifyReport") -> str:
     from jury_judge.text.pluralize import pluralize
 
     if report.replayed is None:
@@ -200,7 +200,7 @@ def _replays(report: "Report") -> str:
     return f"{pluralize(report.replayed, 'debate')} replayed, and equal{erased}"
 
 
-def _remark(report: "Report", *, checked_against_checkpoint: bool) -> str:
+def _remark(report: "VerifyReport", *, checked_against_checkpoint: bool) -> str:
     """What this check could not show, and what would."""
     if not report.seals and not checked_against_checkpoint:
         return "the log has no seals: a stream that was computed anew would not be found (see jury seal --help)"
@@ -211,7 +211,7 @@ def _remark(report: "Report", *, checked_against_checkpoint: bool) -> str:
     return ""
 
 
-def _object(failure: "Failure") -> dict[str, Any]:
+def _object(failure: "IntegrityFailure") -> dict[str, Any]:
     """A failure for JSON; its position orders the failures and is left out."""
     fields = failure._asdict()
     del fields["position"]

@@ -75,11 +75,11 @@ def command(
 
 def _must_exist(store: "EventStore", debate_ids: Iterable[str]) -> None:
     from jury_events.ids import debate_stream
-    from jury_judge.app.debates import not_found
+    from jury_store.errors import DebateNotFound
 
     for one in debate_ids:
         if not store.heads([debate_stream(one)]):
-            raise not_found(one)
+            raise DebateNotFound.named(one)
 
 
 class _Watching:

@@ -34,7 +34,7 @@ from jury_judge.text.pluralize import pluralize
 from jury_judge.text.timestamps import moment
 
 
-class EventRow(NamedTuple):
+class DescribedEvent(NamedTuple):
     """One event. `stream` is `debate` or `calls`, `recorded_at` in ISO 8601, `said` what it says in a few words."""
 
     stream: str
@@ -53,7 +53,7 @@ def hash_text(value: object) -> str:
 
 def event_lines(
     stored: Iterable[StoredEvent], *, after: int = 0, limit: int = sys.maxsize, language: Language = "en"
-) -> list[EventRow]:
+) -> list[DescribedEvent]:
     """The events of both streams of a debate in the order in which they were recorded.
 
     Args:
@@ -71,7 +71,7 @@ def event_lines(
     return [telling.line(one) for one in [one for one in ordered if one.position > after][:limit]]
 
 
-def events_page(lines: Iterable[EventRow]) -> Page:
+def events_page(lines: Iterable[DescribedEvent]) -> Page:
     """A table of them; the number of an event is the one in its stream."""
     page = Page()
     rows = [(f"{one.stream}/ {one.version}", one.recorded_at, one.event_id, one.said) for one in lines]
@@ -85,9 +85,9 @@ class _Telling:
         self._words = EVENT_WORDS[language]
         self._changes = changes
 
-    def line(self, stored: StoredEvent) -> EventRow:
+    def line(self, stored: StoredEvent) -> DescribedEvent:
         event = decode(stored)
-        return EventRow(
+        return DescribedEvent(
             stream=stored.stream.partition("/")[0],
             version=stored.version,
             position=stored.position,

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from jury_judge.present.difference_view import difference_lines
 from jury_judge.text.visible_text import visible_line
-from jury_replay.difference import Kind
-from jury_replay.regression import Outcome, Regressed, Status
+from jury_replay.difference import DifferenceKind
+from jury_replay.regression import FinalVerdict, Regressed, RegressionStatus
 
 _EVENTS = 3
 _PROMPTS = 2
@@ -14,14 +14,14 @@ _PROMPTS = 2
 
 def regression_lines(found: Regressed) -> Iterator[str]:
     """Verdict and score, then the first differences: what happens first, prompts apart from it."""
-    if found.status is Status.UNREADABLE:
+    if found.status is RegressionStatus.UNREADABLE:
         yield visible_line(f"{found.name}: {found.detail}", 1000)
         return
     yield f"{found.name}: {_outcomes(found)}"
     if found.detail is not None:
         yield f"  {found.detail}"
-    told = [one for one in found.differences if one.kind is Kind.PROMPT]
-    happened = [one for one in found.differences if one.kind is not Kind.PROMPT]
+    told = [one for one in found.differences if one.kind is DifferenceKind.PROMPT]
+    happened = [one for one in found.differences if one.kind is not DifferenceKind.PROMPT]
     for some, shown, what in ((happened, _EVENTS, "other differences"), (told, _PROMPTS, "other prompts")):
         for difference in some[:shown]:
             yield from (f"  {line}" for line in difference_lines(difference))
@@ -35,5 +35,5 @@ def _outcomes(found: Regressed) -> str:
     return f"was {_shown(found.recorded)}, is {_shown(found.now)}"
 
 
-def _shown(outcome: Outcome | None) -> str:
+def _shown(outcome: FinalVerdict | None) -> str:
     return "without a verdict" if outcome is None else f"{outcome.verdict} {outcome.score}"

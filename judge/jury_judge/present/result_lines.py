@@ -6,7 +6,7 @@ Both are made of stored facts alone, so that every later reading gives the same.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from jury_events.codec import DebateEvent, decode
+from jury_events.codec import DebateEvent
 from jury_events.consensus import ConsensusCheck
 from jury_events.debate_events import (
     DebateCancelled,
@@ -17,13 +17,13 @@ from jury_events.debate_events import (
     JurorEvaluated,
     StatementMade,
 )
-from jury_events.envelope import StoredEvent
 from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
 from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, given, is_simulated, model_mismatches
-from jury_judge.present.events_by_phase import (
+from jury_judge.present.position_changes import Change, change_counts, position_changes
+from jury_judge.views.events_by_phase import (
     Ending,
     EventsByPhase,
     RoundEvents,
@@ -32,7 +32,7 @@ from jury_judge.present.events_by_phase import (
     status_of,
     text_in,
 )
-from jury_judge.present.position_changes import Change, change_counts, position_changes
+from jury_store.debate_history import DebateHistory
 
 _LINE_EVENTS = frozenset(
     {"debate_opened", "judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"}
@@ -142,17 +142,16 @@ def _of_case(opened: DebateOpened) -> dict[str, Any]:
     }
 
 
-def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
-    """The line of a debate's stored events, of which only the opening and the end are decoded whole.
+def line_of(history: DebateHistory) -> dict[str, Any]:
+    """The line of a recorded debate, of which only the opening and the end are decoded whole.
 
     Raises:
         EventError: a stored body does not decode.
     """
     opened = rendered = ending = None
-    for stored in stream:
+    for index, stored in enumerate(history.stored_events):
         if stored.type in _LINE_EVENTS:
-            event = decode(stored)
-            match event:
+            match event := history.events[index]:
                 case DebateOpened():
                     opened = event
                 case JudgmentRendered():
@@ -163,7 +162,7 @@ def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
                     pass
     if opened is None:
         raise JudgeError("the events do not begin with the opening event")
-    return result_line(opened, answered_in_stream(stream), rendered, ending)
+    return result_line(opened, answered_in_stream(history.stored_events), rendered, ending)
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:

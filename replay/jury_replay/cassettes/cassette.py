@@ -1,16 +1,16 @@
-"""What a cassette holds, read whole."""
+"""The content of a cassette."""
 
 from typing import NamedTuple
 
 from jury_replay.cassettes.lines import SealLine
-from jury_store.inventory import DebateRecord
+from jury_store.debate_history import DebateHistory
 
 
 class Cassette(NamedTuple):
-    """One debate, verified on the way in, and the seal of the log in which it was recorded, where it carries one.
+    """One verified debate, and the seal of the log in which it was recorded, if the cassette has one.
 
-    Positions in `record` count the events of the cassette from 1; its epochs are 0.
+    Positions in `history` count the events of the cassette from 1; its epochs are 0.
     """
 
-    record: DebateRecord
+    history: DebateHistory
     seal: SealLine | None = None

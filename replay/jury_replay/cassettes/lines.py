@@ -57,7 +57,7 @@ class Manifest(Value):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-class EventLine(Value):
+class CassetteEvent(Value):
     """One event; `body` is the text of its bytes, exactly."""
 
     stream: str
@@ -71,7 +71,7 @@ class EventLine(Value):
     hash: Hash
 
     @classmethod
-    def of(cls, event: StoredEvent) -> "EventLine":
+    def of(cls, event: StoredEvent) -> "CassetteEvent":
         """The line of a stored event; UnicodeDecodeError where its body is no text."""
         fields = event._asdict()
         del fields["position"]

@@ -4,14 +4,13 @@ from collections.abc import Collection
 
 from pydantic import ValidationError
 
-from jury_events.local_facts import local_facts
 from jury_events.parts import decode_digest, encode_digest
 from jury_replay.cassettes.lines import Included, SealLine, written
 from jury_replay.errors import RecordDamaged
 from jury_replay.import_checks import import_failures
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import BadNote
 from jury_store.event_store import EventStore
-from jury_store.inventory import DebateRecord
 from jury_store.seals import sealer
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.log_tree import LogTree
@@ -19,7 +18,7 @@ from jury_store.seals.merkle import is_included
 from jury_store.seals.note import Checkpoint, read_checkpoint, signature_fault
 
 
-def seal_fault(record: DebateRecord, seal: SealLine) -> str | None:
+def seal_fault(history: DebateHistory, seal: SealLine) -> str | None:
     """Why the proofs of a seal do not show that the record is in the checkpoint's tree; None: they do.
 
     Whose checkpoint that is stays open: see `trust_fault`.
@@ -28,10 +27,10 @@ def seal_fault(record: DebateRecord, seal: SealLine) -> str | None:
         checkpoint = read_checkpoint(seal.note.encode())
     except BadNote as error:
         return f"the note of its seal: {error}"
-    if not seal.streams or not seal.streams.keys() <= record.portable.events.keys():
+    if not seal.streams or not seal.streams.keys() <= history.portable.streams.keys():
         return "its seal is not about the streams of this debate"
     for stream, place in seal.streams.items():
-        events = record.events[stream]
+        events = history.streams[stream]
         if place.version > len(events):
             return f"its seal covers event {place.version} of {stream}, which has {len(events)}"
         proof = [decode_digest(one) for one in place.proof]
@@ -44,12 +43,12 @@ def seal_fault(record: DebateRecord, seal: SealLine) -> str | None:
 
 
 def trust_fault(
-    record: DebateRecord, seal: SealLine | None, keys: Collection[PublicKey], kept: Checkpoint | None
+    history: DebateHistory, seal: SealLine | None, keys: Collection[PublicKey], kept: Checkpoint | None
 ) -> str | None:
     """Why somebody who trusts these keys, or kept this checkpoint, should not take a debate; None: no reason.
 
     Args:
-        record: of the cassette.
+        history: of the cassette.
         seal: of the cassette, whose proofs were checked.
         keys: none: signatures are not checked.
         kept: the checkpoint of the same log that was kept elsewhere, which must be the seal's own.
@@ -64,7 +63,7 @@ def trust_fault(
         return f"the note of its seal: {fault}"
     if kept is not None and (kept_fault := _kept_fault(checkpoint, kept)) is not None:
         return kept_fault
-    for stream, events in record.portable.events.items():
+    for stream, events in history.portable.streams.items():
         sealed = seal.streams[stream].version if stream in seal.streams else 0
         if sealed < len(events):
             return (
@@ -105,7 +104,7 @@ class Provenance:
         self._tree: LogTree | None = None
         self._fault: str | None = None
 
-    def seal_of(self, record: DebateRecord) -> SealLine | None:
+    def seal_of(self, history: DebateHistory) -> SealLine | None:
         """The seal for a debate's cassette, None where no seal covers anything of it.
 
         This log's own seal is for debates that were held here: over an imported one it would vouch for what somebody
@@ -115,23 +114,23 @@ class Provenance:
             RecordDamaged: a stored seal does not fit the log, or the debate; or the one that it came with is gone.
             StoreError: the database cannot be read, or the log was cut.
         """
-        origin = self._store.origin(record.debate_id)
-        if (failure := next(import_failures(record, origin), None)) is not None:
-            raise RecordDamaged(f"debate {record.debate_id}: {failure.what}; see jury verify {record.debate_id}")
+        origin = self._store.origin(history.debate_id)
+        if (failure := next(import_failures(history, origin), None)) is not None:
+            raise RecordDamaged(f"debate {history.debate_id}: {failure.what}; see jury verify {history.debate_id}")
         if origin is None:
-            return None if local_facts(record.local).imports else self._own(record)
-        fault = origin_fault(record, origin)
+            return None if history.local.imports else self._own(history)
+        fault = origin_fault(history, origin)
         if fault is not None:
-            raise RecordDamaged(f"debate {record.debate_id}: the seal that it was imported with: {fault}")
+            raise RecordDamaged(f"debate {history.debate_id}: the seal that it was imported with: {fault}")
         return SealLine.model_validate_json(origin)
 
-    def _own(self, record: DebateRecord) -> SealLine | None:
+    def _own(self, history: DebateHistory) -> SealLine | None:
         sealed = self._seal
         if sealed is None:
             return None
         last = {
             stream: covered[-1]
-            for stream, events in record.portable.events.items()
+            for stream, events in history.portable.streams.items()
             if (covered := [event for event in events if event.position <= sealed.tree_size])
         }
         if not last:
@@ -157,7 +156,7 @@ class Provenance:
         )
 
 
-def origin_fault(record: DebateRecord, origin: bytes) -> str | None:
+def origin_fault(history: DebateHistory, origin: bytes) -> str | None:
     """What is wrong with the seal that the store keeps beside an imported debate; None: nothing."""
     try:
         seal = SealLine.model_validate_json(origin)
@@ -165,7 +164,7 @@ def origin_fault(record: DebateRecord, origin: bytes) -> str | None:
         return "it is damaged"
     if written(seal).removesuffix(b"\n") != origin:
         return "it is not written as it was"
-    return seal_fault(record, seal)
+    return seal_fault(history, seal)
 
 
 def origin_of(seal: SealLine) -> bytes:

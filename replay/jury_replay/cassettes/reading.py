@@ -24,7 +24,7 @@ from jury_replay.cassettes.lines import (
     MAX_CASSETTE,
     MAX_LINE,
     BytesLine,
-    EventLine,
+    CassetteEvent,
     Manifest,
     SealLine,
     TextLine,
@@ -34,7 +34,8 @@ from jury_replay.cassettes.lines import (
 from jury_replay.cassettes.provenance import seal_fault
 from jury_replay.errors import CassetteDamaged, CassetteError
 from jury_replay.integrity import check_debate
-from jury_store.inventory import DebateRecord, Head
+from jury_store.debate_history import DebateHistory
+from jury_store.inventory import Head
 
 L = TypeVar("L")
 
@@ -88,9 +89,9 @@ class _Reading:
                 f"changed; {_COPY_AGAIN}"
             )
         heads = {name: Head(end.events, 0, decode_digest(end.head)) for name, end in manifest.streams.items()}
-        record = DebateRecord(manifest.debate_id, events, heads, parts)
-        self._verify(record, seal)
-        return Cassette(record, seal)
+        history = DebateHistory(manifest.debate_id, events, heads, parts)
+        self._verify(history, seal)
+        return Cassette(history, seal)
 
     def _manifest(self) -> Manifest:
         raw = self._raw("the manifest", counted=False)
@@ -125,7 +126,7 @@ class _Reading:
         ids = set()
         for version in range(1, manifest.streams[stream].events + 1):
             what = f"event {version} of {stream}"
-            line = self._line(EventLine, what)
+            line = self._line(CassetteEvent, what)
             if (line.stream, line.version) != (stream, version):
                 raise self._bad(f"{what} must stand here, found is event {line.version} of {line.stream}")
             if line.event_id in ids:
@@ -191,18 +192,18 @@ class _Reading:
         if encode_digest(decode_digest(digest)) != digest:
             raise self._bad(f"{digest} is not how this hash is written")
 
-    def _verify(self, record: DebateRecord, seal: SealLine | None) -> None:
-        failures = check_debate(record).failures
+    def _verify(self, history: DebateHistory, seal: SealLine | None) -> None:
+        failures = check_debate(history).failures
         if failures:
             raise CassetteDamaged(f"{self._name}: it does not verify: {failures[0]}; {_COPY_AGAIN}")
-        opened = record.events[debate_stream(record.debate_id)][0]
-        if opened.type != _OPENED or json.loads(opened.body)["debate_id"] != record.debate_id:
+        opened = history.stored_events[0]
+        if opened.type != _OPENED or json.loads(opened.body)["debate_id"] != history.debate_id:
             raise CassetteDamaged(
-                f"{self._name}: the first event does not open the debate {record.debate_id}: the cassette was put "
+                f"{self._name}: the first event does not open the debate {history.debate_id}: the cassette was put "
                 f"together wrongly; {_COPY_AGAIN}"
             )
 
-        if seal is not None and (fault := seal_fault(record, seal)) is not None:
+        if seal is not None and (fault := seal_fault(history, seal)) is not None:
             raise CassetteDamaged(f"{self._name}: it does not verify: {fault}; {_COPY_AGAIN}")
 
     def _bad(self, what: str) -> CassetteDamaged:

@@ -1,22 +1,19 @@
-"""What a recount reads of a debate: the evaluations that its seats held, round by round. No text, no call."""
+"""The input of a recount: the evaluations of a debate, round by round, without texts and exchanges."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from jury_debate.state import SeatEvaluation
-from jury_events.codec import SCHEMAS, DebateEvent, decode
+from jury_events.codec import SCHEMAS, DebateEvent
 from jury_events.debate_events import DebateOpened
-from jury_events.envelope import StoredEvent
-from jury_events.exchange import ExchangeRecorded
-from jury_replay.errors import DebateNotFound, RecordDamaged
-from jury_replay.reopening import opening_of
-from jury_replay.rescoring.results import Ended, ended
+from jury_replay.errors import RecordDamaged
+from jury_replay.rescoring.results import RecordedEnd, end_of
+from jury_store.debate_history import DebateHistory
 
 _ROUND: str = "round_started"
 _FOLLOWS = frozenset(
     {_ROUND, "juror_abstained", "consensus_checked", "coordinator_resumed", "debate_forked", "texts_erased"}
 )
-"""What follows from the rest, or says nothing of a position: not decoded, which takes most of the time."""
+"""Events that follow from the others, or contain no position: decoding takes most of the time, so they are skipped."""
 
 _ENDS = frozenset({"judgment_rendered", "debate_completed", "debate_failed", "debate_cancelled"})
 
@@ -26,44 +23,43 @@ class Positions(NamedTuple):
 
     opened: DebateOpened
     rounds: tuple[tuple[SeatEvaluation, ...], ...]
-    end: Ended
+    end: RecordedEnd
 
 
-def read_positions(debate_id: str, stored: Sequence[StoredEvent]) -> Positions:
-    """The positions in a stream `debate/`.
+def read_positions(history: DebateHistory) -> Positions:
+    """The positions in the stream `debate/`.
 
     Raises:
-        DebateNotFound: there are none.
+        DebateNotFound: nothing is recorded of the debate.
         RecordDamaged: the events do not make a debate.
         EventError: a body does not decode.
     """
-    if not stored:
-        raise DebateNotFound.named(debate_id)
-    opened = opening_of(debate_id, [decode(stored[0])])
+    opened = history.opened
     seats = opened.panel.juror_ids
     rounds: list[list[SeatEvaluation]] = [[]]
-    ends: list[DebateEvent | ExchangeRecorded] = []
-    for event in stored[1:]:
-        if event.type in _FOLLOWS and event.schema <= SCHEMAS[event.type]:
-            if event.type == _ROUND:
+    ends: list[DebateEvent] = []
+    for index, stored in enumerate(history.stored_events[1:], 1):
+        if stored.type in _FOLLOWS and stored.schema <= SCHEMAS[stored.type]:
+            if stored.type == _ROUND:
                 rounds.append([])
             continue
-        said = decode(event)
+        event = history.events[index]
         # By type: to ask for the class costs more than to make the view.
-        if said.type == "statement_made":
-            view = SeatEvaluation(said.round, said.juror_id, said.statement.evaluation, said.shown)
-        elif said.type == "juror_evaluated":
-            view = SeatEvaluation(0, said.juror_id, said.evaluation, said.shown)
-        elif said.type in _ENDS:
-            ends.append(said)
+        if event.type == "statement_made":
+            view = SeatEvaluation(event.round, event.juror_id, event.statement.evaluation, event.shown)
+        elif event.type == "juror_evaluated":
+            view = SeatEvaluation(0, event.juror_id, event.evaluation, event.shown)
+        elif event.type in _ENDS:
+            ends.append(event)
             continue
         else:
-            raise _unfit(debate_id, f"{event.event_id} has no place there")
+            raise _misplaced(history, stored.event_id)
         if view.round != len(rounds) - 1 or view.juror_id not in seats:
-            raise _unfit(debate_id, f"{event.event_id} has no place there")
+            raise _misplaced(history, stored.event_id)
         rounds[-1].append(view)
-    return Positions(opened, tuple(map(tuple, rounds)), ended(opened.panel, ends))
+    return Positions(opened, tuple(map(tuple, rounds)), end_of(opened.panel, ends))
 
 
-def _unfit(debate_id: str, what: str) -> RecordDamaged:
-    return RecordDamaged(f"debate {debate_id}: {what}; see jury verify {debate_id}")
+def _misplaced(history: DebateHistory, event_id: str) -> RecordDamaged:
+    debate_id = history.debate_id
+    return RecordDamaged(f"debate {debate_id}: the event {event_id} is misplaced; see jury verify {debate_id}")

@@ -1,6 +1,6 @@
-"""Rescoring with every recorded position held fixed: who said what does not change, what the rules make of it does.
+"""Recount: recorded positions stay as they are; consensus, end and judgment are computed again from them.
 
-It assumes that the discussion would have gone the same way under the new setting, which nobody can know.
+A recount assumes an unchanged discussion, which the record cannot show.
 """
 
 from collections.abc import Sequence
@@ -11,45 +11,44 @@ from jury_debate.state import SeatEvaluation
 from jury_events.errors import EventError
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact
-from jury_events.ids import FINAL, debate_stream
+from jury_events.ids import FINAL
 from jury_events.panel import Panel
 from jury_events.rubric import DimensionScore, Rubric, Scores
 from jury_replay.errors import JudgeMissing, ReplayError
-from jury_replay.reopening import broken
+from jury_replay.reopening import crash_message
 from jury_replay.rescoring.assumptions import assumed
 from jury_replay.rescoring.panels import Panels
 from jury_replay.rescoring.positions import Positions, read_positions
 from jury_replay.rescoring.results import Result, RowStatus
-from jury_replay.rescoring.rows import Problem, Row, RowMaker
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
 from jury_replay.rescoring.settings import Grid, Setting
+from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 
 
-class Recount:
+class RecountRescoring:
     """A grid of settings over debates, by their `debate/` streams alone."""
 
     def __init__(self, grid: Grid) -> None:
         self._panels = Panels(grid)
 
-    def __call__(self, store: EventStore, debate_ids: Sequence[str]) -> list[list[Row] | Problem]:
-        """The rows of each debate, a row a setting, or why there are none."""
-        names = [debate_stream(one) for one in debate_ids]
-        streams = store.read_streams(names)
-        found: list[list[Row] | Problem] = []
-        for debate_id, name in zip(debate_ids, names, strict=True):
+    def __call__(self, store: EventStore, debate_ids: Sequence[str]) -> list[list[RescoreRow] | RescoreProblem]:
+        """The rows of each debate, one a setting, or why there are none."""
+        found: list[list[RescoreRow] | RescoreProblem] = []
+        for history in store.event_histories(debate_ids):
             try:
-                found.append(self.rows(read_positions(debate_id, streams.get(name, ()))))
-            except (EventError, DebateError, ReplayError) as error:
-                found.append(Problem(debate_id, str(error)))
-            except Exception as error:  # noqa: BLE001  (one debate that breaks the rules keeps no other from its rows)
-                found.append(Problem(debate_id, broken(debate_id, error)))
+                found.append(self.rows(read_positions(history)))
+            except (EventError, DebateError, ReplayError, DebateNotFound) as error:
+                found.append(RescoreProblem(history.debate_id, str(error)))
+            except Exception as error:  # noqa: BLE001  (one debate on which the rules fail does not stop the others)
+                found.append(RescoreProblem(history.debate_id, crash_message(history.debate_id, error)))
         return found
 
-    def rows(self, positions: Positions) -> list[Row]:
+    def rows(self, positions: Positions) -> list[RescoreRow]:
         """One row a setting.
 
         Raises:
-            UnknownRules: a newer Jury Judge held the debate.
+            UnknownRules: the debate was recorded by a newer version of Jury Judge.
         """
         end = positions.end
         maker = RowMaker("recount", positions.opened, end.result)
@@ -68,11 +67,11 @@ class Recount:
 
 
 def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
-    """What the rules that the debate names make of its positions.
+    """The result of the positions under the rules that the debate names.
 
     Args:
         positions: of a debate with a result.
-        setting: what changes of votes and scores.
+        setting: changes of votes and scores.
         panel: the debate's, under the setting.
     """
     opened, old = positions.opened, positions.end.result
@@ -87,10 +86,10 @@ def recounted(positions: Positions, setting: Setting, panel: Panel) -> Result:
             for views in rounds
         )
         judge = None if judge is None else rescaled(judge, before, after)
-    said = rules_of(opened.rules).recount(
+    counted = rules_of(opened.rules).recount(
         opened.model_copy(update={"panel": panel}), rounds, judge=judge, judge_failure=old.judgment.judge_failure
     )
-    return Result(panel, said.judgment, said.rounds, said.end_reason)
+    return Result(panel, counted.judgment, counted.rounds, counted.end_reason)
 
 
 def _counts(view: SeatEvaluation, setting: Setting) -> bool:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from jury_replay.rescoring.recount import Recount
-from jury_replay.rescoring.rows import Problem, Row
+from jury_replay.rescoring.recount import RecountRescoring
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow
 from jury_replay.rescoring.settings import Grid, Mode
-from jury_replay.rescoring.strict import Strict
-from jury_replay.selection import CHUNK, Selection, spread
+from jury_replay.rescoring.strict import StrictRescoring
+from jury_replay.selection import CHUNK, DebateSelection, spread
 from jury_store.event_store import EventStore
 
 _SECONDS: Mapping[Mode, tuple[float, float]] = {"strict": (0.003, 0.001), "recount": (0.0004, 0.0001)}
@@ -31,13 +31,13 @@ def _seconds(grid: Grid, mode: Mode) -> float:
 
 def rescore(
     store: EventStore,
-    selection: Selection,
+    selection: DebateSelection,
     grid: Grid,
     *,
     mode: Mode = "strict",
     url: str = "",
     processes: int = 1,
-) -> Iterator[list[Row] | Problem]:
+) -> Iterator[list[RescoreRow] | RescoreProblem]:
     """Each debate under every setting, in the order of the selection, in memory that does not grow with their number.
 
     Args:
@@ -56,7 +56,7 @@ def rescore(
         StoreError: the database cannot be read.
     """
     grid.check(mode)
-    work = Recount(grid) if mode == "recount" else Strict(grid)
+    work = RecountRescoring(grid) if mode == "recount" else StrictRescoring(grid)
     size = max(1, min(CHUNK, int(_CHUNK / _seconds(grid, mode))))
     for found in spread(store, selection.chunks(store, size), work, url=url, processes=processes):
         yield from found

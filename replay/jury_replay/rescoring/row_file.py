@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jury_replay.output_path import check_output_path
-from jury_replay.rescoring.rows import Row
+from jury_replay.rescoring.rows import RescoreRow
 
 GROUP = 20_000
 """Rows that are kept in memory until they are written, as one row group."""
@@ -49,7 +49,7 @@ _TYPES: dict[str, Any] = {
     "not_shown": pa.int32(),
 }
 _REQUIRED = frozenset({"setting", "mode", "debate_id", "case_id", "status", "reason", "tags", "metadata", "not_shown"})
-SCHEMA = pa.schema([pa.field(name, _TYPES[name], nullable=name not in _REQUIRED) for name in Row._fields])
+SCHEMA = pa.schema([pa.field(name, _TYPES[name], nullable=name not in _REQUIRED) for name in RescoreRow._fields])
 
 
 class RowFile:
@@ -63,14 +63,14 @@ class RowFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        self._rows: list[Row] = []
+        self._rows: list[RescoreRow] = []
 
     def __enter__(self) -> Self:
         check_output_path(self._path, _BEGINS)
         self._writer = pq.ParquetWriter(self._part, SCHEMA)
         return self
 
-    def take(self, rows: Iterable[Row]) -> None:
+    def take(self, rows: Iterable[RescoreRow]) -> None:
         """The next rows."""
         self._rows += rows
         if len(self._rows) >= GROUP:

@@ -10,7 +10,7 @@ from jury_replay.rescoring.results import Result, RowStatus
 from jury_replay.rescoring.settings import Mode, Setting
 
 
-class Row(NamedTuple):
+class RescoreRow(NamedTuple):
     """One debate under one setting; fields that the status leaves open are None.
 
     `reason` tells what of the setting changed the result ("" where nothing did), or why there is no new one.
@@ -48,7 +48,7 @@ class Row(NamedTuple):
     assumes: str | None = None
 
 
-class Problem(NamedTuple):
+class RescoreProblem(NamedTuple):
     """A debate whose record cannot be used, and why."""
 
     debate_id: str
@@ -62,7 +62,7 @@ class RowMaker(NamedTuple):
     opened: DebateOpened
     old: Result | None
 
-    def answered(self, setting: Setting, new: Result, assumes: str = "") -> Row:
+    def answered(self, setting: Setting, new: Result, assumes: str = "") -> RescoreRow:
         """The new result beside the old one, and what it rests on beyond the record."""
         assert self.old is not None
         return self._row(
@@ -79,11 +79,11 @@ class RowMaker(NamedTuple):
             assumes=assumes or None,
         )
 
-    def open(self, setting: Setting, status: RowStatus, why: str, step: str | None = None) -> Row:
+    def open(self, setting: Setting, status: RowStatus, why: str, step: str | None = None) -> RescoreRow:
         """Why there is no new result."""
         return self._row(setting, status, why, undetermined_step=step)
 
-    def _row(self, setting: Setting, status: RowStatus, why: str, **fields: object) -> Row:
+    def _row(self, setting: Setting, status: RowStatus, why: str, **fields: object) -> RescoreRow:
         opened, old = self.opened, self.old
         told = {} if old is None else {
             "old_verdict": old.judgment.verdict.value,
@@ -92,7 +92,7 @@ class RowMaker(NamedTuple):
             "old_end_reason": old.end_reason,
             "old_decided_by": old.judgment.decided_by.value,
         }  # fmt: skip
-        return Row(
+        return RescoreRow(
             setting=setting.name,
             mode=self.mode,
             debate_id=opened.debate_id,

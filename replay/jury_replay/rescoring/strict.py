@@ -1,7 +1,7 @@
-"""Rescoring by holding debates again under changed panels, from answers that were really given to the same requests.
+"""Strict rescoring: debates are replayed under changed panels, with answers to identical requests only.
 
-An answer counts only where the very request was made (the messages, the tools offered, the model, the call settings);
-the first step for which there is none is named, and nothing is said of what would have followed.
+A recorded answer counts only where the same request was made (messages, offered tools, model, call settings). The
+first step without such an answer is named, and nothing after it is determined.
 """
 
 from collections.abc import Sequence
@@ -13,48 +13,52 @@ from jury_events.ids import FINAL
 from jury_events.panel import Panel
 from jury_events.parts import PartPen
 from jury_replay.errors import JudgeMissing, ReplayError
-from jury_replay.reopening import DebateHistory, broken, opened_again, read_recorded
+from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Memo, Replayer
 from jury_replay.rescoring.panels import Panels
-from jury_replay.rescoring.results import Result, RowStatus, ended
-from jury_replay.rescoring.rows import Problem, Row, RowMaker
+from jury_replay.rescoring.results import Result, RowStatus, end_of
+from jury_replay.rescoring.rows import RescoreProblem, RescoreRow, RowMaker
 from jury_replay.rescoring.settings import Grid
+from jury_store.debate_history import DebateHistory
+from jury_store.errors import DebateNotFound
 from jury_store.event_store import EventStore
 
 
-class Strict:
-    """A grid of settings over debates, both their streams and their texts."""
+class StrictRescoring:
+    """A grid of settings over debates: their events, exchanges and texts."""
 
     def __init__(self, grid: Grid) -> None:
         self._panels = Panels(grid)
 
-    def __call__(self, store: EventStore, debate_ids: Sequence[str]) -> list[list[Row] | Problem]:
-        """The rows of each debate, a row a setting, or why there are none."""
-        found: list[list[Row] | Problem] = []
-        for record in store.records(debate_ids):
+    def __call__(self, store: EventStore, debate_ids: Sequence[str]) -> list[list[RescoreRow] | RescoreProblem]:
+        """The rows of each debate, one a setting, or why there are none."""
+        found: list[list[RescoreRow] | RescoreProblem] = []
+        for history in store.histories(debate_ids):
             try:
-                found.append(self.rows(read_recorded(record)))
-            except (EventError, DebateError, ReplayError) as error:
-                found.append(Problem(record.debate_id, str(error)))
-            except Exception as error:  # noqa: BLE001  (one debate that breaks the rules keeps no other from its rows)
-                found.append(Problem(record.debate_id, broken(record.debate_id, error)))
+                found.append(self.rows(history))
+            except (EventError, DebateError, ReplayError, DebateNotFound) as error:
+                found.append(RescoreProblem(history.debate_id, str(error)))
+            except Exception as error:  # noqa: BLE001  (one debate on which the rules fail does not stop the others)
+                found.append(RescoreProblem(history.debate_id, crash_message(history.debate_id, error)))
         return found
 
-    def rows(self, recorded: DebateHistory) -> list[Row]:
-        """One row a setting; what several settings ask alike is answered once.
+    def rows(self, history: DebateHistory) -> list[RescoreRow]:
+        """One row a setting; equal requests of several settings are replayed once.
 
         Raises:
-            DebateError: the rules or prompts are not known here, or the record breaks their laws.
-            UnknownPart: a text is missing, and no erasure of it is recorded.
+            DebateNotFound: nothing is recorded of the debate.
+            EventError: a body does not decode; `UnknownPart`: a text is missing, and no erasure of it is recorded.
+            DebateError: the rules or prompts are unknown to this version, or the record breaks the rules.
         """
-        end = ended(recorded.opened.panel, recorded.events)
-        maker = RowMaker("strict", recorded.opened, end.result)
+        opened = history.opened
+        end = end_of(opened.panel, history.events)
+        maker = RowMaker("strict", opened, end.result)
         if end.result is None:
             return [maker.open(setting, end.status, end.why) for setting in self._panels.settings]
-        pen = recorded.pen()
+        pen = pen_of(history)
         memo: Memo = {}
         rows = []
-        for setting, panel in self._panels.under(recorded.opened.panel):
+        for setting, panel in self._panels.under(opened.panel):
             if isinstance(panel, JudgeMissing):
                 rows.append(maker.open(setting, RowStatus.UNDETERMINED, str(panel), FINAL.id))
                 continue
@@ -62,44 +66,40 @@ class Strict:
                 rows.append(maker.open(setting, RowStatus.NOT_APPLICABLE, str(panel)))
                 continue
             try:
-                retelling = held_under(recorded, panel, pen, memo)
+                replayer = replay_under(history, panel, pen, memo)
             except UnknownPart as error:
-                if error.part not in recorded.erased:
+                if error.part not in history.erased:
                     raise
                 rows.append(maker.open(setting, RowStatus.ERASED, str(error)))
                 continue
-            if retelling.missing is not None:
-                why = "not asked as this setting asks it" if _was_asked(recorded, retelling) else "not asked"
-                step = retelling.missing.step.id
+            if replayer.missing is not None:
+                step = replayer.missing.step.id
+                asked = any(exchange.step == step for exchange in history.exchanges)
+                why = "not asked as this setting asks it" if asked else "not asked"
                 rows.append(maker.open(setting, RowStatus.UNDETERMINED, f"{step} was {why}", step))
                 continue
-            rows.append(maker.answered(setting, _held(retelling)))
+            rows.append(maker.answered(setting, _result(replayer)))
         return rows
 
 
-def held_under(recorded: DebateHistory, panel: Panel, pen: PartPen, memo: Memo | None = None) -> Replayer:
-    """The debate held again under `panel`, as far as its recorded answers go.
+def replay_under(history: DebateHistory, panel: Panel, pen: PartPen, memo: Memo | None = None) -> Replayer:
+    """The debate replayed under `panel`, as far as its recorded answers go.
 
     Args:
-        recorded: the debate.
+        history: the debate.
         panel: its own, changed.
         pen: knows the debate's texts.
-        memo: shared by tellings of this debate.
+        memo: shared by replayers of this debate.
 
     Raises:
-        UnknownPart: a text that is needed is not there.
-        DebateError: the rules or prompts are not known here, or a recorded input cannot have happened.
+        UnknownPart: a text that is needed is missing.
+        DebateError: the rules or prompts are unknown to this version, or a recorded input is impossible.
     """
-    opened = opened_again(recorded, rules_of(recorded.opened.rules), pen, panel=panel)
-    return Replayer(recorded, opened, pen, only_if_asked=True, memo=memo).hold()
+    opened = reopen(history, rules_of(history.opened.rules), pen, panel=panel)
+    return Replayer(history, opened, pen, strict=True, memo=memo).run()
 
 
-def _held(retelling: Replayer) -> Result:
-    state = retelling.debate.state
+def _result(replayer: Replayer) -> Result:
+    state = replayer.debate.state
     assert state.judgment is not None
     return Result(state.panel, state.judgment, state.round, state.end_reason)
-
-
-def _was_asked(recorded: DebateHistory, retelling: Replayer) -> bool:
-    assert retelling.missing is not None
-    return any(exchange.step == retelling.missing.step.id for exchange in recorded.exchanges.values())

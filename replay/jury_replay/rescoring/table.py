@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_events.verdict import Verdict
 from jury_replay.rescoring.results import RowStatus
-from jury_replay.rescoring.rows import Row
+from jury_replay.rescoring.rows import RescoreRow
 
 
 class Table:
@@ -31,7 +31,7 @@ class Table:
         self.assumptions: Counter[str] = Counter()
         self.rescored = self.beyond_record = self.labelled = self.old_agrees = self.new_agrees = 0
 
-    def take(self, row: Row) -> None:
+    def take(self, row: RescoreRow) -> None:
         """The next row."""
         self.statuses[row.status] += 1
         if row.undetermined_step is not None:

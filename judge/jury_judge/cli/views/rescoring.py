@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from jury_events.verdict import Verdict
 from jury_judge.text.visible_text import visible_line
 from jury_replay.rescoring.results import RowStatus
-from jury_replay.rescoring.rows import Row
+from jury_replay.rescoring.rows import RescoreRow
 from jury_replay.rescoring.settings import Mode
 from jury_replay.rescoring.table import Table
 
@@ -72,7 +72,7 @@ def _matrix(table: Table) -> Iterator[str]:
         yield f"  {old.value:<{width}}{cells}"
 
 
-def flip_line(row: Row, *, named: bool) -> str:
+def flip_line(row: RescoreRow, *, named: bool) -> str:
     """One changed verdict; `named`: with its setting."""
     setting = f"  [{visible_line(row.setting, 120)}]" if named else ""
     change = f"{row.old_verdict} {row.old_score} → {row.new_verdict} {row.new_score}"

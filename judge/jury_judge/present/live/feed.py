@@ -17,12 +17,12 @@ from jury_events.conditions import Values, fields_of
 from jury_events.debate_events import DebateOpened, JurorEvaluated, StatementMade, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError, JuryError
-from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, debate_stream, stream_debate
 from jury_judge.errors import TooManyReaders
 from jury_judge.present.live.encodings import Encoding
 from jury_judge.present.live.event_buffer import Cursor, DecodedEvent, EventBuffer
 from jury_judge.present.live.points import START, Point
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import EventStore
 
@@ -262,13 +262,12 @@ def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None)
 
 
 def _happened(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[DecodedEvent]:
-    decoded = [(stored, decode(stored)) for stored in events if stored.version > after]
-    refs = {one.statement.statement for _, one in decoded if isinstance(one, StatementMade)}
-    refs |= {one.evaluation.rationale for _, one in decoded if isinstance(one, JurorEvaluated)}
+    history = DebateHistory.of_events(debate_id, (one for one in events if one.version > after))
+    refs = {one.statement.statement for one in history.events if isinstance(one, StatementMade)}
+    refs |= {one.evaluation.rationale for one in history.events if isinstance(one, JurorEvaluated)}
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
     return [
         DecodedEvent(stored.position, stored.version, event, texts)
-        for stored, event in decoded
-        if not isinstance(event, ExchangeRecorded)
+        for stored, event in zip(history.stored_events, history.events, strict=True)
     ]

@@ -38,8 +38,8 @@ from jury_judge.web.api.strict_body import StrictRoute
 from jury_judge.web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
 from jury_replay.replay import replay_chunk
 from jury_replay.rescoring.rescore import rescore
-from jury_replay.rescoring.rows import Problem as RowProblem
-from jury_replay.selection import Selection
+from jury_replay.rescoring.rows import RescoreProblem as RowProblem
+from jury_replay.selection import DebateSelection
 from jury_store.debate_rows import DebateFilter
 from jury_store.debate_status import DebateStatus
 from jury_store.list_order import SORT_COLUMNS, BadCursor, SortOrder
@@ -189,7 +189,7 @@ def rescored(service: ServiceDependency, debate_id: DebateId, asked: RescoreRequ
     grid = grid_of(asked.settings)
     require_debate(service, debate_id)
     rows: list[dict[str, Any]] = []
-    for found in rescore(service.store, Selection((debate_id,)), grid, mode=asked.mode):
+    for found in rescore(service.store, DebateSelection((debate_id,)), grid, mode=asked.mode):
         if isinstance(found, RowProblem):
             raise RequestRefused(500, f"debate {debate_id} cannot be used: {found.what}", f"jury verify {debate_id}")
         rows += [camel_case(row._asdict()) for row in found]

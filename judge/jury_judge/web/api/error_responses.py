@@ -17,7 +17,6 @@ from jury_events.errors import EventError, JuryError
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.errors import (
     BranchTaken,
-    DebateNotFound,
     JuryClosed,
     NotComparable,
     NotHeldHere,
@@ -27,11 +26,9 @@ from jury_judge.errors import (
 )
 from jury_judge.text.visible_text import visible_line
 from jury_providers.errors import ProviderError
-from jury_replay.errors import DebateNotFound
-from jury_store.errors import StoreDamaged, StoreError
+from jury_store.errors import DebateNotFound, StoreDamaged, StoreError
 
 _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
-    (DebateNotFound, 404),
     (DebateNotFound, 404),
     (NotComparable, 422),
     (NotHeldHere, 422),

@@ -7,13 +7,12 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
-from jury_events.codec import decode
 from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.parts import PartRef
-from jury_judge.present.events_by_phase import text_in
 from jury_judge.text.timestamps import moment
+from jury_judge.views.events_by_phase import text_in
 from jury_judge.web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
 from jury_judge.web.api.error_responses import RequestRefused, described
 from jury_judge.web.api.schemas import (
@@ -25,6 +24,7 @@ from jury_judge.web.api.schemas import (
     Listing,
     TokenUsage,
 )
+from jury_store.debate_history import DebateHistory
 
 router = APIRouter(prefix="/api/debates", tags=["debates"])
 
@@ -42,13 +42,13 @@ def exchanges(
 ) -> Listing[ExchangeSummary]:
     """The model calls of a debate in the order in which they were recorded."""
     require_debate(service, debate_id)
-    stored = service.store.read_stream(calls_stream(debate_id), after)
-    recorded = [(one, _exchange(one)) for one in stored[:limit]]
+    history = _exchanges(service, debate_id, after)
+    recorded = list(zip(history.stored_exchanges[:limit], history.exchanges[:limit], strict=True))
     refs = [one.answer for _, one in recorded if one.answer is not None]
     sizes = {ref: len(content) for ref, content in _texts(service, debate_id, refs).items()}
     rows = [ExchangeSummary.model_validate(_exchange_table(debate_id, one, each, sizes)) for one, each in recorded]
     more = f"/api/debates/{debate_id}/exchanges?{urlencode({'after': after + limit, 'limit': limit})}"
-    return Listing[ExchangeSummary](rows=rows, next=more if len(stored) > limit else None)
+    return Listing[ExchangeSummary](rows=rows, next=more if len(history.exchanges) > limit else None)
 
 
 @router.get(
@@ -56,8 +56,7 @@ def exchanges(
 )
 def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) -> ExchangeDetail:
     """One model call with everything that was sent."""
-    stored = _stored_exchange(service, debate_id, number)
-    recorded = _exchange(stored)
+    stored, recorded = _exchange(service, debate_id, number)
     answers = [] if recorded.answer is None else [recorded.answer]
     refs = [ref for message in recorded.request for ref in message.parts]
     refs += [image.content for message in recorded.request for image in message.images]
@@ -96,7 +95,7 @@ def raw(
     ] = "answer",
 ) -> StreamingResponse:
     """What a model answered, unparsed, as a file."""
-    recorded = _exchange(_stored_exchange(service, debate_id, number))
+    _, recorded = _exchange(service, debate_id, number)
     ref: PartRef | None = getattr(recorded, part)
     content = None if ref is None else _texts(service, debate_id, [ref]).get(ref.part)
     if content is None:
@@ -111,18 +110,16 @@ def raw(
     )
 
 
-def _stored_exchange(service: ServiceDependency, debate_id: str, number: int) -> StoredEvent:
+def _exchange(service: ServiceDependency, debate_id: str, number: int) -> tuple[StoredEvent, ExchangeRecorded]:
     require_debate(service, debate_id)
-    stored = service.store.read_stream(calls_stream(debate_id), number - 1)
-    if not stored:
+    history = _exchanges(service, debate_id, number - 1)
+    if not history.exchanges:
         raise RequestRefused(404, f"debate {debate_id} has no exchange {number}", "list its exchanges")
-    return stored[0]
+    return history.stored_exchanges[0], history.exchanges[0]
 
 
-def _exchange(stored: StoredEvent) -> ExchangeRecorded:
-    recorded = decode(stored)
-    assert isinstance(recorded, ExchangeRecorded)
-    return recorded
+def _exchanges(service: ServiceDependency, debate_id: str, after: int) -> DebateHistory:
+    return DebateHistory.of_events(debate_id, service.store.read_stream(calls_stream(debate_id), after))
 
 
 def _exchange_table(

@@ -9,21 +9,21 @@ from typing import NamedTuple
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, DebateOpened, TextsErased
 from jury_events.envelope import StoredEvent
 from jury_events.judgment import Judgment
-from jury_events.local_facts import LocalFacts, local_facts
+from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.present.answered_by import answers, is_simulated
-from jury_judge.present.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_judge.present.position_changes import position_changes
+from jury_judge.views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
-from jury_judge.web.pages.debate_reading import DebateHistory
 from jury_judge.web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.matrix import Matrix, matrix
 from jury_judge.web.pages.pending_steps import NOTHING_PENDING, PendingSteps, awaited
-from jury_judge.web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews
+from jury_judge.web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
 from jury_judge.web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 from jury_judge.web.pages.waterfall import Waterfall, waterfall
+from jury_store.debate_history import DebateHistory
 
 ROWS = 200
 """Evaluations, statements and seats that a page holds of each; its file holds all."""
@@ -159,15 +159,15 @@ def debate_page(
         EventError: a stored body does not decode.
         JudgeError: the events do not begin with the opening.
     """
-    stored = reading.stored
+    stored = reading.stored_events
     here = min(at or len(stored), len(stored))
     newest = here == len(stored)
-    events = reading.events(here)
+    events = reading.events[:here]
     record = events_by_phase(events)
-    whole = record if newest else events_by_phase(reading.events())
-    calls = reading.calls(None if newest else stored[here - 1].position)
+    whole = record if newest else events_by_phase(reading.events)
+    calls = call_lines(reading, None if newest else stored[here - 1].position)
     # What is erased is gone at every point of the debate.
-    previews = TextPreviews(reading.texts, whole.erased, limit)
+    previews = TextPreviews(reading.texts, reading.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
     evaluations = answers(events)
@@ -186,7 +186,7 @@ def debate_page(
         record=record,
         place=EventPosition(here, len(stored), stored[here - 1], live=whole.ending is None),
         simulated=simulated,
-        local=local_facts(reading.record.local),
+        local=reading.local,
         integrity=integrity,
         case=case_passages(opened, previews),
         said=said,

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from jury_events.panel import Language
-from jury_judge.present.events_view import EventRow, event_lines, hash_text
-from jury_judge.web.pages.debate_reading import DebateHistory
+from jury_judge.present.events_view import DescribedEvent, event_lines, hash_text
+from jury_store.debate_history import DebateHistory
 
 PAGE = 200
 """Events on one page."""
@@ -13,7 +13,7 @@ PAGE = 200
 class EventRow(NamedTuple):
     """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate, `c-3` among its calls."""
 
-    line: EventRow
+    line: DescribedEvent
     hash: str
     anchor: str
 
@@ -34,7 +34,7 @@ def events_page(reading: DebateHistory, case_id: str, language: Language, after:
     Raises:
         EventError: a stored body does not decode.
     """
-    stored = sorted((*reading.stored, *reading.stored_calls), key=lambda one: one.position)
+    stored = sorted((*reading.stored_events, *reading.stored_exchanges), key=lambda one: one.position)
     beyond = [one for one in stored if one.position > after]
     shown = beyond[:PAGE]
     rows = (

@@ -7,12 +7,12 @@ from jury_events.debate_events import DebateForked, DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
-from jury_judge.present.events_by_phase import role_of
 from jury_judge.present.plain_prompt import plain_prompt
-from jury_judge.web.pages.debate_reading import DebateHistory
+from jury_judge.views.events_by_phase import role_of
 from jury_judge.web.pages.page_request import PageNotFound
-from jury_judge.web.pages.statement_views import RecordedCall
+from jury_judge.web.pages.statement_views import RecordedCall, call_lines
 from jury_judge.web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
+from jury_store.debate_history import DebateHistory
 
 
 class PromptPiece(NamedTuple):
@@ -151,7 +151,7 @@ def exchange_of(reading: DebateHistory, number: int) -> RecordedCall:
         PageNotFound: there is none.
         EventError: a stored body does not decode.
     """
-    found = next((call for call in reading.calls() if call.number == number), None)
+    found = next((call for call in call_lines(reading) if call.number == number), None)
     if found is None:
         raise PageNotFound(
             f"debate {reading.debate_id} has no model call {number}; its page lists those that there are"
@@ -165,7 +165,7 @@ def secrets_of(reading: DebateHistory) -> frozenset[str]:
     Raises:
         EventError: a stored body does not decode.
     """
-    return frozenset(_secrets(reading.events()))
+    return frozenset(_secrets(reading.events))
 
 
 def _secrets(events: Sequence[object]) -> set[str]:

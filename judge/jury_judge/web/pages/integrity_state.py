@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from jury_replay.imports import origin_failures
 from jury_replay.integrity import check_debate
+from jury_store.debate_history import DebateHistory
 from jury_store.event_store import EventStore
-from jury_store.inventory import EventsByPhase
 
 
 class IntegrityState(NamedTuple):
@@ -35,7 +35,7 @@ class IntegrityState(NamedTuple):
         return self.seal_size is not None and self.sealed_events == self.events
 
 
-def integrity_states(store: EventStore, records: Sequence[EventsByPhase]) -> list[IntegrityState]:
+def integrity_states(store: EventStore, records: Sequence[DebateHistory]) -> list[IntegrityState]:
     """One a record, in their order."""
     seal = store.latest_seal()
     origins = store.origins([record.debate_id for record in records])
@@ -48,12 +48,12 @@ def integrity_states(store: EventStore, records: Sequence[EventsByPhase]) -> lis
     ]
 
 
-def _state(record: EventsByPhase, listed: list[str], origin: bytes | None, seal_size: int | None) -> IntegrityState:
+def _state(record: DebateHistory, listed: list[str], origin: bytes | None, seal_size: int | None) -> IntegrityState:
     checked = check_debate(record)
     failures = [str(failure) for failure in checked.failures] + listed
     if not checked.failures:
         failures += map(str, origin_failures(record, origin))
-    positions = [event.position for stream in record.events.values() for event in stream]
+    positions = [event.position for stream in record.streams.values() for event in stream]
     return IntegrityState(
         events=checked.events,
         texts=checked.parts,

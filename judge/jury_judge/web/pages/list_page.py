@@ -8,15 +8,14 @@ from typing import NamedTuple
 
 from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_events.ids import debate_stream
 from jury_judge.app.excerpts import Excerpt, excerpts
 from jury_judge.present.answered_by import answered_in_stream
 from jury_judge.present.position_changes import change_counts, position_changes
 from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
 from jury_judge.web.pages.list_query import ListQuery
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
-from jury_store.inventory import EventsByPhase
 from jury_store.list_order import PageCursor
 from jury_store.projection import row_of
 
@@ -70,18 +69,19 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
     shown = found[:PAGE]
     after = query.order.cursor(asdict(shown[-1])) if len(found) > len(shown) else None
     ids = [row.debate_id for row in shown]
-    streams = store.read_streams([debate_stream(one) for one in ids]) if ids and "agreement" in query.columns else {}
+    histories = store.event_histories(ids) if ids and "agreement" in query.columns else []
+    streams = {history.debate_id: history.stored_events for history in histories}
     said = excerpts(store, ids, query.text) if query.text else {}
     states: dict[str, IntegrityState] = {}
     # A few at a time: their texts are held in memory, and may be long.
     for start in range(0, len(ids) if query.check else 0, _AT_ONCE):
-        records = store.records(ids[start : start + _AT_ONCE])
+        records = store.histories(ids[start : start + _AT_ONCE])
         states |= zip(ids[start:], integrity_states(store, records), strict=False)
         shown = [_as_recorded(row, records) for row in shown]
     rows = (
         ListRow(
             row,
-            agreement(streams.get(debate_stream(row.debate_id), [])),
+            agreement(streams.get(row.debate_id, ())),
             states.get(row.debate_id),
             said.get(row.debate_id),
         )
@@ -90,13 +90,13 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
     return ListPage(tuple(rows), after, checked=query.check)
 
 
-def _as_recorded(row: DebateRow, records: Sequence[EventsByPhase]) -> DebateRow:
+def _as_recorded(row: DebateRow, records: Sequence[DebateHistory]) -> DebateRow:
     """The line of a debate that was checked, as its events make it: beside "intact" stands what was checked."""
     events = [
         event
         for record in records
         if record.debate_id == row.debate_id
-        for stream in record.events.values()
+        for stream in record.streams.values()
         for event in stream
     ]
     made = row_of(events)

@@ -13,7 +13,6 @@ from jury_judge.app.groups import fields_there, grouped
 from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page
-from jury_judge.web.pages.debate_reading import DebateHistory, page_reading
 from jury_judge.web.pages.events_page import events_page
 from jury_judge.web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_judge.web.pages.integrity_state import integrity_states
@@ -24,6 +23,7 @@ from jury_judge.web.pages.page_request import PageNotFound, PageRequest, number
 from jury_judge.web.pages.run_page import LATEST, run_page, verdict_bar
 from jury_judge.web.pages.single_file import single_file
 from jury_judge.web.pages.text_previews import TextPreviews
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
 from jury_store.list_order import SORT_COLUMNS
@@ -118,9 +118,9 @@ class Pages:
     def debate(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}`, `?at=` an event's version."""
         reading = self._reading(request)
-        (integrity,) = integrity_states(self._store, [reading.record])
+        (integrity,) = integrity_states(self._store, [reading])
         page = debate_page(reading, integrity, number("at", request.query))
-        first = reading.stored[0]
+        first = reading.stored_events[0]
         around = neighbours(self._store, page.opened.run_id, first.position)
         return request.html(
             "debate.html", "debates", page=page, around=around, exchanges=None, opened_at=first.recorded_at
@@ -157,7 +157,7 @@ class Pages:
     def export(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/export.html`: the debate as one file."""
         reading = self._reading(request)
-        (integrity,) = integrity_states(self._store, [reading.record])
+        (integrity,) = integrity_states(self._store, [reading])
         return StreamingResponse(
             single_file(reading, integrity, request.lang),
             media_type="text/html; charset=utf-8",
@@ -168,7 +168,7 @@ class Pages:
         debate_id = request.path["debate_id"]
         if not is_debate_id(debate_id):
             raise PageNotFound("this is no debate's id; the list shows those that there are")
-        return page_reading(self._store, debate_id)
+        return self._store.history(debate_id)
 
 
 def _pieces(content: bytes) -> Iterator[bytes]:

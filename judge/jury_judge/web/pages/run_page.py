@@ -4,15 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jury_events.codec import decode
 from jury_events.debate_events import JurorAbstained
-from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
-from jury_events.ids import Step, debate_stream
+from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_judge.present.answered_by import answered_in_stream
 from jury_judge.present.position_changes import position_changes
 from jury_judge.web.charts import Columns, Path, Segment, columns, growing_line, stacked_bar
+from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import DebateRow, RunRow
 from jury_store.event_store import EventStore
 
@@ -115,10 +114,9 @@ def _band(band: int) -> str:
 def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ...]:
     counted: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for start in range(0, len(debate_ids), _CHUNK):
-        streams = store.read_streams([debate_stream(one) for one in debate_ids[start : start + _CHUNK]])
-        for stream in streams.values():
+        for history in store.event_histories(debate_ids[start : start + _CHUNK]):
             try:
-                found = list(_said(stream))
+                found = list(_said(history))
             except EventError:
                 continue  # `jury verify` names it; here it would be in no round
             for number, what in found:
@@ -129,17 +127,17 @@ def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ..
     )
 
 
-def _said(stream: Sequence[StoredEvent]) -> Iterator[tuple[int, str]]:
+def _said(history: DebateHistory) -> Iterator[tuple[int, str]]:
     """By round, what each seat brought: a statement, a change with it, a blocked answer, or an earlier position."""
-    evaluations = answered_in_stream(stream)
+    evaluations = answered_in_stream(history.stored_events)
     changes = position_changes(evaluations)
     for one in evaluations:
         if one.step.round:
             yield one.step.round, "synthetic" if one.synthetic else "statement"
             if changes.get(one.step) == "own":
                 yield one.step.round, "change"
-    for stored in stream:
+    for index, stored in enumerate(history.stored_events):
         if stored.type == "juror_abstained":
-            event = decode(stored)
+            event = history.events[index]
             if isinstance(event, JurorAbstained) and event.stale:
                 yield Step.parse(event.step).round or 0, "stale"

@@ -8,12 +8,12 @@ from hashlib import sha256
 from jury_events.panel import Language
 from jury_judge.present.labels import WORDS
 from jury_judge.web.pages.debate_page import debate_page
-from jury_judge.web.pages.debate_reading import DebateHistory
 from jury_judge.web.pages.exchange_page import ExchangeViews
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.rendering import rendered, rendered_stream
 from jury_judge.web.pages.text_previews import TextPreviews
 from jury_judge.web.words.catalogues import PAGE_WORDS
+from jury_store.debate_history import DebateHistory
 
 _STYLE = "style.css"
 
@@ -36,7 +36,7 @@ def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Languag
         words=WORDS[lang],
         style=_STYLE,
         style_hash=_style_hash(),
-        opened_at=reading.stored[0].recorded_at,
+        opened_at=reading.stored_events[0].recorded_at,
     )
 
 

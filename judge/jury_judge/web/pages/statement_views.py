@@ -10,9 +10,10 @@ from jury_events.ids import Step
 from jury_events.panel import Panel
 from jury_events.verdict import Verdict
 from jury_judge.present.answered_by import is_stand_in, other_model
-from jury_judge.present.events_by_phase import role_of
 from jury_judge.present.position_changes import Change
+from jury_judge.views.events_by_phase import role_of
 from jury_judge.web.pages.text_previews import TextPreview, TextPreviews
+from jury_store.debate_history import DebateHistory
 
 
 class Subscore(NamedTuple):
@@ -52,6 +53,19 @@ class RecordedCall(NamedTuple):
     def tools(self) -> tuple[str, ...]:
         """In the order in which they were asked for."""
         return tuple(call.name for call in self.exchange.tool_calls)
+
+
+def call_lines(history: DebateHistory, up_to: int | None = None) -> list[RecordedCall]:
+    """The model calls of a debate, recorded up to a position of the log.
+
+    Raises:
+        EventError: a stored body does not decode.
+    """
+    return [
+        RecordedCall(stored.version, history.exchanges[index], stored.recorded_at)
+        for index, stored in enumerate(history.stored_exchanges)
+        if up_to is None or stored.position <= up_to
+    ]
 
 
 class StatementView(NamedTuple):

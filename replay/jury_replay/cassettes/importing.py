@@ -1,15 +1,13 @@
-"""Taking a cassette into a store: what is missing is added, what is there stays, another debate is refused."""
+"""Import a cassette into a store: missing events and texts are added, existing ones stay."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from jury_events.codec import encode
-from jury_events.debate_events import TextsErased
 from jury_events.envelope import NewEvent, StoredEvent
 from jury_events.ids import calls_stream, debate_stream, local_stream
 from jury_events.local_events import DebateImported, VersionRange
-from jury_events.local_facts import local_facts
 from jury_events.parts import Digest, Part, decode_digest, refs_in
 from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.lines import SealLine
@@ -18,18 +16,18 @@ from jury_replay.errors import ErasureUnasked, OtherDebate, RecordDamaged
 from jury_replay.import_checks import seal_digest
 from jury_replay.integrity import check_debate
 from jury_replay.quarantine import now
+from jury_store.debate_history import DebateHistory
 from jury_store.errors import Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, EventStore
-from jury_store.inventory import DebateRecord
 from jury_store.seals.note import read_checkpoint
 
 _ATTEMPTS = 5
 
 
-class Taken(NamedTuple):
-    """What a cassette added: events and texts, both 0 where everything was there; `erased`: texts that it made go.
+class ImportResult(NamedTuple):
+    """Added events and texts, both 0 where everything was there; `erased`: texts of the store that it erased.
 
-    `withheld` counts texts of the cassette that stay away, because their erasure is recorded here.
+    `withheld`: texts of the cassette that were not added, because their erasure is recorded.
     """
 
     debate_id: str
@@ -46,50 +44,50 @@ def import_cassette(
     erase: bool = False,
     vouched_by: str | None = None,
     clock: Callable[[], int] = now,
-) -> Taken:
-    """Add to the store what it does not hold of a debate, all or nothing, and that it was imported.
+) -> ImportResult:
+    """Add the events and texts of a debate that the store lacks, and record the import, in one transaction.
 
-    A stream of which the store holds the beginning is continued; one of which it holds more stays as it is. A text
-    whose erasure either side recorded is not brought, and goes if it is here.
+    A stream that the store contains in part is continued; one of which it contains more stays as it is. A text whose
+    erasure either side recorded is not added, and is erased from the store.
 
     Args:
         store: open for writing.
         cassette: as `read_cassette` verified it.
-        erase: let it make texts go that this store holds. Anybody can write an erasure into a cassette without a seal.
-        vouched_by: the name of the key that was seen to have signed the cassette's seal, which covers all of it.
+        erase: allow it to erase texts of this store. Without a seal anyone can write an erasure into a cassette.
+        vouched_by: the name of the trusted key that signed the cassette's seal, which covers all of it.
         clock: microseconds since 1970-01-01 UTC.
 
     Raises:
-        ErasureUnasked: it records the erasure of texts that the store holds, and `erase` is not given.
-        OtherDebate: the store holds a debate of that id that went another way.
-        RecordDamaged: what the store holds of it does not verify.
-        MayNotErase: texts would go, and the user may not delete any.
-        StoreError: it cannot be written.
+        ErasureUnasked: it records the erasure of texts that the store contains, and `erase` is not set.
+        OtherDebate: the store contains another debate of that id.
+        RecordDamaged: the store's record of it does not verify.
+        MayNotErase: texts would be erased, and the user may not delete any.
+        StoreError: the store cannot be written.
     """
-    debate_id = cassette.record.debate_id
+    debate_id = cassette.history.debate_id
     for _ in range(_ATTEMPTS):
-        (mine,) = store.records([debate_id])
-        if mine.events or mine.parts:
+        (mine,) = store.histories([debate_id])
+        if mine.streams or mine.parts:
             failures = check_debate(mine).failures
             if failures:
                 raise RecordDamaged(f"debate {debate_id} of this store does not verify: {failures[0]}")
-        # What the store holds already is of this log, or came with a seal of its own.
-        origin = origin_of(cassette.seal) if cassette.seal is not None and not mine.portable.events else None
-        fresh = {stream: _beyond(mine, cassette.record, stream) for stream in cassette.record.events}
-        recorded = _erased(mine)
-        erased = recorded | _erased(cassette.record)
+        # Events that the store contains already were recorded in its log, or were imported with another seal.
+        origin = origin_of(cassette.seal) if cassette.seal is not None and not mine.portable.streams else None
+        fresh = {stream: _beyond(mine, cassette.history, stream) for stream in cassette.history.streams}
+        recorded = mine.erased_digests
+        erased = recorded | cassette.history.erased_digests
         parts = {
             digest: part
-            for digest, part in cassette.record.parts.items()
+            for digest, part in cassette.history.parts.items()
             if digest not in mine.parts and digest not in erased
         }
         if not erase and (losing := mine.parts.keys() & erased - recorded):
             raise ErasureUnasked(
-                f"debate {debate_id}: the cassette records the erasure of {len(losing)} texts that this store holds. "
-                "Import it with --erase to erase them here too, or with --key to see that its origin did"
+                f"debate {debate_id}: the cassette records the erasure of {len(losing)} texts of this store. "
+                "Import it with --erase to erase them here too, or with --key to check that its origin erased them"
             )
         going = mine.parts.keys() & erased
-        withheld = len(cassette.record.parts.keys() & erased - mine.parts.keys())
+        withheld = len(cassette.history.parts.keys() & erased - mine.parts.keys())
         imported = _imported(mine, fresh, cassette.seal, origin, vouched_by)
         try:
             _append(
@@ -103,38 +101,28 @@ def import_cassette(
             )
         except (WrongVersion, Fenced):
             continue  # another writer came in between
-        return Taken(debate_id, sum(map(len, fresh.values())), len(parts), len(going), withheld)
-    raise WrongVersion(f"debate {debate_id}: another process writes to it; wait until it is over, then import it again")
+        return ImportResult(debate_id, sum(map(len, fresh.values())), len(parts), len(going), withheld)
+    raise WrongVersion(f"debate {debate_id}: another process is writing to it; import it again when that has ended")
 
 
-def _beyond(mine: DebateRecord, theirs: DebateRecord, stream: str) -> list[StoredEvent]:
-    """The events of a cassette's stream after those that the store holds."""
-    here, there = mine.events.get(stream, []), theirs.events[stream]
+def _beyond(mine: DebateHistory, theirs: DebateHistory, stream: str) -> Sequence[StoredEvent]:
+    """The events of a cassette's stream after those in the store."""
+    here, there = mine.streams.get(stream, []), theirs.streams[stream]
     both = min(len(here), len(there))
-    # A chain: the same hash at the end says the same of everything before it.
+    # In a hash chain equal hashes mean equal events up to there.
     if both and here[both - 1].hash != there[both - 1].hash:
         parted = next(n for n in range(both) if here[n].hash != there[n].hash)
         raise OtherDebate(
-            f"the store holds another debate under the id {theirs.debate_id}: they differ from event {parted + 1} of "
-            f"{stream} on. Import it into another store"
+            f"the store contains another debate under the id {theirs.debate_id}: they differ from event "
+            f"{parted + 1} of {stream} on. Import it into another store"
         )
     return there[both:]
 
 
-def _erased(record: DebateRecord) -> set[Digest]:
-    """Texts of which an erasure is recorded."""
-    return {
-        decode_digest(ref)
-        for event in record.events.get(debate_stream(record.debate_id), ())
-        if event.type == _TEXTS_ERASED
-        for ref in refs_in(json.loads(event.body))
-    }
-
-
 def _append(
     store: EventStore,
-    mine: DebateRecord,
-    fresh: dict[str, list[StoredEvent]],
+    mine: DebateHistory,
+    fresh: dict[str, Sequence[StoredEvent]],
     parts: dict[Digest, Part],
     *,
     origin: bytes | None,
@@ -150,27 +138,27 @@ def _append(
         if events := fresh.get(stream):
             new = tuple(_new(event, left) for event in events)
             epoch = store.next_epoch() if stream == debate else None
-            requests.append(Append(stream, new, len(mine.events.get(stream, ())), epoch))
+            requests.append(Append(stream, new, len(mine.streams.get(stream, ())), epoch))
     if not requests:
         if going:
             store.delete_parts(mine.debate_id, going)
         return
-    # Last of all: the lists know the debate by then.
-    requests.append(Append(local_stream(mine.debate_id), (imported,), len(mine.local)))
+    # Last: the lists need the opening event first.
+    requests.append(Append(local_stream(mine.debate_id), (imported,), len(mine.stored_local)))
     for answer in store.append(requests, atomic=True, origin=origin, erase=going):
         if isinstance(answer, StoreError):
             raise answer
 
 
 def _imported(
-    mine: DebateRecord,
-    fresh: dict[str, list[StoredEvent]],
+    mine: DebateHistory,
+    fresh: dict[str, Sequence[StoredEvent]],
     seal: SealLine | None,
     origin: bytes | None,
     vouched_by: str | None,
 ) -> DebateImported:
     def arrived(stream: str) -> VersionRange:
-        there = len(mine.events.get(stream, ()))
+        there = len(mine.streams.get(stream, ()))
         return VersionRange(after=there, until=there + len(fresh.get(stream, ())))
 
     return DebateImported(
@@ -179,20 +167,17 @@ def _imported(
         seal=None if origin is None else seal_digest(origin),
         sealed_by=None if seal is None else _label(read_checkpoint(seal.note.encode()).origin),
         vouched_by=None if vouched_by is None else _label(vouched_by),
-        nth=len(local_facts(mine.local).imports) + 1,
+        nth=len(mine.local.imports) + 1,
     )
 
 
 def _label(name: str) -> str:
-    """The name of a log as an event may hold it: a note may have any."""
+    """The name of a log, printable and short enough for an event: a note may contain any name."""
     return (name if name.isprintable() else ascii(name)[1:-1])[:300]
 
 
 def _new(event: StoredEvent, left: dict[Digest, Part]) -> NewEvent:
-    """The event to append, with the texts that it is the first to name; those are taken out of `left`."""
+    """The event to append, with the texts that it names first; those are removed from `left`."""
     named = {decode_digest(ref) for ref in refs_in(json.loads(event.body))}
     bring = tuple(left.pop(digest) for digest in sorted(named & left.keys()))
     return NewEvent(event.event_id, event.type, event.schema, event.recorded_at, event.body, bring)
-
-
-_TEXTS_ERASED: str = TextsErased.model_fields["type"].default

@@ -1,0 +1,69 @@
+"""A recorded debate, opened again under given rules, prompts and panel."""
+
+from pathlib import Path
+
+from jury_debate.rules import Rules
+from jury_events.debate_events import DebateOpened
+from jury_events.panel import Panel
+from jury_events.parts import PartPen
+from jury_replay.recorded_case import recorded_case
+from jury_store.debate_history import DebateHistory
+
+_CHARGE = "charge/"
+_JUDGE = "final"
+
+
+def pen_of(history: DebateHistory) -> PartPen:
+    """A pen that gives recorded texts their recorded references; new texts get an empty salt."""
+    pen = PartPen(lambda: bytes(16))
+    pen.know_texts(history.texts)
+    return pen
+
+
+def reopen(
+    history: DebateHistory, rules: Rules, pen: PartPen, *, prompts: int | None = None, panel: Panel | None = None
+) -> DebateOpened:
+    """The opening event that `rules` make of the recorded case, panel, charges and secret.
+
+    The case keeps its recorded reference: an earlier version may have written it in another form.
+
+    Args:
+        history: the debate.
+        rules: of any version.
+        pen: knows the debate's texts.
+        prompts: the prompts version; None: the recorded one.
+        panel: None: the recorded one.
+
+    Raises:
+        UnknownPart: a text that is needed is missing.
+        EventError: the recorded case cannot be read.
+    """
+    opened = history.opened
+    charges = {
+        piece.name.removeprefix(_CHARGE): pen.text(piece.text).decode("utf-8")
+        for piece in opened.pieces
+        if piece.name.startswith(_CHARGE)
+    }
+    judge_charge = charges.pop(_JUDGE, None)
+    reopened = rules.open_debate(
+        recorded_case(opened, pen.text),
+        panel or opened.panel,
+        debate_id=opened.debate_id,
+        run_id=opened.run_id,
+        secret=pen.text(opened.secret),
+        parts=pen,
+        charges=charges,
+        judge_charge=judge_charge,
+        submission_id=opened.submission_id,
+        prompts_version=opened.prompts if prompts is None else prompts,
+    )
+    return reopened.changed(case=opened.case)
+
+
+def crash_message(debate_id: str, error: Exception) -> str:
+    """The message for an unexpected exception of the rules, which is a defect of theirs, with its file and line."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    where = "" if last is None else f" ({Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno})"
+    return f"the rules fail on debate {debate_id}: {type(error).__name__}: {error}{where}"

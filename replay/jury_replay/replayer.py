@@ -1,0 +1,246 @@
+"""Runs a recorded debate again: the rules get the recorded answers, and no model is called.
+
+Inputs are taken from the record: answers, cancellations, resumptions, erasures, forks. Everything else, events and
+prompts too, is computed again, and differences from the record are collected.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, MutableMapping
+from typing import NamedTuple
+
+from jury_debate.assignment import Assignment
+from jury_debate.conversation import Call
+from jury_debate.debate import Debate
+from jury_debate.step_outcome import Outcome
+from jury_events.case import Case
+from jury_events.codec import DebateEvent
+from jury_events.debate_events import (
+    CoordinatorResumed,
+    DebateCancelled,
+    DebateFailed,
+    DebateForked,
+    DebateOpened,
+    TextsErased,
+)
+from jury_events.exchange import ExchangeRecorded
+from jury_events.ids import Step, exchange_id
+from jury_events.parts import PartPen
+from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, request_changes
+from jury_store.debate_history import DebateHistory
+
+INPUTS = (CoordinatorResumed, DebateCancelled, DebateFailed, DebateForked, TextsErased)
+"""Events that do not follow from the rest of the record: inputs of the debate."""
+
+_ENDINGS = (DebateCancelled, DebateFailed)
+"""After these no step is asked; calls in flight may still be answered."""
+
+Memo = MutableMapping[Hashable, "Outcome | Call"]
+"""Outcomes of steps (or the call that is not recorded) by assignment: equal assignments are replayed once."""
+
+
+class MissingCall(NamedTuple):
+    """A call that the debate needs and that is not recorded."""
+
+    step: Step
+    call: Call
+
+
+class Replayer:
+    """Replays one debate.
+
+    Args:
+        history: the record.
+        opened: the opening event to replay under, made with `pen`.
+        pen: knows the recorded texts; makes the new ones.
+        strict: use an answer only where the same request was made, of the same model under the same settings; else
+            any recorded answer of the call counts, and a changed request is a difference.
+        memo: shared by replayers of one debate under several openings; of use with `strict` only.
+
+    Attributes:
+        events: every event, inputs in their places.
+        differences: of prompts, calls and tools.
+        missing: the first call without an answer; None when the debate ended.
+    """
+
+    def __init__(
+        self,
+        history: DebateHistory,
+        opened: DebateOpened,
+        pen: PartPen,
+        *,
+        strict: bool = False,
+        memo: Memo | None = None,
+    ) -> None:
+        self._history = history
+        self._pen = pen
+        self._strict = strict
+        self._memo: Memo = {} if memo is None else memo
+        self.debate = Debate(opened, pen.text(opened.secret), pen)
+        self.events: list[DebateEvent] = [opened]
+        self.differences: list[ReplayDifference] = []
+        self.missing: MissingCall | None = None
+        self._used: set[str] = set()
+        self._unanswered: set[str] = set()
+        self._interrupted: set[str] = set()
+        self._case: Case | None = None
+        self._recorded_by_step: defaultdict[str, list[ExchangeRecorded]] = defaultdict(list)
+        for exchange in history.exchanges_by_id.values():
+            self._recorded_by_step[exchange.step].append(exchange)
+
+    def run(self) -> "Replayer":
+        """Replay to the end, or until an answer is missing; returns itself.
+
+        Raises:
+            UnknownPart: a text that is needed is missing.
+            IllegalEvent: a recorded input is impossible at its place.
+        """
+        inputs = _inputs(self._history)
+        computed = 0
+        while True:
+            self._apply_inputs(inputs.pop(computed, []))
+            event = self.debate.advance_once()
+            if event is not None:
+                self.events.append(event)
+                computed += 1
+            elif self.debate.state.ended or not self._answer_steps():
+                break
+        if not self._strict:
+            self._note_unused()
+        return self
+
+    def text(self, part: str) -> bytes:
+        """A text, recorded or made, by the 43 characters of its reference.
+
+        Raises:
+            UnknownPart: there is none of that reference.
+        """
+        return self._pen.content(part)
+
+    def _apply_inputs(self, inputs: list[DebateEvent]) -> None:
+        for event in inputs:
+            # Under other rules the debate may have ended earlier: then a later input has nothing to apply to.
+            if not self.debate.state.ended or isinstance(event, TextsErased):
+                if isinstance(event, _ENDINGS):
+                    self._interrupted = {step.id for step in self.debate.pending_steps()}
+                self.debate.fold([event])
+                self.events.append(event)
+
+    def _answer_steps(self) -> bool:
+        """Give the due steps their recorded outcomes; False when none of them has one."""
+        answered = False
+        for step in self.debate.pending_steps():
+            if step.id in self._unanswered:
+                continue
+            found = self._answer(step)
+            if isinstance(found, Call):
+                self._unanswered.add(step.id)
+                self.missing = self.missing or MissingCall(step, found)
+            else:
+                self.debate.add_outcome(step.id, found)
+                answered = True
+        return answered
+
+    def _answer(self, step: Step) -> Outcome | Call:
+        assignment = self.debate.assign(step, self._recorded_by_step.get(step.id, ()))
+        if not self._strict:
+            return self._replay_step(step, assignment)
+        found = self._memo.get(assignment)
+        if found is None:
+            found = self._memo[assignment] = self._replay_step(step, assignment)
+        return found
+
+    def _replay_step(self, step: Step, assignment: Assignment) -> Outcome | Call:
+        conversation = self.debate.rules.conversation(assignment, self._pen)
+        while (call := conversation.call) is not None:
+            exchange = self._history.exchanges_by_id.get(exchange_id(step.id, call.model, call.turn, call.attempt))
+            if exchange is None:
+                return call
+            changes = self._call_changes(call, assignment, exchange)
+            if self._strict and changes:
+                return call
+            self._used.add(exchange.event_id)
+            self._note(exchange, changes)
+            self._check_tools(assignment, exchange)
+            conversation.apply_reply(self.debate.rules.reply_from_record(exchange, self._pen.text))
+        assert conversation.outcome is not None
+        return conversation.outcome
+
+    def _call_changes(self, call: Call, assignment: Assignment, exchange: ExchangeRecorded) -> tuple[FieldChange, ...]:
+        """Changes of the request; none for a reused answer, whose request belongs to the origin's debate."""
+        if self.debate.is_reused(assignment.step):
+            return ()
+        changes = request_changes(exchange.request, call.messages, self._pen.text)
+        if assignment.step.juror_id != exchange.juror_id:
+            changes += (FieldChange("juror_id", exchange.juror_id, assignment.step.juror_id),)
+        if call.tools != exchange.tools:
+            changes += (FieldChange("tools", exchange.tools, call.tools),)
+        if assignment.settings != exchange.settings:
+            settings = (one.model_dump(mode="json") for one in (exchange.settings, assignment.settings))
+            changes += (FieldChange("settings", *settings),)
+        return changes
+
+    def _note(self, exchange: ExchangeRecorded, changes: tuple[FieldChange, ...]) -> None:
+        prompt = tuple(change for change in changes if change.path.startswith("request"))
+        if prompt:
+            version = self.debate.state.debate.prompts
+            cause = f"the model would get another prompt (prompts version {version}, or the texts that it is made of)"
+            self.differences.append(ReplayDifference(DifferenceKind.PROMPT, exchange.event_id, prompt, cause))
+        if len(prompt) < len(changes):
+            rest = tuple(change for change in changes if change not in prompt)
+            cause = "the call would have other parameters"
+            self.differences.append(ReplayDifference(DifferenceKind.CALL, exchange.event_id, rest, cause))
+
+    def _check_tools(self, assignment: Assignment, exchange: ExchangeRecorded) -> None:
+        if not exchange.tool_calls or self._strict or self.debate.is_reused(assignment.step):
+            return
+        if exchange.tools and self._case is None:
+            self._case = Case.from_part(self._pen.text(self.debate.state.debate.case))
+        for index, call in enumerate(exchange.tool_calls):
+            result, ok = self.debate.rules.answer_tool(
+                assignment,
+                call.name,
+                self._pen.text(call.arguments).decode(),
+                index=index,
+                case=self._case if exchange.tools else None,
+                text=self._pen.text,
+            )
+            recorded = self._pen.text(call.result).decode()
+            if (result, ok) != (recorded, call.ok):
+                changes = [FieldChange(f"tool_calls.{index}.ok", call.ok, ok)] if ok != call.ok else []
+                if result != recorded:
+                    changes.append(FieldChange(f"tool_calls.{index}.result", recorded, result))
+                cause = f"the tool {call.name} returns another result (artifact tools, or the marking of their results)"
+                self.differences.append(ReplayDifference(DifferenceKind.TOOL, exchange.event_id, tuple(changes), cause))
+
+    def _note_unused(self) -> None:
+        """Recorded calls that the replay did not make."""
+        unused = [one for one in self._history.exchanges_by_id.values() if one.event_id not in self._used]
+        if not unused:
+            return
+        named = {one for event in self._history.events for one in getattr(event, "exchanges", ())}
+        finished = {self._history.exchanges_by_id[one].step for one in self._used} - self._unanswered
+        for exchange in unused:
+            step = exchange.step
+            if step in self._unanswered:
+                cause = f"{step} makes this call only after another one, which is not recorded"
+            elif step in finished:
+                cause = f"the step {step} ends before this call (tries, repairs, tools, or the parser)"
+            elif exchange.event_id in named or step in self._interrupted:
+                # The event of an unreached step differs already; an interrupted step may be answered late.
+                continue
+            else:
+                cause = f"the step {step} is not asked"
+            change = FieldChange("call", exchange.event_id, None)
+            self.differences.append(ReplayDifference(DifferenceKind.CALL, exchange.event_id, (change,), cause))
+
+
+def _inputs(history: DebateHistory) -> dict[int, list[DebateEvent]]:
+    """Inputs by the number of computed events before them."""
+    found: defaultdict[int, list[DebateEvent]] = defaultdict(list)
+    computed = 0
+    for event in history.events[1:]:
+        if isinstance(event, INPUTS):
+            found[computed].append(event)
+        else:
+            computed += 1
+    return found
