@@ -14,7 +14,6 @@ from jury_judge.web.api.problems import answer_problems
 from jury_judge.web.bodies import MAX_BODIES, MAX_BODY, Bodies, OneLength
 from jury_judge.web.login import login_route
 from jury_judge.web.service import Service
-from jury_judge.web.stalling import STALLED_AFTER, StalledReaders
 from jury_judge.web.tries import Tries
 from jury_judge.web.walls import Hosts, Origins, SecurityHeaders, Token
 
@@ -33,7 +32,6 @@ class Gate(NamedTuple):
         token: what has to be known; None: nothing, which is for loopback alone.
         max_body: bytes of a request.
         max_bodies: bytes of all requests together.
-        stalled_after: seconds without progress after which a reader is dropped.
     """
 
     names: frozenset[str]
@@ -41,7 +39,6 @@ class Gate(NamedTuple):
     token: str | None = None
     max_body: int = MAX_BODY
     max_bodies: int = MAX_BODIES
-    stalled_after: float = STALLED_AFTER
 
 
 def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
@@ -86,5 +83,4 @@ def walled(app: ASGIApp, gate: Gate, tries: Tries) -> ASGIApp:
     inner: ASGIApp = Bodies(app, gate.max_body, gate.max_bodies)
     if gate.token is not None:
         inner = Token(inner, gate.token, tries)
-    inner = SecurityHeaders(OneLength(Hosts(Origins(inner), gate.names, own_address=gate.own_address)))
-    return StalledReaders(inner, gate.stalled_after)
+    return SecurityHeaders(OneLength(Hosts(Origins(inner), gate.names, own_address=gate.own_address)))

@@ -1,6 +1,5 @@
 """The model calls of a debate: listed, read with everything that was sent, and the answers as they were received."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -25,10 +24,9 @@ from jury_judge.web.api.forms import (
 )
 from jury_judge.web.api.problems import Refused, described
 from jury_judge.web.api.serving import DebateName, Limit, Serving, must_exist
+from jury_judge.web.chunks import chunks
 
 router = APIRouter(prefix="/api/debates", tags=["debates"])
-
-_PIECE = 64 * 1024
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Counts the debate's exchanges from 1.")]
 
@@ -101,7 +99,7 @@ def raw(
         raise Refused(404, f"exchange {number} of {debate_id} has no {part}, or it was erased", "look at the exchange")
     name = f"{debate_id}-{number}-{part}.txt"
     return StreamingResponse(
-        _pieces(content),
+        chunks(content),
         media_type="text/plain; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(len(content))},
     )
@@ -147,8 +145,3 @@ def _texts(service: Serving, debate_id: str, refs: list[PartRef]) -> dict[str, b
 def _joined(refs: tuple[PartRef, ...], texts: dict[str, bytes]) -> str | None:
     pieces = [text_in(texts, ref) for ref in refs]
     return None if None in pieces else "".join(piece for piece in pieces if piece is not None)
-
-
-def _pieces(content: bytes) -> Iterator[bytes]:
-    for start in range(0, len(content), _PIECE):
-        yield content[start : start + _PIECE]

@@ -1,15 +1,15 @@
 """Debates told live: server-sent events, and WebSocket frames. Both are derived from the log and can be resumed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, FastAPI, Header, Query, WebSocket
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, WebSocket
 from fastapi.exceptions import WebSocketRequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.sse import EventSourceResponse
 from starlette.routing import WebSocketRoute
-from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
@@ -19,15 +19,13 @@ from jury_judge.live.points import START, Point, parse_point
 from jury_judge.live.schema import schema_text
 from jury_judge.web.api.problems import Problem, Refused, complaint, described, problem_of, status_of
 from jury_judge.web.api.serving import DebateName, Serving, no_debate
+from jury_judge.web.chunks import chunks
 from jury_judge.web.service import Service
 
 router = APIRouter(tags=["live"])
 
-_SLICE = 64 * 1024
-"""Bytes that are handed to the server at once: a statement of megabytes is not copied whole for each reader."""
-
-_BEGIN = b"retry: 1000\n\n"
-_ALIVE = b": alive\n\n"
+_RETRY = b"retry: 1000\n\n"
+_KEEP_ALIVE = b": alive\n\n"
 
 _EVENT: dict[str, Any] = {
     "type": "object",
@@ -65,117 +63,71 @@ After = Annotated[
 ]
 
 
+def _responses(description: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    return {
+        **described(404, 422, 503),
+        200: {"description": description, "content": {"text/event-stream": {"schema": schema}}},
+        204: {"description": "The debate has ended and all its events were received: do not reconnect."},
+    }
+
+
+def _reader(form: Form[bytes]) -> Callable[..., AsyncIterator[Reader[bytes]]]:
+    """A dependency; FastAPI leaves it after the response was sent, or the client disconnected."""
+
+    async def reader(
+        service: Serving,
+        debate_id: DebateName,
+        after: After = None,
+        last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+    ) -> AsyncIterator[Reader[bytes]]:
+        point = _point(last_event_id or after)
+        await _must_be_known(service, debate_id)
+        async with service.feed.follow(debate_id, form, point) as reader:
+            yield reader
+
+    return reader
+
+
 @router.get(
     "/api/debates/{debate_id}/live",
     operation_id="followDebate",
     response_class=Response,
-    responses={
-        **described(404, 422, 503),
-        200: {
-            "description": "Server-sent events; each `data:` is JSON as /schemas/sse-events.json describes.",
-            "content": {"text/event-stream": {"schema": _EVENT}},
-        },
-        204: {"description": "The debate is over and everything of it came: do not connect again."},
-    },
+    responses=_responses("Server-sent events; each `data:` is JSON as described by /schemas/sse-events.json.", _EVENT),
 )
-async def follow(
-    service: Serving,
-    debate_id: DebateName,
-    after: After = None,
-    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
-) -> Response:
-    """What a debate tells, from its beginning or after an event, as it happens, to its end."""
-    return await _followed(service, debate_id, SSE, last_event_id or after)
+async def follow(service: Serving, reader: Annotated[Reader[bytes], Depends(_reader(SSE))]) -> Response:
+    """The live events of a debate, from its beginning or after an event, until it ends."""
+    return await _event_stream(reader, service.alive_every)
 
 
 @router.get(
     "/api/debates/{debate_id}/progress",
     operation_id="followProgress",
     response_class=Response,
-    responses={
-        **described(404, 422, 503),
-        200: {
-            "description": "Server-sent events; `type` is that of the event of the log that was recorded.",
-            "content": {"text/event-stream": {"schema": _PROGRESS}},
-        },
-        204: {"description": "The debate is over and everything of it came: do not connect again."},
-    },
+    responses=_responses("Server-sent events; `type` is the type of the recorded event of the log.", _PROGRESS),
 )
-async def follow_progress(
-    service: Serving,
-    debate_id: DebateName,
-    after: After = None,
-    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
-) -> Response:
-    """That something was recorded of a debate, and of which type, for pages that then read it. Model calls are told
-    as they are recorded, not afterwards.
-    """
-    return await _followed(service, debate_id, PROGRESS, last_event_id or after)
+async def follow_progress(service: Serving, reader: Annotated[Reader[bytes], Depends(_reader(PROGRESS))]) -> Response:
+    """The types of recorded events, for pages that then read the debate. Model calls are sent as they are recorded."""
+    return await _event_stream(reader, service.alive_every)
 
 
-async def _followed(service: Service, debate_id: str, form: Form[bytes], after: str | None) -> Response:
-    point = _point(after)
-    await _must_be_known(service, debate_id)
-    follows = service.feed.follow(debate_id, form, point)
-    reader = await follows.__aenter__()
-    try:
-        first = await reader.so_far()
-    except BaseException as error:
-        await follows.__aexit__(type(error), error, error.__traceback__)
-        raise
+async def _event_stream(reader: Reader[bytes], alive_every: float) -> Response:
+    first = await reader.so_far()
     if not first and reader.over:
-        await follows.__aexit__(None, None, None)
         return Response(status_code=204)
-    return _Events(reader, first, service.alive_every, lambda: follows.__aexit__(None, None, None))
+    return EventSourceResponse(
+        _chunks_of(reader, first, alive_every), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    )
 
 
-class _Events(Response):
-    """Events as they come, and a sign of life where none comes for long."""
-
-    media_type = "text/event-stream"
-
-    def __init__(
-        self, reader: Reader[bytes], first: list[bytes], alive_every: float, leave: Callable[[], Awaitable[Any]]
-    ) -> None:
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self._reader = reader
-        self._first = first
-        self._alive_every = alive_every
-        self._leave = leave
-
-    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._send_all(receive, send)
-        finally:
-            await self._leave()
-
-    async def _send_all(self, receive: Receive, send: Send) -> None:
-        sending = asyncio.create_task(self._stream(send))
-        leaving = asyncio.create_task(_left(receive))
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (sending, leaving):
-                task.cancel()
-            found = await asyncio.gather(sending, leaving, return_exceptions=True)
-        for problem in found:
-            if isinstance(problem, Exception):
-                raise problem
-
-    async def _stream(self, send: Send) -> None:
-        async def write(content: bytes) -> None:
-            view = memoryview(content)
-            for start in range(0, len(view), _SLICE):
-                body = bytes(view[start : start + _SLICE])
-                await send({"type": "http.response.body", "body": body, "more_body": True})
-
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        await write(_BEGIN + b"".join(self._first))
-        self._first = []
-        while (items := await _next(self._reader, self._alive_every)) != []:
-            await write(_ALIVE if items is None else b"".join(items))
-        await send({"type": "http.response.body", "body": b""})
+async def _chunks_of(reader: Reader[bytes], first: list[bytes], alive_every: float) -> AsyncIterator[bytes]:
+    """Events, which were encoded once for all readers, and a comment where none comes for `alive_every` seconds."""
+    content = _RETRY + b"".join(first)
+    del first
+    while content:
+        for chunk in chunks(content):
+            yield chunk
+        items = await _next(reader, alive_every)
+        content = _KEEP_ALIVE if items is None else b"".join(items)
 
 
 @router.websocket("/api/debates/{debate_id}/ws")
@@ -260,11 +212,6 @@ async def _next(reader: Reader[bytes], within: float) -> list[bytes] | None:
         async with asyncio.timeout(within):
             return await reader.next()
     return None
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _point(text: str | None) -> Point:
