@@ -2,10 +2,10 @@
 
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.panel import DiscussionRules
-from jury_judge.views.words import Words
+from jury_judge.present.labels import Labels
 
 
-def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: Words) -> str:
+def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: Labels) -> str:
     """In a few words.
 
     Args:
