@@ -340,7 +340,7 @@ class Labels:
     seat = Label("Seat", "陪審員")
     stale = Label("abstained, earlier position stands", "棄権（以前の立場が有効）")
     both_judged = Label(
-        "The same verdict in {agreed} of {judged} cases judged by both ({share}); the scores differ by {difference} on average.",
+        "Same verdict in {agreed} of {judged} cases judged by both ({share}); mean score difference: {difference}.",
         "両方で判定された{judged}件のうち{agreed}件（{share}）で判定が一致。スコアの差は平均{difference}点。",
     )
     none_judged = Label("No case has a verdict in both.", "両方で判定されたケースはありません。")
