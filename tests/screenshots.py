@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.async_api import Browser
 
-from jury_judge.web.app import Gate, create_app
+from jury_judge.web.app import AccessPolicy, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.server import listen, serving
 from jury_judge.web.service import Service
@@ -104,7 +104,7 @@ async def take(folder: Path) -> None:
     }
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
-    app = create_app(service, Gate(frozenset(address.names)), page_routes(store))
+    app = create_app(service, AccessPolicy(frozenset(address.names)), page_routes(store))
     async with serving(app, listener, service.end), chromium() as browser:
         for name, (addresses, beginning, most) in pages.items():
             for language, path in addresses.items():

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from jury_events.errors import JuryError
 from jury_judge.debates import read_debate
 from jury_judge.views.debate_view import render_debate
-from jury_judge.web.app import Gate, create_app
+from jury_judge.web.app import AccessPolicy, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.service import Service
 from jury_replay.replay import replay
@@ -23,7 +23,7 @@ from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.command_line import CommandLine
 
-_GATE = Gate(frozenset({"jury.test"}))
+_GATE = AccessPolicy(frozenset({"jury.test"}))
 _CASE = {"id": "plain", "question": "q", "response": "a"}
 
 

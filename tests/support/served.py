@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from jury_judge.web.app import Gate, create_app
-from jury_judge.web.bodies import MAX_BODIES
+from jury_judge.web.app import AccessPolicy, create_app
+from jury_judge.web.body_limits import MAX_ALL_BODIES
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.server import listen, serving
 from jury_judge.web.service import Service
@@ -21,7 +21,7 @@ def served(
     *,
     request_seconds: float = 30.0,
     stalled_seconds: float = 30.0,
-    max_bodies: int = MAX_BODIES,
+    max_all_bodies: int = MAX_ALL_BODIES,
     **service: Any,
 ) -> Iterator[tuple[str, Service]]:
     """Its URL, and its service, which belongs to the server's own event loop."""
@@ -32,7 +32,7 @@ def served(
 
     async def serve() -> None:
         ready.append(Service(store, panels, **service))
-        gate = Gate(frozenset(address.names), max_bodies=max_bodies)
+        gate = AccessPolicy(frozenset(address.names), max_all_bodies=max_all_bodies)
         app = create_app(ready[0], gate, page_routes(store))
         timeouts = {"request_seconds": request_seconds, "stalled_seconds": stalled_seconds}
         async with serving(app, listener, ready[0].end, **timeouts):

@@ -8,13 +8,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from jury_judge.jury import Jury
-from jury_judge.web.app import Gate, create_app
+from jury_judge.web.app import AccessPolicy, create_app
 from jury_judge.web.service import Service
 from jury_store.opening import open_store
 from support.courts import a_case_with_records
 from support.stores import filled
 
-GATE = Gate(frozenset({"jury.test"}))
+GATE = AccessPolicy(frozenset({"jury.test"}))
 BASE = "http://jury.test"
 
 
@@ -40,7 +40,7 @@ def holding(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def holding_client(url: str, gate: Gate = GATE, **panels: str) -> TestClient:
+def holding_client(url: str, gate: AccessPolicy = GATE, **panels: str) -> TestClient:
     """A client of a server that holds debates under these panels, by the name that requests use."""
     from jury_migrations.upgrading import upgrade
 

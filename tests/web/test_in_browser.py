@@ -14,7 +14,7 @@ from playwright.async_api import Browser, expect
 from jury_actors.providers.simulated.script import Script
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_judge.live.feed import Feed
-from jury_judge.web.app import Gate, create_app
+from jury_judge.web.app import AccessPolicy, create_app
 from jury_judge.web.pages.routing import page_routes
 from jury_judge.web.server import listen, serving
 from jury_judge.web.service import Service
@@ -82,7 +82,7 @@ async def served(store: EventStore, token: str | None = None) -> AsyncIterator[t
     """The application behind its walls, on loopback."""
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
-    app = create_app(service, Gate(frozenset(address.names), token=token), page_routes(store))
+    app = create_app(service, AccessPolicy(frozenset(address.names), token=token), page_routes(store))
     async with serving(app, listener, service.end):
         yield address.url, service
 

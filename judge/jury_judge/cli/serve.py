@@ -86,7 +86,7 @@ def command(
     from jury_judge.cli.terminal import note
     from jury_judge.errors import SettingError
     from jury_judge.views.counted import counted
-    from jury_judge.web.app import Gate, create_app
+    from jury_judge.web.app import AccessPolicy, create_app
     from jury_judge.web.pages.routing import page_routes
     from jury_judge.web.server import listen, serving
     from jury_judge.web.service import Service
@@ -112,7 +112,7 @@ def command(
         listener.close()
         raise
     database = database_path(parsed(url)) if url.startswith("sqlite") else None
-    gate = Gate(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
+    gate = AccessPolicy(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
 
     async def serve(stopping: asyncio.Event) -> None:
         service = Service(store, made, readers=readers, database=database)

@@ -9,13 +9,13 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from jury_judge.web.api import debates, exchanges, live, runs, submitting
-from jury_judge.web.api.problems import answer_problems
-from jury_judge.web.bodies import MAX_BODIES, MAX_BODY, Bodies, OneLength
+from jury_judge.web.api import debates, exchanges, live, runs, submissions
+from jury_judge.web.api.error_responses import add_error_handlers
+from jury_judge.web.body_limits import MAX_ALL_BODIES, MAX_BODY, BodyLengthMiddleware, BodyLimitMiddleware
 from jury_judge.web.login import login_route
+from jury_judge.web.middleware import HostMiddleware, OriginMiddleware, SecurityHeadersMiddleware, TokenMiddleware
 from jury_judge.web.service import Service
-from jury_judge.web.tries import Tries
-from jury_judge.web.walls import Hosts, Origins, SecurityHeaders, Token
+from jury_judge.web.token_attempts import TokenAttempts
 
 _ABOUT = """Debates of a jury of LLM jurors: submitted, listed, read, followed live, replayed and rescored.
 
@@ -23,7 +23,7 @@ Every error has the fields `error` and `remedy`. Live events: `docs/live-events.
 `/schemas/websocket-frames.json`."""
 
 
-class Gate(NamedTuple):
+class AccessPolicy(NamedTuple):
     """Who may come in.
 
     Args:
@@ -31,17 +31,17 @@ class Gate(NamedTuple):
         own_address: the address that a connection came to is ours too.
         token: what has to be known; None: nothing, which is for loopback alone.
         max_body: bytes of a request.
-        max_bodies: bytes of all requests together.
+        max_all_bodies: bytes of all requests together.
     """
 
     names: frozenset[str]
     own_address: bool = False
     token: str | None = None
     max_body: int = MAX_BODY
-    max_bodies: int = MAX_BODIES
+    max_all_bodies: int = MAX_ALL_BODIES
 
 
-def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
+def create_app(service: Service, gate: AccessPolicy, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
     """The application over a service, which is closed when the server ends.
 
     Args:
@@ -67,20 +67,22 @@ def create_app(service: Service, gate: Gate, pages: Sequence[BaseRoute] = ()) ->
         lifespan=lifespan,
     )
     app.state.service = service
-    for router in (debates.router, exchanges.router, live.router, submitting.router, runs.router):
+    for router in (debates.router, exchanges.router, live.router, submissions.router, runs.router):
         app.include_router(router)
-    answer_problems(app)
-    tries = Tries()
+    add_error_handlers(app)
+    tries = TokenAttempts()
     if gate.token is not None:
         app.router.routes.append(login_route(gate.token, tries))
-    live.deny_sockets(app)
+    live.add_websocket_errors(app)
     app.router.routes.extend(pages)
-    return walled(app, gate, tries)
+    return with_middleware(app, gate, tries)
 
 
-def walled(app: ASGIApp, gate: Gate, tries: Tries) -> ASGIApp:
+def with_middleware(app: ASGIApp, gate: AccessPolicy, tries: TokenAttempts) -> ASGIApp:
     """`app` behind the walls; `tries` of the token are counted at its login page too."""
-    inner: ASGIApp = Bodies(app, gate.max_body, gate.max_bodies)
+    inner: ASGIApp = BodyLimitMiddleware(app, gate.max_body, gate.max_all_bodies)
     if gate.token is not None:
-        inner = Token(inner, gate.token, tries)
-    return SecurityHeaders(OneLength(Hosts(Origins(inner), gate.names, own_address=gate.own_address)))
+        inner = TokenMiddleware(inner, gate.token, tries)
+    return SecurityHeadersMiddleware(
+        BodyLengthMiddleware(HostMiddleware(OriginMiddleware(inner), gate.names, own_address=gate.own_address))
+    )

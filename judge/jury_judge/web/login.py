@@ -7,16 +7,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from jury_judge.web.pages.asked import Asked
-from jury_judge.web.tries import WITHIN, Tries
-from jury_judge.web.walls import COOKIE, LOGIN, cookie_of
+from jury_judge.web.middleware import COOKIE, LOGIN, cookie_of
+from jury_judge.web.pages.page_request import PageRequest
+from jury_judge.web.token_attempts import WITHIN, TokenAttempts
 
 _WEEK = 7 * 24 * 3600
 _WRONG = 403
 _TOO_MANY = 429
 
 
-def login_route(token: str, tries: Tries) -> Route:
+def login_route(token: str, tries: TokenAttempts) -> Route:
     """`/login`, for a server that wants `token`; wrong ones are counted in `tries`."""
 
     async def login(request: Request) -> Response:
@@ -47,7 +47,7 @@ def login_route(token: str, tries: Tries) -> Route:
 
 
 def _page(request: Request, status: int = 200) -> HTMLResponse:
-    page = Asked.of(request).html(
+    page = PageRequest.of(request).html(
         "login.html", "login", status, wrong=status == _WRONG, too_many=status == _TOO_MANY, login=LOGIN
     )
     if status == _TOO_MANY:

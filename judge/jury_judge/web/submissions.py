@@ -22,7 +22,7 @@ from jury_judge.jury import Jury
 from jury_judge.live.feed import Feed, Opening
 from jury_judge.runs import fresh_debate_id, fresh_run_id
 from jury_judge.views.visible_text import visible_line
-from jury_judge.web.claims import Claim, Kind, claim
+from jury_judge.web.submission_claims import Kind, SubmissionClaim, claim
 from jury_store.event_store import EventStore
 
 MOST = 500
@@ -82,7 +82,7 @@ class Submissions:
         self._most = most
         self._juries: dict[str, asyncio.Task[Jury]] = {}
         self._open = AsyncExitStack()
-        self._claims: set[Claim] = set()
+        self._claims: set[SubmissionClaim] = set()
         self._known: OrderedDict[tuple[str, str], Submission] = OrderedDict()
 
     def find(self, kind: Kind, name: str) -> Submission | None:
@@ -160,7 +160,7 @@ class Submissions:
             raise NotHeldHere(f"there is no panel {shown}; panels are {', '.join(self.panels)}")
         return name
 
-    def _under_way(self, asked: Claim) -> Submission | None:
+    def _under_way(self, asked: SubmissionClaim) -> Submission | None:
         """What does it already; else it is under way from now on."""
         asked.check(self._claims)
         there = self.find(asked.kind, asked.name)
@@ -184,7 +184,7 @@ class Submissions:
 
     async def _begin(
         self,
-        asked: Claim,
+        asked: SubmissionClaim,
         hold: Callable[[Jury], Coroutine[Any, Any, None]],
         opens: Callable[[Opening], bool],
         is_known: Callable[[], bool],
@@ -212,7 +212,7 @@ class Submissions:
             raise submission.problem
         return submission
 
-    def _keep(self, submission: Submission, asked: Claim) -> Submission:
+    def _keep(self, submission: Submission, asked: SubmissionClaim) -> Submission:
         key = (submission.kind, submission.id)
         self._known[key] = submission
         self._known.move_to_end(key)

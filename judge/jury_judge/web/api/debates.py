@@ -19,21 +19,21 @@ from jury_judge.grids import grid_of
 from jury_judge.views.events_view import hash_text
 from jury_judge.views.moments import moment
 from jury_judge.views.result import collaborative_result
-from jury_judge.web.api.forms import (
+from jury_judge.web.api.camel_case import camel_case
+from jury_judge.web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate, row_table
+from jury_judge.web.api.error_responses import RequestRefused, error_responses
+from jury_judge.web.api.schemas import (
     MOST_ROWS,
-    DebateLine,
+    DebateListing,
     DebateResult,
-    DebateRows,
-    EventLine,
-    ListTotals,
+    DebateSummary,
+    DebateTotals,
+    Listing,
+    LogEvent,
     ReplayResult,
-    RescoringAsked,
-    RescoringResult,
-    Rows,
+    RescoreRequest,
+    RescoreResult,
 )
-from jury_judge.web.api.problems import Refused, described
-from jury_judge.web.api.serving import AT_MOST, DebateName, Limit, Serving, must_exist, row_table
-from jury_judge.web.api.spelling import camel
 from jury_judge.web.api.strict_body import StrictRoute
 from jury_judge.web.pages.list_query import MOST_CONDITION, MOST_CONDITIONS
 from jury_replay.replay import replay_chunk
@@ -47,9 +47,9 @@ from jury_store.list_order import SORTS, BadPlace, Order
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)
 
 
-@router.get("", operation_id="listDebates", responses=described(422, 503))
+@router.get("", operation_id="listDebates", responses=error_responses(422, 503))
 def listed(
-    service: Serving,
+    service: ServiceDependency,
     *,
     search: Annotated[
         str | None,
@@ -84,7 +84,7 @@ def listed(
     totals: Annotated[bool, Query(description="Add up all debates that fit; looks at each.")] = False,
     after: Annotated[str | None, Query(max_length=2000, description="As `next` has it: where a page ended.")] = None,
     limit: Limit = MOST_ROWS,
-) -> DebateRows:
+) -> DebateListing:
     """Debates, the newest first or in another order, page by page."""
     conditions = parse_conditions(where)
     labelled = () if label is None else (Condition("label", "=", label),)
@@ -105,7 +105,7 @@ def listed(
     try:
         rows = service.store.listed(wanted, sorting, limit=limit, after=None if after is None else sorting.read(after))
     except BadPlace as error:
-        raise Refused(422, f"after: {error}", "begin again without it") from None
+        raise RequestRefused(422, f"after: {error}", "begin again without it") from None
     following = None
     if len(rows) == limit:
         asked: dict[str, Any] = {"search": search, "verdict": verdict, "status": status, "run": run}
@@ -117,10 +117,12 @@ def listed(
         given = {name: value for name, value in asked.items() if value is not None}
         following = "/api/debates?" + urlencode(given, doseq=True)
     said = excerpts(service.store, [row.debate_id for row in rows], search) if search else {}
-    return DebateRows(
-        rows=[DebateLine.model_validate({**row_table(row), "excerpt": _excerpt(said, row.debate_id)}) for row in rows],
+    return DebateListing(
+        rows=[
+            DebateSummary.model_validate({**row_table(row), "excerpt": _excerpt(said, row.debate_id)}) for row in rows
+        ],
         next=following,
-        totals=ListTotals.model_validate(asdict(service.store.totals(wanted))) if totals else None,
+        totals=DebateTotals.model_validate(asdict(service.store.totals(wanted))) if totals else None,
         unsearched=service.store.unsearched() if search else None,
     )
 
@@ -134,68 +136,70 @@ def _excerpt(said: dict[str, Excerpt], debate_id: str) -> dict[str, Any] | None:
     "/{debate_id}",
     operation_id="readDebate",
     response_model=DebateResult,
-    responses=described(404, 422, 500, 503),
+    responses=error_responses(404, 422, 500, 503),
 )
 def read(
-    service: Serving,
-    debate_id: DebateName,
+    service: ServiceDependency,
+    debate_id: DebateId,
     at: Annotated[int | None, Query(ge=1, le=AT_MOST, description="As it stood after this event of it.")] = None,
 ) -> JSONResponse:
     """What a debate came to, or has come to so far."""
-    must_exist(service, debate_id)
+    require_debate(service, debate_id)
     reading = read_debate(service.store, debate_id)
     events = reading.events[:at]
     found = collaborative_result(events, reading.texts)
-    return JSONResponse(camel({"version": len(events), **found}))
+    return JSONResponse(camel_case({"version": len(events), **found}))
 
 
-@router.get("/{debate_id}/events", operation_id="listEvents", responses=described(404, 422, 500, 503))
+@router.get("/{debate_id}/events", operation_id="listEvents", responses=error_responses(404, 422, 500, 503))
 def events(
-    service: Serving,
-    debate_id: DebateName,
+    service: ServiceDependency,
+    debate_id: DebateId,
     stream: Annotated[
         Literal["debate", "calls"], Query(description="What the jury did, or what the models said.")
     ] = "debate",
     after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those beyond this version.")] = 0,
     limit: Limit = MOST_ROWS,
-) -> Rows[EventLine]:
+) -> Listing[LogEvent]:
     """The events of a debate as the log keeps them, in order."""
-    must_exist(service, debate_id)
+    require_debate(service, debate_id)
     name = debate_stream(debate_id) if stream == "debate" else calls_stream(debate_id)
     stored = service.store.read_stream(name, after)
     rows = [_event_line(one) for one in stored[:limit]]
     more = f"/api/debates/{debate_id}/events?{urlencode({'stream': stream, 'after': after + limit, 'limit': limit})}"
-    return Rows[EventLine](rows=rows, next=more if len(stored) > limit else None)
+    return Listing[LogEvent](rows=rows, next=more if len(stored) > limit else None)
 
 
-@router.post("/{debate_id}/replay", operation_id="replayDebate", responses=described(404, 422, 500, 503))
-def replayed(service: Serving, debate_id: DebateName) -> ReplayResult:
+@router.post("/{debate_id}/replay", operation_id="replayDebate", responses=error_responses(404, 422, 500, 503))
+def replayed(service: ServiceDependency, debate_id: DebateId) -> ReplayResult:
     """Hold a debate again from its recorded answers, and compare. No model is asked."""
-    must_exist(service, debate_id)
+    require_debate(service, debate_id)
     (found,) = replay_chunk(service.store, [debate_id])
     differences = [{**one._asdict(), "changes": [each._asdict() for each in one.changes]} for one in found.differences]
-    return ReplayResult.model_validate({**found._asdict(), "differences": camel(differences)})
+    return ReplayResult.model_validate({**found._asdict(), "differences": camel_case(differences)})
 
 
-@router.post("/{debate_id}/rescore", operation_id="rescoreDebate", responses=described(404, 413, 415, 422, 500, 503))
-def rescored(service: Serving, debate_id: DebateName, asked: RescoringAsked) -> RescoringResult:
+@router.post(
+    "/{debate_id}/rescore", operation_id="rescoreDebate", responses=error_responses(404, 413, 415, 422, 500, 503)
+)
+def rescored(service: ServiceDependency, debate_id: DebateId, asked: RescoreRequest) -> RescoreResult:
     """Tell what a debate comes to under other settings. No model is asked, and nothing is written."""
     grid = grid_of(asked.settings)
-    must_exist(service, debate_id)
+    require_debate(service, debate_id)
     rows: list[dict[str, Any]] = []
     for found in rescore(service.store, Selection((debate_id,)), grid, mode=asked.mode):
         if isinstance(found, RowProblem):
-            raise Refused(500, f"debate {debate_id} cannot be used: {found.what}", f"jury verify {debate_id}")
-        rows += [camel(row._asdict()) for row in found]
-    return RescoringResult(mode=asked.mode, rows=rows)
+            raise RequestRefused(500, f"debate {debate_id} cannot be used: {found.what}", f"jury verify {debate_id}")
+        rows += [camel_case(row._asdict()) for row in found]
+    return RescoreResult(mode=asked.mode, rows=rows)
 
 
-def _event_line(stored: StoredEvent) -> EventLine:
+def _event_line(stored: StoredEvent) -> LogEvent:
     decode(stored)  # what is no event is named, rather than sent half
     table = stored._asdict()
     body = json.loads(table.pop("body"))
     number = table.pop("schema")
     at = moment(table.pop("recorded_at"), "microseconds")
-    return EventLine.model_validate(
+    return LogEvent.model_validate(
         {**table, "schema_number": number, "recorded_at": at, "hash": hash_text(stored.hash), "body": body}
     )

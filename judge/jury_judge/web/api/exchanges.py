@@ -13,17 +13,17 @@ from jury_events.ids import calls_stream
 from jury_events.parts import PartRef
 from jury_judge.views.debate_record import text_in
 from jury_judge.views.moments import moment
-from jury_judge.web.api.forms import (
+from jury_judge.web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
+from jury_judge.web.api.error_responses import RequestRefused, error_responses
+from jury_judge.web.api.schemas import (
     MOST_ROWS,
-    ExchangeLine,
+    ExchangeDetail,
+    ExchangeImage,
     ExchangeMessage,
-    ExchangePicture,
-    ExchangeWhole,
-    Rows,
-    Usage,
+    ExchangeSummary,
+    Listing,
+    TokenUsage,
 )
-from jury_judge.web.api.problems import Refused, described
-from jury_judge.web.api.serving import DebateName, Limit, Serving, must_exist
 from jury_judge.web.chunks import chunks
 
 router = APIRouter(prefix="/api/debates", tags=["debates"])
@@ -31,26 +31,28 @@ router = APIRouter(prefix="/api/debates", tags=["debates"])
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Counts the debate's exchanges from 1.")]
 
 
-@router.get("/{debate_id}/exchanges", operation_id="listExchanges", responses=described(404, 422, 500, 503))
+@router.get("/{debate_id}/exchanges", operation_id="listExchanges", responses=error_responses(404, 422, 500, 503))
 def exchanges(
-    service: Serving,
-    debate_id: DebateName,
+    service: ServiceDependency,
+    debate_id: DebateId,
     after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those beyond this number.")] = 0,
     limit: Limit = MOST_ROWS,
-) -> Rows[ExchangeLine]:
+) -> Listing[ExchangeSummary]:
     """The model calls of a debate in the order in which they were recorded."""
-    must_exist(service, debate_id)
+    require_debate(service, debate_id)
     stored = service.store.read_stream(calls_stream(debate_id), after)
     recorded = [(one, _exchange(one)) for one in stored[:limit]]
     refs = [one.answer for _, one in recorded if one.answer is not None]
     sizes = {ref: len(content) for ref, content in _texts(service, debate_id, refs).items()}
-    rows = [ExchangeLine.model_validate(_exchange_table(debate_id, one, each, sizes)) for one, each in recorded]
+    rows = [ExchangeSummary.model_validate(_exchange_table(debate_id, one, each, sizes)) for one, each in recorded]
     more = f"/api/debates/{debate_id}/exchanges?{urlencode({'after': after + limit, 'limit': limit})}"
-    return Rows[ExchangeLine](rows=rows, next=more if len(stored) > limit else None)
+    return Listing[ExchangeSummary](rows=rows, next=more if len(stored) > limit else None)
 
 
-@router.get("/{debate_id}/exchanges/{number}", operation_id="readExchange", responses=described(404, 422, 500, 503))
-def exchange(service: Serving, debate_id: DebateName, number: Number) -> ExchangeWhole:
+@router.get(
+    "/{debate_id}/exchanges/{number}", operation_id="readExchange", responses=error_responses(404, 422, 500, 503)
+)
+def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) -> ExchangeDetail:
     """One model call with everything that was sent."""
     stored = _stored_exchange(service, debate_id, number)
     recorded = _exchange(stored)
@@ -64,13 +66,13 @@ def exchange(service: Serving, debate_id: DebateName, number: Number) -> Exchang
             role=one.role,
             text=_joined(one.parts, texts),
             images=[
-                ExchangePicture(media_type=image.media_type, size=sizes.get(image.content.part)) for image in one.images
+                ExchangeImage(media_type=image.media_type, size=sizes.get(image.content.part)) for image in one.images
             ],
             call_id=one.call_id,
         )
         for one in recorded.request
     ]
-    return ExchangeWhole.model_validate({**_exchange_table(debate_id, stored, recorded, sizes), "request": messages})
+    return ExchangeDetail.model_validate({**_exchange_table(debate_id, stored, recorded, sizes), "request": messages})
 
 
 @router.get(
@@ -78,13 +80,13 @@ def exchange(service: Serving, debate_id: DebateName, number: Number) -> Exchang
     operation_id="readRawAnswer",
     response_class=StreamingResponse,
     responses={
-        **described(404, 422, 500, 503),
+        **error_responses(404, 422, 500, 503),
         200: {"description": "The bytes as they were received.", "content": {"text/plain": {}}},
     },
 )
 def raw(
-    service: Serving,
-    debate_id: DebateName,
+    service: ServiceDependency,
+    debate_id: DebateId,
     number: Number,
     part: Annotated[
         Literal["answer", "response", "error"],
@@ -96,7 +98,9 @@ def raw(
     ref: PartRef | None = getattr(recorded, part)
     content = None if ref is None else _texts(service, debate_id, [ref]).get(ref.part)
     if content is None:
-        raise Refused(404, f"exchange {number} of {debate_id} has no {part}, or it was erased", "look at the exchange")
+        raise RequestRefused(
+            404, f"exchange {number} of {debate_id} has no {part}, or it was erased", "look at the exchange"
+        )
     name = f"{debate_id}-{number}-{part}.txt"
     return StreamingResponse(
         chunks(content),
@@ -105,11 +109,11 @@ def raw(
     )
 
 
-def _stored_exchange(service: Serving, debate_id: str, number: int) -> StoredEvent:
-    must_exist(service, debate_id)
+def _stored_exchange(service: ServiceDependency, debate_id: str, number: int) -> StoredEvent:
+    require_debate(service, debate_id)
     stored = service.store.read_stream(calls_stream(debate_id), number - 1)
     if not stored:
-        raise Refused(404, f"debate {debate_id} has no exchange {number}", "list its exchanges")
+        raise RequestRefused(404, f"debate {debate_id} has no exchange {number}", "list its exchanges")
     return stored[0]
 
 
@@ -129,7 +133,7 @@ def _exchange_table(
         "number": stored.version,
         "exchange_id": stored.event_id,
         "outcome": recorded.outcome.value,
-        "usage": Usage.model_validate(recorded.usage.model_dump()),
+        "usage": TokenUsage.model_validate(recorded.usage.model_dump()),
         "tool_calls": [call.name for call in recorded.tool_calls],
         "recorded_at": moment(stored.recorded_at, "microseconds"),
         "answer_bytes": size,
@@ -137,7 +141,7 @@ def _exchange_table(
     }
 
 
-def _texts(service: Serving, debate_id: str, refs: list[PartRef]) -> dict[str, bytes]:
+def _texts(service: ServiceDependency, debate_id: str, refs: list[PartRef]) -> dict[str, bytes]:
     parts = service.store.parts(debate_id, {ref.digest for ref in refs}) if refs else {}
     return {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
 

@@ -17,8 +17,15 @@ from jury_judge.live.channel import Reader
 from jury_judge.live.forms import FRAMES, PROGRESS, SSE, Form
 from jury_judge.live.points import START, Point, parse_point
 from jury_judge.live.schema import schema_text
-from jury_judge.web.api.problems import Problem, Refused, complaint, described, problem_of, status_of
-from jury_judge.web.api.serving import DebateName, Serving, no_debate
+from jury_judge.web.api.dependencies import DebateId, ServiceDependency, debate_not_found
+from jury_judge.web.api.error_responses import (
+    ErrorResponse,
+    RequestRefused,
+    error_response,
+    error_responses,
+    http_status,
+    validation_message,
+)
 from jury_judge.web.chunks import chunks
 from jury_judge.web.service import Service
 
@@ -65,7 +72,7 @@ After = Annotated[
 
 def _responses(description: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
     return {
-        **described(404, 422, 503),
+        **error_responses(404, 422, 503),
         200: {"description": description, "content": {"text/event-stream": {"schema": schema}}},
         204: {"description": "The debate has ended and all its events were received: do not reconnect."},
     }
@@ -75,8 +82,8 @@ def _reader(form: Form[bytes]) -> Callable[..., AsyncIterator[Reader[bytes]]]:
     """A dependency; FastAPI leaves it after the response was sent, or the client disconnected."""
 
     async def reader(
-        service: Serving,
-        debate_id: DebateName,
+        service: ServiceDependency,
+        debate_id: DebateId,
         after: After = None,
         last_event_id: Annotated[str | None, Header(max_length=60)] = None,
     ) -> AsyncIterator[Reader[bytes]]:
@@ -92,9 +99,9 @@ def _reader(form: Form[bytes]) -> Callable[..., AsyncIterator[Reader[bytes]]]:
     "/api/debates/{debate_id}/live",
     operation_id="followDebate",
     response_class=Response,
-    responses=_responses("Server-sent events; each `data:` is JSON as described by /schemas/sse-events.json.", _EVENT),
+    responses=_responses("Server-sent events; each `data:` is JSON, described by /schemas/sse-events.json.", _EVENT),
 )
-async def follow(service: Serving, reader: Annotated[Reader[bytes], Depends(_reader(SSE))]) -> Response:
+async def follow(service: ServiceDependency, reader: Annotated[Reader[bytes], Depends(_reader(SSE))]) -> Response:
     """The live events of a debate, from its beginning or after an event, until it ends."""
     return await _event_stream(reader, service.alive_every)
 
@@ -105,7 +112,9 @@ async def follow(service: Serving, reader: Annotated[Reader[bytes], Depends(_rea
     response_class=Response,
     responses=_responses("Server-sent events; `type` is the type of the recorded event of the log.", _PROGRESS),
 )
-async def follow_progress(service: Serving, reader: Annotated[Reader[bytes], Depends(_reader(PROGRESS))]) -> Response:
+async def follow_progress(
+    service: ServiceDependency, reader: Annotated[Reader[bytes], Depends(_reader(PROGRESS))]
+) -> Response:
     """The types of recorded events, for pages that then read the debate. Model calls are sent as they are recorded."""
     return await _event_stream(reader, service.alive_every)
 
@@ -131,7 +140,7 @@ async def _chunks_of(reader: Reader[bytes], first: list[bytes], alive_every: flo
 
 
 @router.websocket("/api/debates/{debate_id}/ws")
-async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> None:
+async def frames(socket: WebSocket, service: ServiceDependency, debate_id: DebateId) -> None:
     """Document 004's frames, from the beginning or after a position, to the end of the debate (close code 1000)."""
     try:
         point = _point(socket.query_params.get("after"))
@@ -139,22 +148,26 @@ async def frames(socket: WebSocket, service: Serving, debate_id: DebateName) -> 
         async with service.feed.follow(debate_id, FRAMES, point) as reader:
             await socket.accept()
             await _Socket(socket, reader).serve()
-    except (JuryError, Refused) as error:
+    except (JuryError, RequestRefused) as error:
         if socket.application_state is WebSocketState.CONNECTING:
             await _deny(socket, error)
         else:
             await socket.close(1011)
 
 
-def deny_sockets(app: FastAPI) -> None:
+def add_websocket_errors(app: FastAPI) -> None:
     """Have every WebSocket that `app` does not open refused as requests are. Its WebSockets must be there."""
 
     async def nowhere(socket: WebSocket) -> None:
-        await _deny(socket, Refused(404, "there is no WebSocket at this address", "GET /api/debates/{id}/ws is one"))
+        await _deny(
+            socket, RequestRefused(404, "there is no WebSocket at this address", "GET /api/debates/{id}/ws is one")
+        )
 
     async def malformed(socket: Any, error: Exception) -> None:
         assert isinstance(error, WebSocketRequestValidationError)
-        await _deny(socket, Refused(422, complaint(error.errors()), "send a debate's id, as it is listed"))
+        await _deny(
+            socket, RequestRefused(422, validation_message(error.errors()), "send a debate's id, as it is listed")
+        )
 
     app.router.routes.append(WebSocketRoute("/{path:path}", nowhere))
     app.add_exception_handler(WebSocketRequestValidationError, malformed)
@@ -197,7 +210,7 @@ class _Socket:
     operation_id="readSchema",
     response_class=Response,
     responses={
-        **described(422),
+        **error_responses(422),
         200: {"description": "JSON Schema, draft 2020-12.", "content": {"application/schema+json": {}}},
     },
 )
@@ -220,16 +233,16 @@ def _point(text: str | None) -> Point:
 
 async def _must_be_known(service: Service, debate_id: str) -> None:
     if not await service.is_known(debate_id):
-        raise no_debate(debate_id)
+        raise debate_not_found(debate_id)
 
 
-async def _deny(socket: WebSocket, error: JuryError | Refused) -> None:
+async def _deny(socket: WebSocket, error: JuryError | RequestRefused) -> None:
     """A refusal before the handshake, as an HTTP answer where the server can give one."""
     if "websocket.http.response" not in socket.scope.get("extensions", {}):
         await socket.close(1008)
         return
-    if isinstance(error, Refused):
-        status, problem = error.status_code, Problem(error=str(error.detail), remedy=error.remedy)
+    if isinstance(error, RequestRefused):
+        status, problem = error.status_code, ErrorResponse(error=str(error.detail), remedy=error.remedy)
     else:
-        status, problem = status_of(error), problem_of(error)
+        status, problem = http_status(error), error_response(error)
     await socket.send_denial_response(JSONResponse(problem.model_dump(), status))

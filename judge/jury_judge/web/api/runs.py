@@ -9,10 +9,10 @@ from fastapi.responses import JSONResponse
 from jury_events.ids import DEBATE_ID
 from jury_judge.kinds import Kind
 from jury_judge.views.comparison_object import debates_object, runs_object
-from jury_judge.web.api.forms import MOST_ROWS, Compared, Health, Rows, RunLine, Writer
-from jury_judge.web.api.problems import Refused, described
-from jury_judge.web.api.serving import AT_MOST, Limit, RunName, Serving, row_table
-from jury_judge.web.api.spelling import camel
+from jury_judge.web.api.camel_case import camel_case
+from jury_judge.web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
+from jury_judge.web.api.error_responses import RequestRefused, error_responses
+from jury_judge.web.api.schemas import MOST_ROWS, Comparison, Health, Listing, RunSummary, StoreWriter
 from jury_judge.web.pages.compare_page import ComparedDebates, compared
 from jury_store.errors import StoreError
 from jury_store.schema import REVISION
@@ -22,53 +22,55 @@ router = APIRouter(prefix="/api")
 EitherName = Annotated[str, Query(pattern=f"^{DEBATE_ID}$", description="A debate's id, or a run's.")]
 
 
-@router.get("/runs", operation_id="listRuns", tags=["runs"], responses=described(422, 503))
+@router.get("/runs", operation_id="listRuns", tags=["runs"], responses=error_responses(422, 503))
 def runs(
-    service: Serving,
+    service: ServiceDependency,
     before: Annotated[int | None, Query(ge=1, le=AT_MOST)] = None,
     limit: Limit = MOST_ROWS,
-) -> Rows[RunLine]:
+) -> Listing[RunSummary]:
     """Runs, the one that began last first, page by page."""
     older = [row for row in reversed(service.store.runs()) if before is None or row.position < before]
-    rows = [RunLine.model_validate(row_table(row)) for row in older[:limit]]
+    rows = [RunSummary.model_validate(row_table(row)) for row in older[:limit]]
     more = f"/api/runs?before={rows[-1].position}&limit={limit}" if len(older) > limit else None
-    return Rows[RunLine](rows=rows, next=more)
+    return Listing[RunSummary](rows=rows, next=more)
 
 
-@router.get("/runs/{run_id}", operation_id="readRun", tags=["runs"], responses=described(404, 422, 503))
-def run(service: Serving, run_id: RunName) -> RunLine:
+@router.get("/runs/{run_id}", operation_id="readRun", tags=["runs"], responses=error_responses(404, 422, 503))
+def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
     """One run at a glance."""
     found = next((row for row in service.store.runs() if row.run_id == run_id), None)
     if found is None:
-        raise Refused(404, f"there is no run {run_id!r} in this store", "GET /api/runs lists those that there are")
-    return RunLine.model_validate(row_table(found))
+        raise RequestRefused(
+            404, f"there is no run {run_id!r} in this store", "GET /api/runs lists those that there are"
+        )
+    return RunSummary.model_validate(row_table(found))
 
 
 @router.get(
     "/compare",
     operation_id="compare",
     tags=["runs"],
-    response_model=Compared,
-    responses=described(404, 422, 500, 503),
+    response_model=Comparison,
+    responses=error_responses(404, 422, 500, 503),
 )
-def compare(service: Serving, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
+def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
     """Two debates, or two runs, side by side; `kind` says which where an id is both.
 
     Of two runs, at most 200 flips, and cases of one alone, are listed; `flipped` and `alone` count all.
     """
     found = compared(service.store, a, b, kind)
     if isinstance(found, ComparedDebates):
-        return JSONResponse(camel(debates_object(found.compared)))
+        return JSONResponse(camel_case(debates_object(found.compared)))
     both = found.compared
     table = runs_object(both, found.panel, found.flips)
     for side in ("only_in_a", "only_in_b"):
         table[side] = table[side][:MOST_ROWS]
     counts = {"flipped": len(both.flips), "alone": {"a": len(both.only_in_a), "b": len(both.only_in_b)}}
-    return JSONResponse(camel({**table, **counts}))
+    return JSONResponse(camel_case({**table, **counts}))
 
 
 @router.get("/health", operation_id="health", tags=["server"], responses={503: {"model": Health}})
-def health(service: Serving, response: Response) -> Health:
+def health(service: ServiceDependency, response: Response) -> Health:
     """Whether the store can be read, who writes to it, and how much is under way."""
     try:
         position = service.store.last_position()
@@ -81,7 +83,7 @@ def health(service: Serving, response: Response) -> Health:
         version=version("jury-judge"),
         schema_number=REVISION,
         last_position=position,
-        writer=None if writer is None else Writer(**writer._asdict()),
+        writer=None if writer is None else StoreWriter(**writer._asdict()),
         panels=list(service.submissions.panels),
         readers=service.feed.readers,
         under_way=service.submissions.running,

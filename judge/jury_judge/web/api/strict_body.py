@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
-from jury_judge.web.api.problems import Refused
+from jury_judge.web.api.error_responses import RequestRefused
 
 
 class StrictRequest(Request):
@@ -18,15 +18,15 @@ class StrictRequest(Request):
         """The body.
 
         Raises:
-            Refused: it is not UTF-8, or not JSON as it must be.
+            RequestRefused: it is not UTF-8, or not JSON as it must be.
         """
         try:
             # In a thread: a body of megabytes keeps no live reader waiting.
             return await asyncio.to_thread(_decoded, await self.body())
         except UnicodeDecodeError as error:
-            raise Refused(422, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8") from error
+            raise RequestRefused(422, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8") from error
         except JsonRefused as error:
-            raise Refused(422, str(error), "send one JSON object") from error
+            raise RequestRefused(422, str(error), "send one JSON object") from error
 
 
 def _decoded(body: bytes) -> Any:

@@ -10,17 +10,17 @@ from jury_events.debate_events import DebateOpened
 from jury_events.errors import EventError
 from jury_events.parts import PartRef
 from jury_judge.views.case_view import Pictures, pictures_sent
-from jury_judge.web.pages.texts import Text, TextShelf
+from jury_judge.web.pages.text_previews import TextPreview, TextPreviews
 from jury_judge.web.pages.transcript_blocks import TranscriptBlocks, transcript_blocks
 
 Heading = Literal["policy", "question", "expected", "transcript", "response", "error"]
 
 
-class Passage(NamedTuple):
+class CasePassage(NamedTuple):
     """One text of a scenario, or its transcript, item by item; `items` counts those of a transcript."""
 
     heading: Heading
-    text: Text | None
+    text: TextPreview | None
     items: int = 0
     transcript: TranscriptBlocks | None = None
 
@@ -29,7 +29,7 @@ class ScenarioPassages(NamedTuple):
     """A scenario in reading order."""
 
     scenario_id: str
-    passages: tuple[Passage, ...]
+    passages: tuple[CasePassage, ...]
 
 
 class CasePassages(NamedTuple):
@@ -39,31 +39,31 @@ class CasePassages(NamedTuple):
     """
 
     scenarios: tuple[ScenarioPassages, ...]
-    text: Text
-    summary: Text | None = None
+    text: TextPreview
+    summary: TextPreview | None = None
 
 
-def case_passages(opened: DebateOpened, shelf: TextShelf) -> CasePassages:
+def case_passages(opened: DebateOpened, previews: TextPreviews) -> CasePassages:
     """The case of a debate."""
     ref = opened.case
-    pictures = pictures_sent(opened.images, shelf.contents)
-    text = shelf.text(ref)
+    pictures = pictures_sent(opened.images, previews.contents)
+    text = previews.text(ref)
     assert text is not None
-    content = shelf.contents.get(ref.part)
+    content = previews.contents.get(ref.part)
     if content is None:
         return CasePassages((), text)
     try:
         case = Case.from_part(content)
     except (ValidationError, EventError):
         return CasePassages((), text)
-    summary = None if case.artifact_summary is None else shelf.passage(case.artifact_summary, ref)
+    summary = None if case.artifact_summary is None else previews.passage(case.artifact_summary, ref)
     return CasePassages(
-        tuple(_scenario(one, len(case.scenarios), ref, shelf, pictures) for one in case.scenarios), text, summary
+        tuple(_scenario(one, len(case.scenarios), ref, previews, pictures) for one in case.scenarios), text, summary
     )
 
 
 def _scenario(
-    scenario: Scenario, scenarios: int, ref: PartRef, shelf: TextShelf, pictures: Pictures
+    scenario: Scenario, scenarios: int, ref: PartRef, previews: TextPreviews, pictures: Pictures
 ) -> ScenarioPassages:
     question, execution = scenario.question, scenario.execution
     said: tuple[tuple[Heading, str | None], ...] = (
@@ -71,13 +71,13 @@ def _scenario(
         ("question", question.prompt),
         ("expected", question.expected_behavior),
     )
-    asked = _passages(said, ref, shelf)
+    asked = _passages(said, ref, previews)
     if count := len(execution.transcript):
-        blocks = transcript_blocks(execution.transcript, ref, shelf, pictures, scenarios)
-        asked.append(Passage("transcript", None, count, blocks))
-    done = _passages((("response", execution.response), ("error", execution.error)), ref, shelf)
+        blocks = transcript_blocks(execution.transcript, ref, previews, pictures, scenarios)
+        asked.append(CasePassage("transcript", None, count, blocks))
+    done = _passages((("response", execution.response), ("error", execution.error)), ref, previews)
     return ScenarioPassages(scenario.scenario_id, (*asked, *done))
 
 
-def _passages(found: Iterable[tuple[Heading, str | None]], ref: PartRef, shelf: TextShelf) -> list[Passage]:
-    return [Passage(heading, shelf.passage(text, ref)) for heading, text in found if text is not None]
+def _passages(found: Iterable[tuple[Heading, str | None]], ref: PartRef, previews: TextPreviews) -> list[CasePassage]:
+    return [CasePassage(heading, previews.passage(text, ref)) for heading, text in found if text is not None]

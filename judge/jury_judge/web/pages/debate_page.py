@@ -15,14 +15,14 @@ from jury_events.outcome import CallOutcome
 from jury_judge.views.answered import given, is_simulated
 from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
 from jury_judge.views.position_changes import position_changes
-from jury_judge.web.pages.awaited import NOBODY, AwaitedInPhase, awaited
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.debate_reading import PageReading
+from jury_judge.web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.matrix import Matrix, matrix
-from jury_judge.web.pages.since_before import SinceBefore, since_before
-from jury_judge.web.pages.spoken import CallLine, Held, Said, Speakers
-from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
+from jury_judge.web.pages.pending_steps import NOTHING_PENDING, PendingSteps, awaited
+from jury_judge.web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews
+from jury_judge.web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 from jury_judge.web.pages.waterfall import Waterfall, waterfall
 
 ROWS = 200
@@ -35,7 +35,7 @@ ROUNDS = 20
 _STARTED = re.compile(r"round-([0-9]{1,9})/started")
 
 
-class Left(NamedTuple):
+class OmittedCounts(NamedTuple):
     """What a page leaves out of a debate that is larger than a page, by number; `before` is the event to look at."""
 
     evaluations: int
@@ -45,7 +45,7 @@ class Left(NamedTuple):
     rounds: int
 
 
-class Place(NamedTuple):
+class EventPosition(NamedTuple):
     """Where in the events the page stands: after `at` of `last`; `live` where more may come."""
 
     at: int
@@ -82,23 +82,23 @@ class ModelCalls(NamedTuple):
         return self.tokens_unknown < self.calls
 
 
-class Ended(NamedTuple):
+class EndView(NamedTuple):
     """How the debate ended; `text` is the reason of a failure or of somebody who cancelled it."""
 
     version: int
     completed: DebateCompleted | None
     failed: str | None
     cancelled: str | None
-    text: Text | None
+    text: TextPreview | None
 
 
-class Judged(NamedTuple):
+class JudgmentView(NamedTuple):
     """The final judgment, and what the final judge said."""
 
     version: int
     judgment: Judgment
-    judge: Held | None
-    calls: tuple[CallLine, ...]
+    judge: EvaluationView | None
+    calls: tuple[RecordedCall, ...]
     roles: dict[str, str]
 
     @property
@@ -117,26 +117,26 @@ class DebatePage(NamedTuple):
 
     opened: DebateOpened
     record: DebateRecord
-    place: Place
+    place: EventPosition
     simulated: str | None
     local: LocalFacts
     integrity: IntegrityState
     case: CasePassages
-    said: tuple[Said, ...]
-    discussion: tuple[Said, ...]
+    said: tuple[StatementView, ...]
+    discussion: tuple[StatementView, ...]
     matrix: Matrix
-    judged: Judged | None
+    judged: JudgmentView | None
     judging: bool
-    ended: Ended | None
+    ended: EndView | None
     calls: tuple[ModelCalls, ...]
-    all_calls: tuple[CallLine, ...]
+    all_calls: tuple[RecordedCall, ...]
     waterfall: Waterfall | None
-    awaited: AwaitedInPhase
-    since: dict[int, SinceBefore]
+    awaited: PendingSteps
+    since: dict[int, EvaluationChanges]
     roles: dict[str, str]
     erased: tuple[TextsErased, ...]
     versions: dict[str, int]
-    left: Left
+    left: OmittedCounts
 
     @property
     def language(self) -> str:
@@ -167,12 +167,12 @@ def debate_page(
     whole = record if newest else read_record(reading.events())
     calls = reading.calls(None if newest else stored[here - 1].position)
     # What is erased is gone at every point of the debate.
-    shelf = TextShelf(reading.texts, whole.erased, limit)
+    previews = TextPreviews(reading.texts, whole.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
     evaluations = given(events)
     by_id = {call.exchange.event_id: call for call in calls}
-    speakers = Speakers(opened.panel, shelf, versions, by_id, position_changes(evaluations))
+    speakers = StatementViews(opened.panel, previews, versions, by_id, position_changes(evaluations))
     simulated = None
     if is_simulated(opened, evaluations):
         simulated = "all" if opened.simulated else "some"
@@ -184,26 +184,26 @@ def debate_page(
     return DebatePage(
         opened=opened,
         record=record,
-        place=Place(here, len(stored), stored[here - 1], live=whole.ending is None),
+        place=EventPosition(here, len(stored), stored[here - 1], live=whole.ending is None),
         simulated=simulated,
         local=local_facts(reading.record.local),
         integrity=integrity,
-        case=case_passages(opened, shelf),
+        case=case_passages(opened, previews),
         said=said,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),
         judged=_judged(record, speakers, versions),
         judging=_judging(record),
-        ended=_ended(record.ending, shelf, versions),
+        ended=_ended(record.ending, previews, versions),
         calls=_calls(calls),
         all_calls=tuple(calls),
         waterfall=waterfall(calls, panel.juror_ids[:rows], _round_starts(stored[:here])),
-        awaited=awaited(record, calls) if newest else NOBODY,
+        awaited=awaited(record, calls) if newest else NOTHING_PENDING,
         since=_since((*said, *discussion) if len(discussion) == len(heard) else discussion),
         roles={seat.juror_id: seat.role_name for seat in panel.seats},
         erased=tuple(event for event in events if isinstance(event, TextsErased)),
         versions=versions,
-        left=Left(
+        left=OmittedCounts(
             evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
             statements=len(heard) - len(discussion),
             before=discussion[0].version - 1 if discussion else 0,
@@ -218,15 +218,15 @@ def _round_starts(stored: Sequence[StoredEvent]) -> dict[int, StoredEvent]:
     return {int(found.group(1)): one for found, one in named if found is not None}
 
 
-def _since(said: Sequence[Said]) -> dict[int, SinceBefore]:
+def _since(said: Sequence[StatementView]) -> dict[int, EvaluationChanges]:
     """What changed since a juror's evaluation before; what a page leaves out of the beginning is not looked at."""
-    latest: dict[str, Said] = {}
+    latest: dict[str, StatementView] = {}
     found = {}
     for one in said:
         if one.held is None:
             continue
         before = latest.get(one.juror_id)
-        if before is not None and (changed := since_before(one, before)) is not None:
+        if before is not None and (changed := evaluation_changes(one, before)) is not None:
             found[one.version] = changed
         if not one.held.synthetic:
             latest[one.juror_id] = one
@@ -242,12 +242,12 @@ def _judging(record: DebateRecord) -> bool:
     )
 
 
-def _judged(record: DebateRecord, speakers: Speakers, versions: dict[str, int]) -> Judged | None:
+def _judged(record: DebateRecord, speakers: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
     rendered = record.judgment
     if rendered is None:
         return None
     panel = record.opened.panel
-    return Judged(
+    return JudgmentView(
         version=versions[rendered.event_id],
         judgment=rendered.judgment,
         judge=speakers.held(rendered.judgment.judge) if rendered.judgment.judge else None,
@@ -256,24 +256,24 @@ def _judged(record: DebateRecord, speakers: Speakers, versions: dict[str, int]) 
     )
 
 
-def _ended(ending: Ending | None, shelf: TextShelf, versions: dict[str, int]) -> Ended | None:
+def _ended(ending: Ending | None, previews: TextPreviews, versions: dict[str, int]) -> EndView | None:
     match ending:
         case None:
             return None
         case DebateCompleted():
-            return Ended(versions[ending.event_id], ending, None, None, None)
+            return EndView(versions[ending.event_id], ending, None, None, None)
         case DebateFailed():
-            return Ended(versions[ending.event_id], None, ending.reason, None, shelf.text(ending.detail))
+            return EndView(versions[ending.event_id], None, ending.reason, None, previews.text(ending.detail))
         case DebateCancelled():
-            return Ended(versions[ending.event_id], None, None, ending.by, shelf.text(ending.reason))
+            return EndView(versions[ending.event_id], None, None, ending.by, previews.text(ending.reason))
 
 
-def _calls(calls: Sequence[CallLine]) -> tuple[ModelCalls, ...]:
+def _calls(calls: Sequence[RecordedCall]) -> tuple[ModelCalls, ...]:
     models = dict.fromkeys(call.exchange.model for call in calls)
     return tuple(_of_model(model, [call for call in calls if call.exchange.model == model]) for model in models)
 
 
-def _of_model(model: str, calls: list[CallLine]) -> ModelCalls:
+def _of_model(model: str, calls: list[RecordedCall]) -> ModelCalls:
     made = [call.exchange for call in calls]
     ended = Counter(call.outcome for call in made)
     known = [call.cost for call in made if call.cost is not None]

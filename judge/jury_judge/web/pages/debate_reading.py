@@ -9,7 +9,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_judge.debates import not_found
 from jury_judge.views.debate_record import read_record
-from jury_judge.web.pages.spoken import CallLine
+from jury_judge.web.pages.statement_views import RecordedCall
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
 
@@ -64,7 +64,7 @@ class PageReading(NamedTuple):
         """
         return read_record(self.events(1)).opened
 
-    def calls(self, up_to: int | None = None) -> list[CallLine]:
+    def calls(self, up_to: int | None = None) -> list[RecordedCall]:
         """The model calls recorded up to a position of the log.
 
         Raises:
@@ -76,7 +76,7 @@ class PageReading(NamedTuple):
                 break
             event = decode(stored)
             if isinstance(event, ExchangeRecorded):
-                found.append(CallLine(stored.version, event, stored.recorded_at))
+                found.append(RecordedCall(stored.version, event, stored.recorded_at))
         return found
 
 

@@ -9,24 +9,24 @@ from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
 from jury_judge.views.debate_record import role_of
 from jury_judge.views.plain_prompt import plain_prompt
-from jury_judge.web.pages.asked import NoSuchPage
 from jury_judge.web.pages.debate_reading import PageReading
-from jury_judge.web.pages.spoken import CallLine
-from jury_judge.web.pages.texts import PREVIEW, Text, TextShelf
+from jury_judge.web.pages.page_request import PageNotFound
+from jury_judge.web.pages.statement_views import RecordedCall
+from jury_judge.web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 
 
-class Piece(NamedTuple):
+class PromptPiece(NamedTuple):
     """A part of a message. `again`: the text was shown whole before, under the same `part`.
 
     `plain` is the text without the marks of judged texts, as people read it; None where it has none.
     """
 
-    text: Text
+    text: TextPreview
     again: bool = False
-    plain: Text | None = None
+    plain: TextPreview | None = None
 
 
-class Picture(NamedTuple):
+class PromptImage(NamedTuple):
     """A picture that followed a message's text; `size` in bytes, None where it was erased or is missing."""
 
     media_type: str
@@ -39,18 +39,18 @@ class SentMessage(NamedTuple):
 
     role: str
     call_id: str | None
-    pieces: tuple[Piece, ...]
-    pictures: tuple[Picture, ...] = ()
+    pieces: tuple[PromptPiece, ...]
+    pictures: tuple[PromptImage, ...] = ()
 
 
-class ToolUsed(NamedTuple):
+class ToolUse(NamedTuple):
     """A tool that the model asked for, and what it was given."""
 
     name: str
     call_id: str
     ok: bool
-    arguments: Text | None
-    result: Text | None
+    arguments: TextPreview | None
+    result: TextPreview | None
 
 
 class ExchangeView(NamedTuple):
@@ -60,11 +60,11 @@ class ExchangeView(NamedTuple):
     call: ExchangeRecorded
     role: str | None
     messages: tuple[SentMessage, ...]
-    tools: tuple[ToolUsed, ...]
-    answer: Text | None
-    response: Text | None
-    sent: Text | None
-    error: Text | None
+    tools: tuple[ToolUse, ...]
+    answer: TextPreview | None
+    response: TextPreview | None
+    sent: TextPreview | None
+    error: TextPreview | None
 
     @property
     def step(self) -> Step:
@@ -77,15 +77,15 @@ class ExchangeView(NamedTuple):
         return any(piece.plain is not None for message in self.messages for piece in message.pieces)
 
 
-class ExchangeShelf:
+class ExchangeViews:
     """Calls of one debate made ready to be shown; with `once`, a long text is shown whole the first time only."""
 
-    def __init__(self, opened: DebateOpened, shelf: TextShelf, *, once: bool = False) -> None:
+    def __init__(self, opened: DebateOpened, previews: TextPreviews, *, once: bool = False) -> None:
         self._opened = opened
-        self._shelf = shelf
+        self._previews = previews
         self._shown: set[str] | None = set() if once else None
 
-    def view(self, line: CallLine) -> ExchangeView:
+    def view(self, line: RecordedCall) -> ExchangeView:
         """One call."""
         call = line.exchange
         return ExchangeView(
@@ -102,50 +102,60 @@ class ExchangeShelf:
                 for message in call.request
             ),
             tools=tuple(
-                ToolUsed(
-                    tool.name, tool.call_id, tool.ok, self._shelf.text(tool.arguments), self._shelf.text(tool.result)
+                ToolUse(
+                    tool.name,
+                    tool.call_id,
+                    tool.ok,
+                    self._previews.text(tool.arguments),
+                    self._previews.text(tool.result),
                 )
                 for tool in call.tool_calls
             ),
-            answer=self._shelf.text(call.answer),
-            response=self._shelf.text(call.response),
-            sent=self._shelf.text(call.sent),
-            error=self._shelf.text(call.error),
+            answer=self._previews.text(call.answer),
+            response=self._previews.text(call.response),
+            sent=self._previews.text(call.sent),
+            error=self._previews.text(call.error),
         )
 
-    def _picture(self, image: ImageRef) -> Picture:
-        content = self._shelf.contents.get(image.content.part)
-        return Picture(image.media_type, None if content is None else len(content), image.content.part)
+    def _picture(self, image: ImageRef) -> PromptImage:
+        content = self._previews.contents.get(image.content.part)
+        return PromptImage(image.media_type, None if content is None else len(content), image.content.part)
 
-    def _piece(self, ref: PartRef) -> Piece:
-        text = self._shelf.text(ref)
+    def _piece(self, ref: PartRef) -> PromptPiece:
+        text = self._previews.text(ref)
         assert text is not None
         plain = self._plain(ref)
         if self._shown is None or text.size <= PREVIEW:
-            return Piece(text, plain=plain)
+            return PromptPiece(text, plain=plain)
         again = ref.part in self._shown
         self._shown.add(ref.part)
-        return Piece(Text(ref.part, "there", "", text.size), again=True) if again else Piece(text, plain=plain)
+        return (
+            PromptPiece(TextPreview(ref.part, "there", "", text.size), again=True)
+            if again
+            else PromptPiece(text, plain=plain)
+        )
 
-    def _plain(self, ref: PartRef) -> Text | None:
-        content = self._shelf.contents.get(ref.part)
+    def _plain(self, ref: PartRef) -> TextPreview | None:
+        content = self._previews.contents.get(ref.part)
         if content is None:
             return None
         text = content.decode("utf-8", "backslashreplace")
         plain = plain_prompt(text)
-        return None if plain == text else self._shelf.passage(plain, ref)
+        return None if plain == text else self._previews.passage(plain, ref)
 
 
-def exchange_of(reading: PageReading, number: int) -> CallLine:
+def exchange_of(reading: PageReading, number: int) -> RecordedCall:
     """The call of that number.
 
     Raises:
-        NoSuchPage: there is none.
+        PageNotFound: there is none.
         EventError: a stored body does not decode.
     """
     found = next((call for call in reading.calls() if call.number == number), None)
     if found is None:
-        raise NoSuchPage(f"debate {reading.debate_id} has no model call {number}; its page lists those that there are")
+        raise PageNotFound(
+            f"debate {reading.debate_id} has no model call {number}; its page lists those that there are"
+        )
     return found
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from jury_events.conditions import Condition, parse_conditions
 from jury_events.ids import is_run_id
 from jury_events.verdict import Verdict
-from jury_judge.web.pages.asked import NoSuchPage
+from jury_judge.web.pages.page_request import PageNotFound
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.debate_status import DebateStatus
 from jury_store.list_order import NEWEST, SORTS, BadPlace, Order, Place
@@ -128,14 +128,14 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
         columns: the columns; none are those that are shown where nobody chooses.
 
     Raises:
-        NoSuchPage: a field has a value that nothing can have.
+        PageNotFound: a field has a value that nothing can have.
         BadCondition: a condition is none.
     """
     if len(where) > MOST_CONDITIONS or max(map(len, where), default=0) > MOST_CONDITION:
-        raise NoSuchPage(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
+        raise PageNotFound(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
     run_id = query.get("run", "").strip()
     if run_id and not is_run_id(run_id):
-        raise NoSuchPage("run: this cannot name a run; the page of runs shows those that there are")
+        raise PageNotFound("run: this cannot name a run; the page of runs shows those that there are")
     order = Order(
         _one_of("sort", query, tuple(SORTS)) or NEWEST.by, descending=_one_of("order", query, ("asc", "desc")) != "asc"
     )
@@ -162,7 +162,7 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
 def _printable(name: str, query: Mapping[str, str]) -> str:
     text = query.get(name, "").strip()[:_MOST]
     if not text.isprintable():
-        raise NoSuchPage(f"{name}: nothing holds such a character; search for a word, or a piece of an id")
+        raise PageNotFound(f"{name}: nothing holds such a character; search for a word, or a piece of an id")
     return text
 
 
@@ -171,7 +171,7 @@ def _dollars(name: str, query: Mapping[str, str]) -> float | None:
     if not said:
         return None
     if not _DOLLARS.fullmatch(said):
-        raise NoSuchPage(f"{name}: this is no number of dollars; write it like 0.25")
+        raise PageNotFound(f"{name}: this is no number of dollars; write it like 0.25")
     return float(said)
 
 
@@ -183,7 +183,7 @@ def _columns(said: Sequence[str]) -> tuple[str, ...]:
     names = [one.strip() for text in said for one in text.split(",") if one.strip()]
     unknown = next((name for name in names if name not in PAGE_COLUMNS), None)
     if unknown is not None:
-        raise NoSuchPage(f"columns: choose among {', '.join(PAGE_COLUMNS)}")
+        raise PageNotFound(f"columns: choose among {', '.join(PAGE_COLUMNS)}")
     return tuple(name for name in PAGE_COLUMNS if name in names) or DEFAULT_COLUMNS
 
 
@@ -194,12 +194,12 @@ def _place(order: Order, query: Mapping[str, str]) -> Place | None:
     try:
         return order.read(said)
     except BadPlace as error:
-        raise NoSuchPage(f"after: {error}") from None
+        raise PageNotFound(f"after: {error}") from None
 
 
 def _one_of(name: str, query: Mapping[str, str], values: Sequence[T]) -> T | None:
     said = query.get(name, "")
     found = next((value for value in values if value == said), None)
     if said and found is None:
-        raise NoSuchPage(f"{name}: choose one of {', '.join(values)}")
+        raise PageNotFound(f"{name}: choose one of {', '.join(values)}")
     return found

@@ -11,19 +11,19 @@ from jury_judge.cases.transcripts.builder import picture_type
 from jury_judge.groups import fields_there, grouped
 from jury_judge.kinds import KINDS
 from jury_judge.web.chunks import chunks
-from jury_judge.web.pages.asked import Asked, NoSuchPage, number
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.debate_reading import PageReading, page_reading
 from jury_judge.web.pages.events_page import events_page
-from jury_judge.web.pages.exchange_page import ExchangeShelf, exchange_of, secrets_of
+from jury_judge.web.pages.exchange_page import ExchangeViews, exchange_of, secrets_of
 from jury_judge.web.pages.integrity_state import integrity_states
 from jury_judge.web.pages.list_page import PAGE, list_page
 from jury_judge.web.pages.list_query import PAGE_COLUMNS, STATUSES, list_query
 from jury_judge.web.pages.neighbours import neighbours
+from jury_judge.web.pages.page_request import PageNotFound, PageRequest, number
 from jury_judge.web.pages.run_page import LATEST, run_page, verdict_bar
 from jury_judge.web.pages.single_file import single_file
-from jury_judge.web.pages.texts import TextShelf
+from jury_judge.web.pages.text_previews import TextPreviews
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
 from jury_store.list_order import SORTS
@@ -39,12 +39,12 @@ class Pages:
     def __init__(self, store: EventStore) -> None:
         self._store = store
 
-    def debates(self, asked: Asked) -> Response:
+    def debates(self, request: PageRequest) -> Response:
         """`/`: the list."""
-        query = list_query(asked.query, asked.every("where"), asked.every("columns"))
+        query = list_query(request.query, request.every("where"), request.every("columns"))
         found = self._store.listed(query.wanted, query.order, limit=PAGE + 1, after=query.after)
         page = list_page(self._store, found, query)
-        return asked.html(
+        return request.html(
             "list.html",
             "debates",
             page=page,
@@ -56,12 +56,12 @@ class Pages:
             sorts=SORTS,
         )
 
-    def runs(self, asked: Asked) -> Response:
+    def runs(self, request: PageRequest) -> Response:
         """`/runs`: every run, the newest first."""
-        before = number("before", asked.query)
+        before = number("before", request.query)
         runs = [run for run in reversed(self._store.runs()) if before is None or run.position < before]
         shown = runs[:_RUNS]
-        return asked.html(
+        return request.html(
             "runs.html",
             "runs",
             runs=[(run, verdict_bar(run)) for run in shown],
@@ -69,19 +69,19 @@ class Pages:
             before=shown[-1].position if len(runs) > len(shown) else None,
         )
 
-    def run(self, asked: Asked) -> Response:
+    def run(self, request: PageRequest) -> Response:
         """`/runs/{run_id}`, `?group_by=` a field of the cases."""
-        run_id = asked.path["run_id"]
+        run_id = request.path["run_id"]
         found = None
         if is_run_id(run_id):
             found = next((run for run in self._store.runs() if run.run_id == run_id), None)
         if found is None:
-            raise NoSuchPage("there is no run of that id in this store; the page of runs shows those that there are")
+            raise PageNotFound("there is no run of that id in this store; the page of runs shows those that there are")
         latest = self._store.listed(DebateFilter(run_id=run_id), limit=LATEST)
-        by = asked.query.get("group_by", "").strip()
+        by = request.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []
-        return asked.html(
+        return request.html(
             "run.html",
             "runs",
             page=run_page(self._store, found, latest),
@@ -91,17 +91,17 @@ class Pages:
             fields=fields_there(latest),
         )
 
-    def compare(self, asked: Asked) -> Response:
+    def compare(self, request: PageRequest) -> Response:
         """`/compare?a=&b=`."""
-        a, b = (asked.query.get(side, "").strip()[:220] for side in "ab")
-        kind = next((one for one in KINDS if one == asked.query.get("kind")), None)
+        a, b = (request.query.get(side, "").strip()[:220] for side in "ab")
+        kind = next((one for one in KINDS if one == request.query.get("kind")), None)
         page, unreadable = None, None
         try:
             page = compared(self._store, a, b, kind) if a and b else None
         except EventError as error:
             unreadable = str(error)
         debates = isinstance(page, ComparedDebates)
-        return asked.html(
+        return request.html(
             "compare.html",
             "compare",
             a=a,
@@ -114,57 +114,57 @@ class Pages:
             shown=SHOWN,
         )
 
-    def debate(self, asked: Asked) -> Response:
+    def debate(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}`, `?at=` an event's version."""
-        reading = self._reading(asked)
+        reading = self._reading(request)
         (integrity,) = integrity_states(self._store, [reading.record])
-        page = debate_page(reading, integrity, number("at", asked.query))
+        page = debate_page(reading, integrity, number("at", request.query))
         first = reading.stored[0]
         around = neighbours(self._store, page.opened.run_id, first.position)
-        return asked.html(
+        return request.html(
             "debate.html", "debates", page=page, around=around, exchanges=None, opened_at=first.recorded_at
         )
 
-    def events(self, asked: Asked) -> Response:
+    def events(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/events`."""
-        reading = self._reading(asked)
-        page = events_page(reading, reading.opened.case_id, asked.lang, number("after", asked.query) or 0)
-        return asked.html("events.html", "debates", page=page)
+        reading = self._reading(request)
+        page = events_page(reading, reading.opened.case_id, request.lang, number("after", request.query) or 0)
+        return request.html("events.html", "debates", page=page)
 
-    def exchange(self, asked: Asked) -> Response:
+    def exchange(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/exchanges/{number}`: one model call."""
-        reading = self._reading(asked)
-        line = exchange_of(reading, number("number", asked.path) or 0)
-        shelf = TextShelf(reading.texts, reading.erased)
+        reading = self._reading(request)
+        line = exchange_of(reading, number("number", request.path) or 0)
+        previews = TextPreviews(reading.texts, reading.erased)
         opened = reading.opened
-        view = ExchangeShelf(opened, shelf).view(line)
-        return asked.html("exchange.html", "debates", view=view, opened=opened)
+        view = ExchangeViews(opened, previews).view(line)
+        return request.html("exchange.html", "debates", view=view, opened=opened)
 
-    def text(self, asked: Asked) -> Response:
+    def text(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/texts/{part}`: the bytes of a text as they were received, streamed."""
-        reading = self._reading(asked)
-        part = asked.path["part"]
+        reading = self._reading(request)
+        part = request.path["part"]
         content = reading.texts.get(part) if _PART.fullmatch(part) else None
         if content is None or part in secrets_of(reading):
-            raise NoSuchPage(f"debate {reading.debate_id} has no such text, or it was erased")
+            raise PageNotFound(f"debate {reading.debate_id} has no such text, or it was erased")
         return StreamingResponse(
             chunks(content),
             media_type=picture_type(content) or "text/plain; charset=utf-8",
             headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
         )
 
-    def export(self, asked: Asked) -> Response:
+    def export(self, request: PageRequest) -> Response:
         """`/debates/{debate_id}/export.html`: the debate as one file."""
-        reading = self._reading(asked)
+        reading = self._reading(request)
         (integrity,) = integrity_states(self._store, [reading.record])
         return StreamingResponse(
-            single_file(reading, integrity, asked.lang),
+            single_file(reading, integrity, request.lang),
             media_type="text/html; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{reading.debate_id}.html"'},
         )
 
-    def _reading(self, asked: Asked) -> PageReading:
-        debate_id = asked.path["debate_id"]
+    def _reading(self, request: PageRequest) -> PageReading:
+        debate_id = request.path["debate_id"]
         if not is_debate_id(debate_id):
-            raise NoSuchPage("this is no debate's id; the list shows those that there are")
+            raise PageNotFound("this is no debate's id; the list shows those that there are")
         return page_reading(self._store, debate_id)

@@ -16,7 +16,7 @@ from jury_judge.views.consensus_line import reached_line
 from jury_judge.views.moments import moment
 from jury_judge.views.terms import term
 from jury_judge.views.visible_text import visible
-from jury_judge.web.pages.figures import amount, dollars, points, share, size
+from jury_judge.web.pages.number_formats import amount, dollars, points, share, size
 
 _PACKAGE = "jury_judge.web"
 

@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from jury_events.errors import EventError, JuryError
-from jury_judge.web.pages.asked import Asked
+from jury_judge.web.pages.page_request import PageRequest
 from jury_judge.web.pages.pages import Pages
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
@@ -31,14 +31,14 @@ def page_routes(store: EventStore) -> list[BaseRoute]:
     ]
 
 
-def _endpoint(show: Callable[[Asked], Response]) -> Callable[[Request], Response]:
+def _endpoint(show: Callable[[PageRequest], Response]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
-        asked = Asked.of(request)
+        asked = PageRequest.of(request)
         try:
             return show(asked)
         except JuryError as error:
             damaged = isinstance(error, EventError)
-            return asked.html("problem.html", "", _status(error), message=str(error), damaged=damaged)
+            return asked.html("error.html", "", _status(error), message=str(error), damaged=damaged)
 
     return endpoint
 

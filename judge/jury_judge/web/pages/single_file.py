@@ -9,10 +9,10 @@ from jury_events.panel import Language
 from jury_judge.present.labels import LABELS
 from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.debate_reading import PageReading
-from jury_judge.web.pages.exchange_page import ExchangeShelf
+from jury_judge.web.pages.exchange_page import ExchangeViews
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.rendering import rendered, rendered_stream
-from jury_judge.web.pages.texts import TextShelf
+from jury_judge.web.pages.text_previews import TextPreviews
 
 _STYLE = "style.css"
 
@@ -25,11 +25,11 @@ def single_file(reading: PageReading, integrity: IntegrityState, lang: Language)
         JudgeError: the events do not begin with the opening.
     """
     page = debate_page(reading, integrity, limit=None)
-    shelf = ExchangeShelf(page.opened, TextShelf(reading.texts, reading.erased, None), once=True)
+    previews = ExchangeViews(page.opened, TextPreviews(reading.texts, reading.erased, None), once=True)
     return rendered_stream(
         "single_file.html",
         page=page,
-        exchanges=[shelf.view(line) for line in page.all_calls],
+        exchanges=[previews.view(line) for line in page.all_calls],
         lang=lang,
         labels=LABELS[lang],
         style=_STYLE,

@@ -21,7 +21,7 @@ from jury_events.transcript import (
 )
 from jury_judge.views.case_view import Pictures
 from jury_judge.views.json_layout import laid_out
-from jury_judge.web.pages.texts import Text, TextShelf
+from jury_judge.web.pages.text_previews import TextPreview, TextPreviews
 
 ITEMS = 200
 """Items of the transcripts of a case that a page holds, the first of each; its file holds all."""
@@ -52,7 +52,7 @@ class ItemBlock(NamedTuple):
     facts: str | None = None
     picture: int | None = None
     unseen: bool = False
-    text: Text | None = None
+    text: TextPreview | None = None
     is_json: bool = False
     opening: str | None = None
 
@@ -65,30 +65,30 @@ class TranscriptBlocks(NamedTuple):
 
 
 def transcript_blocks(
-    transcript: Transcript, ref: PartRef, shelf: TextShelf, pictures: Pictures, transcripts: int = 1
+    transcript: Transcript, ref: PartRef, previews: TextPreviews, pictures: Pictures, transcripts: int = 1
 ) -> TranscriptBlocks:
     """The items of a transcript.
 
     Args:
         transcript: of a scenario.
         ref: the stored text that it is a piece of.
-        shelf: cuts texts as the page does; a shelf without a limit shows all items whole.
+        previews: cuts texts as the page does; a previews without a limit shows all items whole.
         pictures: the numbers of those that were sent to some juror, by digest.
         transcripts: how many the page shows.
     """
-    most = None if shelf.limit is None else max(ITEMS // transcripts, _FEWEST)
-    blocks = tuple(islice(_blocks(transcript, ref, shelf, pictures), most))
+    most = None if previews.limit is None else max(ITEMS // transcripts, _FEWEST)
+    blocks = tuple(islice(_blocks(transcript, ref, previews, pictures), most))
     return TranscriptBlocks(blocks, len(transcript) - len(blocks))
 
 
-def _blocks(transcript: Transcript, ref: PartRef, shelf: TextShelf, pictures: Pictures) -> Iterator[ItemBlock]:
+def _blocks(transcript: Transcript, ref: PartRef, previews: TextPreviews, pictures: Pictures) -> Iterator[ItemBlock]:
     for number, (item, call) in enumerate(zip(transcript.items, transcript.answered_calls(), strict=True), 1):
         block = _of(item, number, pictures)
         if isinstance(item, ToolResult | Attachment) and item.call_id is not None:
             block = block._replace(call_id=None if call is not None else item.call_id)
         block = block._replace(call=None if call is None else call + 1)
         written = _written(item)
-        yield _with_text(block, written, ref, shelf) if written else block
+        yield _with_text(block, written, ref, previews) if written else block
 
 
 def _of(item: Item, number: int, pictures: Pictures) -> ItemBlock:
@@ -120,9 +120,9 @@ def _written(item: Item) -> str | None:
             return None
 
 
-def _with_text(block: ItemBlock, written: str, ref: PartRef, shelf: TextShelf) -> ItemBlock:
+def _with_text(block: ItemBlock, written: str, ref: PartRef, previews: TextPreviews) -> ItemBlock:
     pretty = laid_out(written)
-    text = shelf.passage(written if pretty is None else pretty, ref)
+    text = previews.passage(written if pretty is None else pretty, ref)
     is_long = len(text.shown) > _LONG or text.shown.count("\n") >= _MANY_LINES
     opening = " ".join(written[: 4 * _OPENING].split())[:_OPENING] if is_long else None
     return block._replace(text=text, is_json=pretty is not None, opening=opening)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
-from jury_judge.web.pages.spoken import CallLine
+from jury_judge.web.pages.statement_views import RecordedCall
 
 _MICROSECONDS = 1_000_000
 _TICKS = 4
@@ -45,7 +45,7 @@ class CallLane(NamedTuple):
     bars: tuple[CallBar, ...]
 
 
-class Moment(NamedTuple):
+class AxisMark(NamedTuple):
     """A place on the time axis, `x` percent along; `round` begins there, or None: a tick after `seconds`."""
 
     x: float
@@ -58,12 +58,14 @@ class Waterfall(NamedTuple):
 
     lanes: tuple[CallLane, ...]
     bars: tuple[CallBar, ...]
-    ticks: tuple[Moment, ...]
-    rounds: tuple[Moment, ...]
+    ticks: tuple[AxisMark, ...]
+    rounds: tuple[AxisMark, ...]
     seconds: float
 
 
-def waterfall(calls: Sequence[CallLine], jurors: Sequence[str], started: Mapping[int, StoredEvent]) -> Waterfall | None:
+def waterfall(
+    calls: Sequence[RecordedCall], jurors: Sequence[str], started: Mapping[int, StoredEvent]
+) -> Waterfall | None:
     """The picture of some calls; None where there are none.
 
     A call ended when it was stored, and began as long before that as it took. Those that a branch took over from its
@@ -83,7 +85,9 @@ def waterfall(calls: Sequence[CallLine], jurors: Sequence[str], started: Mapping
     bars = [_bar(call, begin - first, whole) for call, begin in zip(shown, begins, strict=True)]
     judged = [None] if any(bar.juror_id is None for bar in bars) else []
     rounds = (
-        Moment(100 * (event.recorded_at / _MICROSECONDS - first) / whole, event.recorded_at / _MICROSECONDS - first, n)
+        AxisMark(
+            100 * (event.recorded_at / _MICROSECONDS - first) / whole, event.recorded_at / _MICROSECONDS - first, n
+        )
         for n, event in started.items()
     )
     return Waterfall(
@@ -91,13 +95,13 @@ def waterfall(calls: Sequence[CallLine], jurors: Sequence[str], started: Mapping
             CallLane(juror, tuple(bar for bar in bars if bar.juror_id == juror)) for juror in (*jurors, *judged)
         ),
         bars=tuple(sorted(bars, key=lambda bar: (bar.start, bar.number))),
-        ticks=tuple(Moment(100 * n / _TICKS, whole * n / _TICKS) for n in range(_TICKS + 1)),
+        ticks=tuple(AxisMark(100 * n / _TICKS, whole * n / _TICKS) for n in range(_TICKS + 1)),
         rounds=tuple(one for one in rounds if 0 <= one.x <= 100),  # noqa: PLR2004  (percent)
         seconds=whole,
     )
 
 
-def _bar(call: CallLine, start: float, whole: float) -> CallBar:
+def _bar(call: RecordedCall, start: float, whole: float) -> CallBar:
     made = call.exchange
     seconds, waited = made.latency_ms / 1000, min(made.waited_ms / 1000, start)
     return CallBar(

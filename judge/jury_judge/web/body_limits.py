@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jury_judge.web.walls import LOGIN, Refusal, refuse
+from jury_judge.web.middleware import LOGIN, Rejection, send_rejection
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a request."""
 
-MAX_BODIES = 4 * MAX_BODY
+MAX_ALL_BODIES = 4 * MAX_BODY
 """Bytes of all bodies together that are on their way or being answered."""
 
 MAX_FORM = 4096
@@ -29,7 +29,7 @@ _DIGITS = 15
 
 _CLOSE = ("Connection", "close")
 
-NO_ROOM = Refusal(
+NO_ROOM = Rejection(
     503,
     "too many large requests are on their way",
     "come back in a minute",
@@ -40,7 +40,7 @@ _Take = Callable[[int], bool]
 """Hold so many bytes more; whether there is room for them."""
 
 
-class OneLength:
+class BodyLengthMiddleware:
     """A request says once where its body ends: with `Content-Length`, or with `Transfer-Encoding`, not with both.
 
     A proxy that reads the other one takes what follows for a request of its own (RFC 9112, 11.2). What is refused here
@@ -55,13 +55,13 @@ class OneLength:
             headers = Headers(scope=scope)
             if "content-length" in headers and "transfer-encoding" in headers:
                 remedy = "send Content-Length or Transfer-Encoding, not both"
-                refusal = Refusal(400, "the request says twice where its body ends", remedy, (_CLOSE,))
-                await refuse(refusal, scope, receive, send)
+                refusal = Rejection(400, "the request says twice where its body ends", remedy, (_CLOSE,))
+                await send_rejection(refusal, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
-class Bodies:
+class BodyLimitMiddleware:
     """A body is JSON (but the login's), of a bounded size, and comes in a bounded time; it is taken in here.
 
     Args:
@@ -70,7 +70,7 @@ class Bodies:
         together: bytes of all that are on their way or being answered.
     """
 
-    def __init__(self, app: ASGIApp, most: int = MAX_BODY, together: int = MAX_BODIES) -> None:
+    def __init__(self, app: ASGIApp, most: int = MAX_BODY, together: int = MAX_ALL_BODIES) -> None:
         self._app = app
         self._most = most
         self._room = _Room(together)
@@ -81,20 +81,20 @@ class Bodies:
             return
         with self._room.place() as take:
             body = await self._taken(scope, receive, take)
-            if isinstance(body, Refusal):
-                await refuse(body, scope, receive, send)
+            if isinstance(body, Rejection):
+                await send_rejection(body, scope, receive, send)
             elif body is not None:
                 await self._app(scope, _replayed(body, receive), send)
 
-    async def _taken(self, scope: Scope, receive: Receive, take: "_Take") -> bytes | Refusal | None:
+    async def _taken(self, scope: Scope, receive: Receive, take: "_Take") -> bytes | Rejection | None:
         """None: the client went away."""
         try:
             async with asyncio.timeout(_BODY_SECONDS):
                 return await self._read(scope, receive, take)
         except TimeoutError:
-            return Refusal(408, "the request's body does not come", "send it at once", (_CLOSE,))
+            return Rejection(408, "the request's body does not come", "send it at once", (_CLOSE,))
 
-    async def _read(self, scope: Scope, receive: Receive, take: "_Take") -> bytes | Refusal | None:
+    async def _read(self, scope: Scope, receive: Receive, take: "_Take") -> bytes | Rejection | None:
         headers = Headers(scope=scope)
         most = min(self._most, MAX_FORM) if scope["path"] == LOGIN else self._most
         declared = headers.get("content-length", "0")
@@ -116,7 +116,7 @@ class Bodies:
             more = message.get("more_body", False)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kept and scope["path"] != LOGIN and kind != "application/json":
-            return Refusal(415, "a request's body is JSON", "send it with Content-Type: application/json")
+            return Rejection(415, "a request's body is JSON", "send it with Content-Type: application/json")
         return bytes(kept)
 
 
@@ -145,9 +145,9 @@ class _Room:
             self._free += held
 
 
-def _too_large(most: int) -> Refusal:
+def _too_large(most: int) -> Rejection:
     remedy = "send fewer cases at once, or shorter ones"
-    return Refusal(413, f"the request is larger than {most:,} bytes", remedy, (_CLOSE,))
+    return Rejection(413, f"the request is larger than {most:,} bytes", remedy, (_CLOSE,))
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

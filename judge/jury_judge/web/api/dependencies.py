@@ -8,8 +8,8 @@ from starlette.requests import HTTPConnection
 
 from jury_events.ids import DEBATE_ID, RUN_ID, debate_stream
 from jury_judge.views.moments import moment
-from jury_judge.web.api.forms import MOST_ROWS
-from jury_judge.web.api.problems import Refused
+from jury_judge.web.api.error_responses import RequestRefused
+from jury_judge.web.api.schemas import MOST_ROWS
 from jury_judge.web.service import Service
 from jury_store.debate_rows import DebateRow, RunRow
 
@@ -24,26 +24,26 @@ AT_MOST = 2**53 - 1
 """The largest number that every JSON reader keeps."""
 
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
-Serving = Annotated[Service, Depends(_service)]
-DebateName = Annotated[str, Path(pattern=f"^{DEBATE_ID}$", description="A debate's id.")]
-RunName = Annotated[str, Path(pattern=f"^{RUN_ID}$", description="A run's id.")]
+ServiceDependency = Annotated[Service, Depends(_service)]
+DebateId = Annotated[str, Path(pattern=f"^{DEBATE_ID}$", description="A debate's id.")]
+RunId = Annotated[str, Path(pattern=f"^{RUN_ID}$", description="A run's id.")]
 
 
-def no_debate(debate_id: str) -> Refused:
+def debate_not_found(debate_id: str) -> RequestRefused:
     """The refusal that says so."""
-    return Refused(
+    return RequestRefused(
         404, f"there is no debate {debate_id!r} in this store", "GET /api/debates lists those that there are"
     )
 
 
-def must_exist(service: Service, debate_id: str) -> None:
+def require_debate(service: Service, debate_id: str) -> None:
     """Refuse what the store holds no debate of.
 
     Raises:
-        Refused: 404.
+        RequestRefused: 404.
     """
     if not service.store.heads([debate_stream(debate_id)]):
-        raise no_debate(debate_id)
+        raise debate_not_found(debate_id)
 
 
 def row_table(row: DebateRow | RunRow) -> dict[str, Any]:

@@ -56,7 +56,7 @@ _MESSAGE = 2000
 _log = logging.getLogger(__name__)
 
 
-class Problem(BaseModel):
+class ErrorResponse(BaseModel):
     """Why a request was refused, and what to do about it (null where nothing can be said)."""
 
     model_config = ConfigDict(frozen=True)
@@ -65,7 +65,7 @@ class Problem(BaseModel):
     remedy: str | None
 
 
-class Refused(HTTPException):
+class RequestRefused(HTTPException):
     """A request that an endpoint refuses."""
 
     def __init__(self, status: int, error: str, remedy: str | None) -> None:
@@ -73,9 +73,9 @@ class Refused(HTTPException):
         self.remedy = remedy
 
 
-def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For `responses=`: these statuses have a `Problem`."""
-    return {status: {"model": Problem, "description": _MEANINGS[status]} for status in statuses}
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For `responses=`: these statuses have a `ErrorResponse`."""
+    return {status: {"model": ErrorResponse, "description": _MEANINGS[status]} for status in statuses}
 
 
 _MEANINGS = {
@@ -89,40 +89,40 @@ _MEANINGS = {
 }
 
 
-def status_of(error: JuryError) -> int:
+def http_status(error: JuryError) -> int:
     """The HTTP status of an error of ours."""
     return next(status for kind, status in _STATUSES if isinstance(error, kind))
 
 
-def problem_of(error: BaseException) -> Problem:
+def error_response(error: BaseException) -> ErrorResponse:
     """The error in two fields: our messages say what happened, then, behind a semicolon, what to do."""
     if not isinstance(error, JuryError):
-        return Problem(error=f"a defect: {type(error).__name__}", remedy="look into the server's log")
+        return ErrorResponse(error=f"a defect: {type(error).__name__}", remedy="look into the server's log")
     said, _, remedy = visible_line(str(error), _MESSAGE).partition("; ")
-    return Problem(error=said, remedy=remedy or None)
+    return ErrorResponse(error=said, remedy=remedy or None)
 
 
-def answer_problems(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI) -> None:
     """Have every error of `app` answered so."""
 
     async def ours(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, JuryError)
-        return _answer(status_of(error), problem_of(error))
+        return _answer(http_status(error), error_response(error))
 
     async def malformed(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return _answer(422, Problem(error=complaint(error.errors(), _form_of(request)), remedy=_FORM))
+        return _answer(422, ErrorResponse(error=validation_message(error.errors(), _form_of(request)), remedy=_FORM))
 
     async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
-        remedy = error.remedy if isinstance(error, Refused) else "the addresses are in /openapi.json"
-        problem = Problem(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
+        remedy = error.remedy if isinstance(error, RequestRefused) else "the addresses are in /openapi.json"
+        problem = ErrorResponse(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
         headers = {"Allow": _allowed(app, request)} if error.status_code == _METHOD else error.headers
         return _answer(error.status_code, problem, headers)
 
     async def defect(_request: Request, error: Exception) -> JSONResponse:
         _log.error("a request could not be answered", exc_info=error)
-        return _answer(500, problem_of(error))
+        return _answer(500, error_response(error))
 
     app.add_exception_handler(JuryError, ours)
     app.add_exception_handler(RequestValidationError, malformed)
@@ -136,7 +136,7 @@ def _allowed(app: FastAPI, request: Request) -> str:
     return ", ".join(sorted({method for route in there for method in getattr(route, "methods", None) or ()}))
 
 
-def _answer(status: int, problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def _answer(status: int, problem: ErrorResponse, headers: Mapping[str, str] | None = None) -> JSONResponse:
     retry = {"Retry-After": _RETRY_AFTER} if status == 503 else {}  # noqa: PLR2004  (service unavailable)
     return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
 
@@ -147,8 +147,8 @@ def _form_of(request: Request) -> Any:
     return None if body is None else body.field_info.annotation
 
 
-def complaint(errors: Any, form: Any = None) -> str:
-    """The first complaint; what was sent is not said back, but for the field of `form` that it nearly is."""
+def validation_message(errors: Any, form: Any = None) -> str:
+    """The first validation_message; what was sent is not said back, but for the field of `form` that it nearly is."""
     first = first_complaint(errors)
     place = ".".join(str(part) for part in first["loc"])
     near = hint({**first, "loc": first["loc"][1:]}, form)

@@ -12,7 +12,7 @@ from jury_events.verdict import Verdict
 from jury_judge.views.answered import is_stand_in, other_model
 from jury_judge.views.debate_record import role_of
 from jury_judge.views.position_changes import Change
-from jury_judge.web.pages.texts import Text, TextShelf
+from jury_judge.web.pages.text_previews import TextPreview, TextPreviews
 
 
 class Subscore(NamedTuple):
@@ -23,14 +23,14 @@ class Subscore(NamedTuple):
     maximum: float | None
 
 
-class Held(NamedTuple):
+class EvaluationView(NamedTuple):
     """An evaluation. `other_model` answered instead of `model`; `stand_in`: somebody simulated did."""
 
     verdict: Verdict
     overall: float
     confidence: float
     subscores: tuple[Subscore, ...]
-    rationale: Text | None
+    rationale: TextPreview | None
     model: str
     other_model: str | None
     stand_in: bool
@@ -38,7 +38,7 @@ class Held(NamedTuple):
     scenarios: tuple[ScenarioVerdict, ...]
 
 
-class CallLine(NamedTuple):
+class RecordedCall(NamedTuple):
     """One model call behind a step. `number` counts in the stream of calls; `tools` are the names asked for.
 
     `recorded_at` is when it was stored, microseconds since 1970: just after it ended.
@@ -54,7 +54,7 @@ class CallLine(NamedTuple):
         return tuple(call.name for call in self.exchange.tool_calls)
 
 
-class Said(NamedTuple):
+class StatementView(NamedTuple):
     """One thing said. `version` is that of its event, `round` 0 in phase 1. Who abstains has no `held`, but reasons.
 
     `focus` is what the seat looks at; `stands`: an earlier evaluation of it stands; `change` whose change of position
@@ -67,11 +67,11 @@ class Said(NamedTuple):
     focus: str
     round: int
     change: Change | None = None
-    statement: Text | None = None
-    held: Held | None = None
+    statement: TextPreview | None = None
+    held: EvaluationView | None = None
     abstained: tuple[str, ...] = ()
     stands: bool = False
-    calls: tuple[CallLine, ...] = ()
+    calls: tuple[RecordedCall, ...] = ()
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -79,12 +79,12 @@ class Said(NamedTuple):
         return tuple(name for call in self.calls for name in call.tools)
 
 
-class Speakers:
-    """Makes `Said` of the events of one debate.
+class StatementViews:
+    """Makes `StatementView` of the events of one debate.
 
     Args:
         panel: who sits.
-        shelf: the texts.
+        previews: the texts.
         versions: event ids to versions in the debate's stream.
         calls: exchange ids to calls.
         changes: the steps that changed a position.
@@ -93,20 +93,20 @@ class Speakers:
     def __init__(
         self,
         panel: Panel,
-        shelf: TextShelf,
+        previews: TextPreviews,
         versions: Mapping[str, int],
-        calls: Mapping[str, CallLine],
+        calls: Mapping[str, RecordedCall],
         changes: Mapping[Step, Change],
     ) -> None:
         self._panel = panel
-        self._shelf = shelf
+        self._previews = previews
         self._versions = versions
         self._calls = calls
         self._changes = changes
 
-    def said(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> Said:
+    def said(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> StatementView:
         """What was said in round `number`, 0 for phase 1."""
-        base = Said(
+        base = StatementView(
             version=self._versions[event.event_id],
             juror_id=event.juror_id,
             role=role_of(self._panel, event.juror_id),
@@ -121,16 +121,16 @@ class Speakers:
                 return base._replace(
                     held=self.held(event.statement.evaluation),
                     change=self._changes.get(Step(event.round, event.juror_id)),
-                    statement=self._shelf.text(event.statement.statement),
+                    statement=self._previews.text(event.statement.statement),
                 )
             case JurorAbstained():
                 reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
                 return base._replace(abstained=tuple(one.value for one in reasons), stands=event.stale)
 
-    def held(self, evaluation: Evaluation) -> Held:
+    def held(self, evaluation: Evaluation) -> EvaluationView:
         """An evaluation with the maxima of the rubric."""
         maxima = {dimension.name: dimension.maximum for dimension in self._panel.rubric.dimensions}
-        return Held(
+        return EvaluationView(
             verdict=evaluation.verdict,
             overall=evaluation.overall,
             confidence=evaluation.confidence,
@@ -138,7 +138,7 @@ class Speakers:
                 Subscore(score.dimension, score.points, maxima.get(score.dimension))
                 for score in evaluation.scores.dimensions
             ),
-            rationale=self._shelf.text(evaluation.rationale),
+            rationale=self._previews.text(evaluation.rationale),
             model=evaluation.model,
             other_model=other_model(evaluation),
             stand_in=is_stand_in(evaluation),
@@ -146,7 +146,7 @@ class Speakers:
             scenarios=evaluation.scenarios,
         )
 
-    def calls(self, exchanges: tuple[str, ...]) -> tuple[CallLine, ...]:
+    def calls(self, exchanges: tuple[str, ...]) -> tuple[RecordedCall, ...]:
         """The calls that an event names, as far as they are stored."""
         return tuple(self._calls[one] for one in exchanges if one in self._calls)
 

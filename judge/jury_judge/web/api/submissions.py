@@ -10,9 +10,9 @@ from jury_judge.cases.columns import with_own_names
 from jury_judge.cases.given import case_of
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
-from jury_judge.web.api.forms import EvaluationAsked, Links, RunAsked, Under
-from jury_judge.web.api.problems import Refused, described, problem_of
-from jury_judge.web.api.serving import DebateName, RunName, Serving, no_debate
+from jury_judge.web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
+from jury_judge.web.api.error_responses import RequestRefused, error_response, error_responses
+from jury_judge.web.api.schemas import EvaluationRequest, Links, RunRequest, SubmissionStatus
 from jury_judge.web.api.strict_body import StrictRoute
 from jury_judge.web.service import Service
 from jury_judge.web.submissions import refuse_uris
@@ -20,11 +20,11 @@ from jury_store.debate_rows import ENDED
 
 router = APIRouter(prefix="/api", tags=["submissions"], route_class=StrictRoute)
 
-_REFUSALS = described(409, 413, 415, 422, 500, 503)
+_REFUSALS = error_responses(409, 413, 415, 422, 500, 503)
 
 
 @router.post("/evaluations", operation_id="evaluate", status_code=202, responses=_REFUSALS)
-async def evaluate(service: Serving, asked: EvaluationAsked, response: Response) -> Under:
+async def evaluate(service: ServiceDependency, asked: EvaluationRequest, response: Response) -> SubmissionStatus:
     """Judge one case. The debate goes on after the answer; `Location` tells how it stands."""
     (case,) = await asyncio.to_thread(_cases, [asked.case], ["case"])
     submission = await service.submissions.evaluate(
@@ -33,8 +33,8 @@ async def evaluate(service: Serving, asked: EvaluationAsked, response: Response)
     return _accepted(response, submission.id, "running" if submission.running else "over", _debate_links(submission.id))
 
 
-@router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=described(404, 422, 503))
-def evaluation(service: Serving, debate_id: DebateName) -> Under:
+@router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=error_responses(404, 422, 503))
+def evaluation(service: ServiceDependency, debate_id: DebateId) -> SubmissionStatus:
     """How an evaluation stands."""
     row = service.store.debate(debate_id)
     over = row is not None and row.status in ENDED
@@ -42,7 +42,7 @@ def evaluation(service: Serving, debate_id: DebateName) -> Under:
 
 
 @router.post("/runs", operation_id="startRun", status_code=202, responses=_REFUSALS)
-async def start_run(service: Serving, asked: RunAsked, response: Response) -> Under:
+async def start_run(service: ServiceDependency, asked: RunRequest, response: Response) -> SubmissionStatus:
     """Judge many cases, a debate each. The run goes on after the answer; `Location` tells how it stands."""
     places = [f"cases.{number}" for number in range(len(asked.cases))]
     cases = await asyncio.to_thread(_cases, asked.cases, places)
@@ -52,8 +52,8 @@ async def start_run(service: Serving, asked: RunAsked, response: Response) -> Un
     return _accepted(response, submission.id, "running" if submission.running else "over", _run_links(submission.id))
 
 
-@router.get("/runs/{run_id}/state", operation_id="readRunState", responses=described(404, 422, 503))
-def run_state(service: Serving, run_id: RunName) -> Under:
+@router.get("/runs/{run_id}/state", operation_id="readRunState", responses=error_responses(404, 422, 503))
+def run_state(service: ServiceDependency, run_id: RunId) -> SubmissionStatus:
     """How a run stands, as far as it is known here: it is over when all cases that were sent are."""
     there = bool(service.store.debates(run_id=run_id, limit=1))
     left = bool(service.store.debates(run_id=run_id, unfinished=True, limit=1))
@@ -78,26 +78,26 @@ def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
     return cases
 
 
-def _accepted(response: Response, name: str, state: Literal["running", "over"], links: Links) -> Under:
+def _accepted(response: Response, name: str, state: Literal["running", "over"], links: Links) -> SubmissionStatus:
     response.headers["Location"] = links.state
-    return Under(id=name, state=state, links=links)
+    return SubmissionStatus(id=name, state=state, links=links)
 
 
 def _under(
     service: Service, kind: Literal["evaluation", "run"], name: str, *, known: bool, over: bool, links: Links
-) -> Under:
+) -> SubmissionStatus:
     submission = service.submissions.find(kind, name)
     if submission is not None and submission.running:
-        return Under(id=name, state="running", links=links)
+        return SubmissionStatus(id=name, state="running", links=links)
     if submission is not None and submission.problem is not None and not (over and kind == "evaluation"):
-        problem = problem_of(submission.problem)
+        problem = error_response(submission.problem)
         said = problem.error if problem.remedy is None else f"{problem.error}; {problem.remedy}"
-        return Under(id=name, state="stopped", problem=said, links=links)
+        return SubmissionStatus(id=name, state="stopped", problem=said, links=links)
     if not known:
         if kind == "evaluation":
-            raise no_debate(name)
-        raise Refused(404, f"there is no run {name!r} in this store", "GET /api/runs lists those that there are")
-    return Under(id=name, state="over" if over else "unfinished", links=links)
+            raise debate_not_found(name)
+        raise RequestRefused(404, f"there is no run {name!r} in this store", "GET /api/runs lists those that there are")
+    return SubmissionStatus(id=name, state="over" if over else "unfinished", links=links)
 
 
 def _debate_links(debate_id: str) -> Links:

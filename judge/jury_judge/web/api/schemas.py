@@ -15,29 +15,29 @@ from jury_store.debate_status import DebateStatus
 T = TypeVar("T")
 
 MOST_ROWS = 200
-"""Rows of a list at most."""
+"""Listing of a list at most."""
 
 MOST_CASES = 10_000
 """Of a run that is sent in one request."""
 
 Moment = Annotated[str, Field(description="ISO 8601, UTC.", examples=["2026-01-31T09:00:00.000000Z"])]
 PanelName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-Table = dict[str, Any]
+JsonObject = dict[str, Any]
 Metadata = Annotated[dict[str, str | bool | int | float], Field(description="By the names of the case file.")]
 Score = Annotated[int, Field(ge=0, le=100)]
 
 
-class Camel(BaseModel):
+class CamelModel(BaseModel):
     """Fields in camelCase outside, nothing unknown."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", frozen=True)
 
 
-class EvaluationAsked(Camel):
+class EvaluationRequest(CamelModel):
     """One case to judge."""
 
     case: Annotated[
-        Table,
+        JsonObject,
         Field(
             description="A case as in a JSON case file: `question`, `response` or `messages`, and what else is known.",
             examples=[{"case_id": "refund-17", "question": "Refund order 17.", "response": "Refunded."}],
@@ -50,16 +50,18 @@ class EvaluationAsked(Camel):
     submission_id: Annotated[Label | None, Field(description="What live events call it.")] = None
 
 
-class RunAsked(Camel):
+class RunRequest(CamelModel):
     """Many cases to judge, a debate each."""
 
-    cases: Annotated[list[Table], Field(min_length=1, max_length=MOST_CASES, description="As `case` of an evaluation.")]
+    cases: Annotated[
+        list[JsonObject], Field(min_length=1, max_length=MOST_CASES, description="As `case` of an evaluation.")
+    ]
     panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
     run_id: Annotated[NewRunId | None, Field(description="Sent again with the same cases, the run goes on.")] = None
     concurrency: Annotated[int | None, Field(ge=1, le=1000, description="Debates at once.")] = None
 
 
-class RescoringAsked(Camel):
+class RescoreRequest(CamelModel):
     """Other settings, by key (docs/rescoring.md) a value, or a list of values to try."""
 
     settings: Annotated[
@@ -71,7 +73,7 @@ class RescoringAsked(Camel):
     )
 
 
-class Links(Camel):
+class Links(CamelModel):
     """Where to look, as paths."""
 
     state: str
@@ -83,7 +85,7 @@ class Links(Camel):
     debates: str | None = None
 
 
-class Under(Camel):
+class SubmissionStatus(CamelModel):
     """How an evaluation, or a run, stands.
 
     running: this server holds it. over: nothing is left to do. stopped: it could not go on here; `problem` says why.
@@ -96,14 +98,14 @@ class Under(Camel):
     links: Links
 
 
-class FoundText(Camel):
+class SearchExcerpt(CamelModel):
     """A piece of what somebody wrote: the event of the debate, and the text around the first of the words."""
 
     version: int
     text: str
 
 
-class DebateLine(Camel):
+class DebateSummary(CamelModel):
     """One debate at a glance. Cost in US dollars, null where it is not known.
 
     Label, cluster, tags, metadata and the judged agent's cost are those of the case. `imported`: it was not held here;
@@ -145,10 +147,10 @@ class DebateLine(Camel):
     imported_from: str | None
     quarantined: str | None
     problem: str | None
-    excerpt: Annotated[FoundText | None, Field(description="What a search found; null where it was an id.")]
+    excerpt: Annotated[SearchExcerpt | None, Field(description="What a search found; null where it was an id.")]
 
 
-class RunLine(Camel):
+class RunSummary(CamelModel):
     """One run at a glance. `debates` were opened; `cases` is how many the run has, null where that is not known."""
 
     run_id: str
@@ -165,14 +167,14 @@ class RunLine(Camel):
     cases: int | None
 
 
-class Rows(Camel, Generic[T]):
+class Listing(CamelModel, Generic[T]):
     """A page of a list. `next` is the path of the page after it; null on the last one."""
 
     rows: list[T]
     next: str | None
 
 
-class ListTotals(Camel):
+class DebateTotals(CamelModel):
     """What all debates of a list come to. Cost in US dollars where it is known; `unknownCost` counts the others."""
 
     debates: int
@@ -190,14 +192,14 @@ class ListTotals(Camel):
     unknown_cost: int
 
 
-class DebateRows(Rows[DebateLine]):
+class DebateListing(Listing[DebateSummary]):
     """A page of debates. `unsearched`: so many of the newest events a search does not look through yet."""
 
-    totals: Annotated[ListTotals | None, Field(description="null where they were not asked for.")]
+    totals: Annotated[DebateTotals | None, Field(description="null where they were not asked for.")]
     unsearched: Annotated[int | None, Field(description="null where nothing was searched for.")]
 
 
-class EventLine(Camel):
+class LogEvent(CamelModel):
     """One event of the log: its envelope, and its body as it is hashed (names in snake_case)."""
 
     position: int
@@ -208,10 +210,10 @@ class EventLine(Camel):
     schema_number: Annotated[int, Field(alias="schema")]
     recorded_at: Moment
     hash: Annotated[str, Field(description="64 hexadecimal digits.")]
-    body: Table
+    body: JsonObject
 
 
-class Usage(Camel):
+class TokenUsage(CamelModel):
     """Tokens as the provider counted them."""
 
     input_tokens: int | None
@@ -220,7 +222,7 @@ class Usage(Camel):
     reasoning_tokens: int | None
 
 
-class ExchangeLine(Camel):
+class ExchangeSummary(CamelModel):
     """One attempt of one model call. `number` counts them in the debate from 1; `raw` is where its answer is."""
 
     number: int
@@ -233,7 +235,7 @@ class ExchangeLine(Camel):
     attempt: int
     outcome: str
     finish_reason: str | None
-    usage: Usage
+    usage: TokenUsage
     cost: float | None
     latency_ms: float
     waited_ms: float
@@ -244,29 +246,29 @@ class ExchangeLine(Camel):
     raw: Annotated[str | None, Field(description="The path of the answer; null where there is none.")]
 
 
-class ExchangePicture(Camel):
+class ExchangeImage(CamelModel):
     """A picture that followed a message's text; `size` in bytes, null where it was erased."""
 
     media_type: str
     size: int | None
 
 
-class ExchangeMessage(Camel):
+class ExchangeMessage(CamelModel):
     """One message as it was sent, or a tool's answer; null: the text was erased."""
 
     role: str
     text: str | None
-    images: list[ExchangePicture]
+    images: list[ExchangeImage]
     call_id: str | None
 
 
-class ExchangeWhole(ExchangeLine):
+class ExchangeDetail(ExchangeSummary):
     """An exchange with everything that was sent."""
 
     request: list[ExchangeMessage]
 
 
-class Consensus(Camel):
+class Consensus(CamelModel):
     """A consensus check."""
 
     consensus_status: Literal["unanimous", "majority", "split"]
@@ -275,30 +277,30 @@ class Consensus(Camel):
     majority_position: Verdict | None
 
 
-class Round(Camel):
+class DiscussionRound(CamelModel):
     """A discussion round; statements as document 004's `JurorStatement`."""
 
     round_number: int
-    statements: list[Table]
+    statements: list[JsonObject]
     consensus_check: Consensus | None
     speaker_order: list[str]
 
 
-class PositionChanges(Camel):
+class PositionChangeCounts(CamelModel):
     """`own`: a juror changed its mind. `synthetic`: only what stands in for a blocked answer differs."""
 
     own: int
     synthetic: int
 
 
-class Origin(Camel):
+class ForkOrigin(CamelModel):
     """Where a branch comes from."""
 
     debate_id: str
     version: int
 
 
-class NotShown(Camel):
+class OmittedContent(CamelModel):
     """How often something of one kind is not shown to any juror; `size` in bytes, null where it is not known."""
 
     what: str
@@ -306,7 +308,7 @@ class NotShown(Camel):
     size: int | None
 
 
-class DebateResult(Camel):
+class DebateResult(CamelModel):
     """Everything that a debate came to: document 004's `CollaborativeJuryResult`. What has not happened is null.
 
     `version` is that of the last event that was read; the scores of an evaluation are under `scores` by dimension too.
@@ -316,36 +318,36 @@ class DebateResult(Camel):
     debate_id: str
     case_id: str
     run_id: str | None
-    forked_from: Origin | None
+    forked_from: ForkOrigin | None
     submission_id: str | None
     panel: str
     method: str
     simulated: bool
-    model_mismatches: list[Table]
+    model_mismatches: list[JsonObject]
     label: Verdict | None
     tags: list[str]
     metadata: Metadata
     cluster: str | None
     agent_cost: Annotated[float | None, Field(description="What the judged agent cost, US dollars.")]
-    losses: Annotated[list[NotShown], Field(description="What of the case no juror was shown, by kind.")]
+    losses: Annotated[list[OmittedContent], Field(description="What of the case no juror was shown, by kind.")]
     status: Status
-    phase1_evaluations: list[Table]
+    phase1_evaluations: list[JsonObject]
     phase1_consensus: Consensus | None
-    discussion_rounds: list[Round]
+    discussion_rounds: list[DiscussionRound]
     position_changes: Annotated[
-        PositionChanges, Field(description="Statements that changed a position, by whose change it is.")
+        PositionChangeCounts, Field(description="Statements that changed a position, by whose change it is.")
     ]
-    abstentions: list[Table]
+    abstentions: list[JsonObject]
     total_rounds: int
-    phase3_judgment: Table | None
+    phase3_judgment: JsonObject | None
     final_verdict: Verdict | None
     final_score: Score | None
     early_termination: bool | None
     end_reason: str | None
-    scenario_results: Annotated[list[Table], Field(description="One row a scenario; empty before the judgment.")]
+    scenario_results: Annotated[list[JsonObject], Field(description="One row a scenario; empty before the judgment.")]
 
 
-class ReplayResult(Camel):
+class ReplayResult(CamelModel):
     """Whether what is recorded follows from what the models said."""
 
     debate_id: str
@@ -354,28 +356,28 @@ class ReplayResult(Camel):
     finished: bool
     rules: int | None
     prompts: int | None
-    differences: list[Table]
+    differences: list[JsonObject]
     detail: str | None
 
 
-class RescoringResult(Camel):
+class RescoreResult(CamelModel):
     """One row a setting; what cannot be said of it is null."""
 
     mode: Literal["strict", "recount"]
-    rows: list[Table]
+    rows: list[JsonObject]
 
 
-class Compared(Camel):
+class Comparison(CamelModel):
     """Two debates, or two runs, side by side; the other fields are those of `jury compare --json`."""
 
     model_config = ConfigDict(extra="allow")
 
     kind: Literal["debates", "runs"]
-    a: Table
-    b: Table
+    a: JsonObject
+    b: JsonObject
 
 
-class Writer(Camel):
+class StoreWriter(CamelModel):
     """The process that writes to a SQLite store."""
 
     pid: int
@@ -383,14 +385,14 @@ class Writer(Camel):
     since: str
 
 
-class Health(Camel):
+class Health(CamelModel):
     """Whether the server can do its work."""
 
     status: Literal["ok", "store unreachable"]
     version: str
     schema_number: Annotated[str, Field(alias="schema", description="Of the store.")]
     last_position: Annotated[int | None, Field(description="Of the newest event; null: the store cannot be read.")]
-    writer: Annotated[Writer | None, Field(description="null: none, or the store is no file.")]
+    writer: Annotated[StoreWriter | None, Field(description="null: none, or the store is no file.")]
     panels: Annotated[list[str], Field(description="Those under which debates are held here; none: it only shows.")]
     readers: int
     under_way: int

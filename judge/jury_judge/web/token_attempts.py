@@ -18,7 +18,7 @@ _MOST_CLIENTS = 10_000
 """Whose tries are remembered; the one that tried longest ago is forgotten first."""
 
 
-class Tries:
+class TokenAttempts:
     """Wrong tokens by client. A client with too many is told to wait, whatever further token it shows.
 
     The same wrong token again tells nobody anything new, and is not counted: a program with an old token locks nobody

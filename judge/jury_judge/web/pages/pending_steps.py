@@ -12,12 +12,12 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
 from jury_judge.views.debate_record import DebateRecord, role_of
-from jury_judge.web.pages.spoken import CallLine
+from jury_judge.web.pages.statement_views import RecordedCall
 
 State = Literal["asked", "retried", "answered", "queued"]
 
 
-class Awaited(NamedTuple):
+class PendingStep(NamedTuple):
     """A seat, or the final judge (`role` None), of whose step nothing is recorded yet.
 
     asked: its model was asked, or is about to be. retried: its last call failed (`outcome`), and it is tried again.
@@ -32,17 +32,17 @@ class Awaited(NamedTuple):
     held_back_by: tuple[str, ...] = ()
 
 
-class AwaitedInPhase(NamedTuple):
+class PendingSteps(NamedTuple):
     """`round` is 0 in phase 1, None for the final judgment."""
 
     round: int | None
-    seats: tuple[Awaited, ...]
+    seats: tuple[PendingStep, ...]
 
 
-NOBODY = AwaitedInPhase(None, ())
+NOTHING_PENDING = PendingSteps(None, ())
 
 
-def awaited(record: DebateRecord, calls: Sequence[CallLine]) -> AwaitedInPhase:
+def awaited(record: DebateRecord, calls: Sequence[RecordedCall]) -> PendingSteps:
     """Who has not been heard in the phase or round that goes on.
 
     Args:
@@ -51,16 +51,16 @@ def awaited(record: DebateRecord, calls: Sequence[CallLine]) -> AwaitedInPhase:
     """
     panel = record.opened.panel
     if record.ending is not None or record.judgment is not None:
-        return NOBODY
+        return NOTHING_PENDING
     if record.phase_1_check is None:
-        return AwaitedInPhase(0, _seats(record, 0, panel.juror_ids, record.phase_1, calls))
+        return PendingSteps(0, _seats(record, 0, panel.juror_ids, record.phase_1, calls))
     if record.rounds and record.rounds[-1].check is None:
         held = record.rounds[-1]
         number, order = held.started.round, held.started.speaker_order
-        return AwaitedInPhase(number, _seats(record, number, order, held.spoken, calls))
+        return PendingSteps(number, _seats(record, number, order, held.spoken, calls))
     if record.discussion_over and panel.final.method == "final_judge":
-        return AwaitedInPhase(None, (_of_step(None, "final", calls),))
-    return NOBODY
+        return PendingSteps(None, (_of_step(None, "final", calls),))
+    return NOTHING_PENDING
 
 
 def _seats(
@@ -68,13 +68,13 @@ def _seats(
     number: int,
     order: Sequence[str],
     heard: Sequence[JurorEvaluated | StatementMade | JurorAbstained],
-    calls: Sequence[CallLine],
-) -> tuple[Awaited, ...]:
+    calls: Sequence[RecordedCall],
+) -> tuple[PendingStep, ...]:
     panel = record.opened.panel
     spoken = {one.juror_id for one in heard}
     missing = [juror for juror in order if juror not in spoken]
     in_turn = number > 0 and panel.discussion.order == "sequential"
-    found: list[Awaited] = []
+    found: list[PendingStep] = []
     for juror in missing:
         role = role_of(panel, juror)
         before = tuple(one.role or "" for one in found if one.state != "answered")
@@ -85,14 +85,14 @@ def _seats(
     return tuple(found)
 
 
-def _of_step(role: str | None, step: str, calls: Sequence[CallLine]) -> Awaited:
+def _of_step(role: str | None, step: str, calls: Sequence[RecordedCall]) -> PendingStep:
     made = [call.exchange for call in calls if call.exchange.step == step]
     if not made:
-        return Awaited(role, "asked")
+        return PendingStep(role, "asked")
     last = made[-1]
     if last.outcome is not CallOutcome.ANSWERED:
-        return Awaited(role, "retried", len(made), last.outcome)
-    return Awaited(role, "answered" if _is_answer(last) else "asked", len(made))
+        return PendingStep(role, "retried", len(made), last.outcome)
+    return PendingStep(role, "answered" if _is_answer(last) else "asked", len(made))
 
 
 def _is_answer(call: ExchangeRecorded) -> bool:

@@ -1,7 +1,7 @@
 """What stands between the network and the pages: small ASGI layers, each of which keeps one kind of trouble out.
 
 The outermost comes first: headers on every answer, then where the body ends, the host asked for, the origin that asks,
-the token, the body (`jury_judge.web.bodies`).
+the token, the body (`jury_judge.web.body_limits`).
 CORS headers are sent by none: no other origin may read an answer, and what asks for that is refused.
 """
 
@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jury_judge.web.tries import WITHIN, Tries
+from jury_judge.web.token_attempts import WITHIN, TokenAttempts
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
@@ -34,7 +34,7 @@ _HEADERS = {
 }
 
 
-class Refusal(NamedTuple):
+class Rejection(NamedTuple):
     """An answer that ends a request at a wall."""
 
     status: int
@@ -43,12 +43,12 @@ class Refusal(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-TOO_MANY_TRIES = Refusal(
+TOO_MANY_TRIES = Rejection(
     429, "too many wrong tokens came from here", "wait a minute", (("Retry-After", str(int(WITHIN))),)
 )
 
 
-class SecurityHeaders:
+class SecurityHeadersMiddleware:
     """On every answer. Nothing is kept by caches, but what has a tag by which they can ask whether it changed."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -67,7 +67,7 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
-class Hosts:
+class HostMiddleware:
     """Only names that are ours, against a foreign name that is made to lead here (DNS rebinding).
 
     Args:
@@ -86,7 +86,9 @@ class Hosts:
             given = Headers(scope=scope).getlist("host")
             if len(given) != 1 or not self._is_ours(given[0].lower(), scope):
                 remedy = "use the address that jury serve printed, or name this one with --allow-host"
-                await refuse(Refusal(421, "this server is not known under that name", remedy), scope, receive, send)
+                await send_rejection(
+                    Rejection(421, "this server is not known under that name", remedy), scope, receive, send
+                )
                 return
         await self._app(scope, receive, send)
 
@@ -94,11 +96,11 @@ class Hosts:
         return host in self._names or (self._own_address and host in _address(scope))
 
 
-class Origins:
+class OriginMiddleware:
     """Whoever asks from a page asks from one of ours: a browser names the page's origin where it matters.
 
     That is every WebSocket, every unsafe method, and every reading across origins. No origin is no page. Must stand
-    behind `Hosts`, which says whose name `Host` holds.
+    behind `HostMiddleware`, which says whose name `Host` holds.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -113,12 +115,12 @@ class Origins:
             unsafe = scope["type"] == "websocket" or scope["method"] not in _SAFE
             if foreign or (unsafe and headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}):
                 remedy = "open the page at this server's own address"
-                await refuse(Refusal(403, "a page of another origin asks", remedy), scope, receive, send)
+                await send_rejection(Rejection(403, "a page of another origin asks", remedy), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
-class Token:
+class TokenMiddleware:
     """Whoever asks knows the token: `Authorization: Bearer`, or the cookie that the login page set.
 
     Args:
@@ -127,7 +129,7 @@ class Token:
         tries: who showed wrong ones.
     """
 
-    def __init__(self, app: ASGIApp, token: str, tries: Tries) -> None:
+    def __init__(self, app: ASGIApp, token: str, tries: TokenAttempts) -> None:
         self._app = app
         self._token = token.encode()
         self._cookie = cookie_of(token).encode()
@@ -137,11 +139,11 @@ class Token:
         if scope["type"] in {"http", "websocket"} and not _is_open(scope):
             refusal = self._refusal(scope)
             if refusal is not None:
-                await refuse(refusal, scope, receive, send)
+                await send_rejection(refusal, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _refusal(self, scope: Scope) -> Rejection | None:
         shown, expected = self._shown(HTTPConnection(scope))
         if shown and self._tries.too_many(scope, shown):
             return TOO_MANY_TRIES
@@ -151,9 +153,9 @@ class Token:
             self._tries.add(scope, shown)
         wants_page = scope["type"] == "http" and scope["method"] == "GET"
         if wants_page and "text/html" in Headers(scope=scope).get("accept", ""):
-            return Refusal(303, "the token is needed", f"log in at {LOGIN}", (("Location", LOGIN),))
+            return Rejection(303, "the token is needed", f"log in at {LOGIN}", (("Location", LOGIN),))
         remedy = "send Authorization: Bearer TOKEN, with the token of jury serve"
-        return Refusal(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
+        return Rejection(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
 
     def _shown(self, asking: HTTPConnection) -> tuple[bytes, bytes]:
         """What is shown, and what it must be."""
@@ -182,7 +184,7 @@ def _address(scope: Scope) -> tuple[str, ...]:
     return (f"{bare}:{port}", bare) if port in {80, 443} else (f"{bare}:{port}",)
 
 
-async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+async def send_rejection(refusal: Rejection, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer in the form that every error has."""
     kind = scope["type"]
     if kind == "websocket":

@@ -14,7 +14,7 @@ _utf8 = getincrementaldecoder("utf-8")
 State = Literal["there", "erased", "missing"]
 
 
-class Text(NamedTuple):
+class TextPreview(NamedTuple):
     """`shown` is the text as far as the page has it, `size` its length in bytes, `whole` whether that is all of it.
 
     `part` names it in a URL: the 43 characters of its digest.
@@ -27,7 +27,7 @@ class Text(NamedTuple):
     whole: bool = True
 
 
-class TextShelf:
+class TextPreviews:
     """The texts of one debate.
 
     Args:
@@ -41,22 +41,22 @@ class TextShelf:
         self._erased = erased
         self.limit = limit
 
-    def text(self, ref: PartRef | None) -> Text | None:
+    def text(self, ref: PartRef | None) -> TextPreview | None:
         """The text of a reference; None where there is none."""
         if ref is None:
             return None
         content = self.contents.get(ref.part)
         if content is None:
-            return Text(ref.part, "erased" if ref.part in self._erased else "missing")
+            return TextPreview(ref.part, "erased" if ref.part in self._erased else "missing")
         return self.cut(content, ref.part)
 
-    def cut(self, content: bytes, part: str) -> Text:
+    def cut(self, content: bytes, part: str) -> TextPreview:
         """Bytes as text; those that are not UTF-8 show as escapes, and no character is cut in two."""
         cut = self.limit is not None and len(content) > self.limit
         piece = content[: self.limit] if cut else content
         shown = _utf8("backslashreplace").decode(piece, final=not cut)
-        return Text(part, "there", shown, len(content), whole=not cut)
+        return TextPreview(part, "there", shown, len(content), whole=not cut)
 
-    def passage(self, text: str, ref: PartRef) -> Text:
+    def passage(self, text: str, ref: PartRef) -> TextPreview:
         """A text that is only a piece of the stored one, to which it refers."""
         return self.cut(text.encode("utf-8", "backslashreplace"), ref.part)

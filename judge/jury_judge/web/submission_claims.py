@@ -12,7 +12,7 @@ Kind = Literal["evaluation", "run"]
 
 
 @dataclass(frozen=True, eq=False)
-class Claim:
+class SubmissionClaim:
     """What one request asks for.
 
     `cases` has the digest of each case by its debate's id, `size` is the bytes of all.
@@ -24,7 +24,7 @@ class Claim:
     cases: Mapping[str, bytes]
     size: int
 
-    def check(self, under_way: Iterable["Claim"]) -> None:
+    def check(self, under_way: Iterable["SubmissionClaim"]) -> None:
         """Compare it with those that are under way; the store knows only of what was opened.
 
         Raises:
@@ -40,7 +40,7 @@ class Claim:
             if self._is_named_as(other) and self.cases.keys() != other.cases.keys():
                 self._refuse("with other cases")
 
-    def _is_named_as(self, other: "Claim") -> bool:
+    def _is_named_as(self, other: "SubmissionClaim") -> bool:
         return (self.kind, self.name) == (other.kind, other.name)
 
     def _refuse(self, how: str) -> None:
@@ -49,8 +49,8 @@ class Claim:
         )
 
 
-def claim(kind: Kind, name: str, panel: str, cases: Mapping[str, Case]) -> Claim:
+def claim(kind: Kind, name: str, panel: str, cases: Mapping[str, Case]) -> SubmissionClaim:
     """The claim of a request for `cases`, by their debates' ids."""
     parts = {debate: case.to_part() for debate, case in cases.items()}
     digests = {debate: sha256(part).digest() for debate, part in parts.items()}
-    return Claim(kind, name, panel, digests, sum(map(len, parts.values())))
+    return SubmissionClaim(kind, name, panel, digests, sum(map(len, parts.values())))

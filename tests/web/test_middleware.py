@@ -14,11 +14,11 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from jury_judge.web import bodies
-from jury_judge.web.app import Gate, walled
+from jury_judge.web import body_limits
+from jury_judge.web.app import AccessPolicy, with_middleware
 from jury_judge.web.login import login_route
-from jury_judge.web.tries import Tries
-from jury_judge.web.walls import COOKIE, cookie_of
+from jury_judge.web.middleware import COOKIE, cookie_of
+from jury_judge.web.token_attempts import TokenAttempts
 
 NAME = "127.0.0.1:8765"
 TOKEN = "a token that nobody guesses"
@@ -39,9 +39,11 @@ async def _kept(_request: Request) -> Response:
 
 
 def client(
-    gate: Gate = Gate(frozenset({NAME, "localhost:8765"})), tries: Tries | None = None, **kwargs: Any
+    gate: AccessPolicy = AccessPolicy(frozenset({NAME, "localhost:8765"})),
+    tries: TokenAttempts | None = None,
+    **kwargs: Any,
 ) -> TestClient:
-    tries = tries or Tries()
+    tries = tries or TokenAttempts()
     routes: list[Any] = [
         Route("/kept", _kept),
         Route("/{rest:path}", _echo, methods=["GET", "POST", "PUT", "DELETE"]),
@@ -50,7 +52,7 @@ def client(
     if gate.token is not None:
         routes.insert(0, login_route(gate.token, tries))
     app = Starlette(routes=routes)
-    return TestClient(walled(app, gate, tries), base_url=f"http://{NAME}", follow_redirects=False, **kwargs)
+    return TestClient(with_middleware(app, gate, tries), base_url=f"http://{NAME}", follow_redirects=False, **kwargs)
 
 
 # Headers
@@ -116,7 +118,7 @@ def test_a_foreign_name_opens_no_websocket() -> None:
 
 
 async def test_where_all_addresses_are_listened_at_the_connections_own_is_ours() -> None:
-    gate = Gate(frozenset({NAME}), own_address=True)
+    gate = AccessPolicy(frozenset({NAME}), own_address=True)
 
     assert 200 == await status_of([(b"host", b"10.0.0.7:8765")], gate, server=("10.0.0.7", 8765))
     assert 200 == await status_of([(b"host", b"[fe80::1]:8765")], gate, server=("fe80::1", 8765))
@@ -126,7 +128,7 @@ async def test_where_all_addresses_are_listened_at_the_connections_own_is_ours()
 
 async def status_of(
     headers: list[tuple[bytes, bytes]],
-    gate: Gate = Gate(frozenset({NAME})),
+    gate: AccessPolicy = AccessPolicy(frozenset({NAME})),
     *,
     server: tuple[str, int] = ("127.0.0.1", 8765),
     messages: list[Message] | None = None,
@@ -147,7 +149,7 @@ async def status_of(
         await send({"type": "http.response.body", "body": b""})
 
     scope = {"type": "http", "method": method, "path": "/", "headers": headers, "server": server, "query_string": b""}
-    await walled(app, gate, Tries())(scope, receive, send)
+    await with_middleware(app, gate, TokenAttempts())(scope, receive, send)
     return int(sent[0]["status"])
 
 
@@ -200,7 +202,7 @@ def test_our_own_page_opens_a_websocket() -> None:
 
 @pytest.fixture
 def guarded() -> Iterator[TestClient]:
-    with client(Gate(frozenset({NAME}), token=TOKEN)) as guarded:
+    with client(AccessPolicy(frozenset({NAME}), token=TOKEN)) as guarded:
         yield guarded
 
 
@@ -279,7 +281,7 @@ def test_a_foreign_page_cannot_log_anybody_in(guarded: TestClient) -> None:
     assert 403 == answer.status_code
 
 
-# Tries
+# TokenAttempts
 
 
 class Clock:
@@ -299,7 +301,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def counted(clock: Clock) -> Iterator[TestClient]:
-    with client(Gate(frozenset({NAME}), token=TOKEN), Tries(clock)) as counted:
+    with client(AccessPolicy(frozenset({NAME}), token=TOKEN), TokenAttempts(clock)) as counted:
         yield counted
 
 
@@ -363,7 +365,7 @@ def test_who_shows_no_token_tries_none(counted: TestClient) -> None:
     ],
 )
 def test_tries_are_those_of_a_client(one: str, another: str, *, same: bool) -> None:
-    tries = Tries()
+    tries = TokenAttempts()
     for number in range(10):
         tries.add({"client": (one, 1)}, b"wrong %d" % number)
 
@@ -374,7 +376,7 @@ def test_tries_are_those_of_a_client(one: str, another: str, *, same: bool) -> N
 
 
 def test_a_body_of_the_allowed_size_comes_in() -> None:
-    small = client(Gate(frozenset({NAME}), max_body=10))
+    small = client(AccessPolicy(frozenset({NAME}), max_body=10))
 
     assert {"got": 10} == {
         "got": small.post("/", content=b"1234567890", headers={"content-type": "application/json"}).json()["got"]
@@ -385,14 +387,14 @@ def test_a_body_of_the_allowed_size_comes_in() -> None:
 async def test_a_body_that_says_that_it_is_too_large_is_refused_unread(declared: str) -> None:
     headers = [(b"host", NAME.encode()), (b"content-length", declared.encode())]
 
-    assert 413 == await status_of(headers, Gate(frozenset({NAME}), max_body=10), method="POST", messages=[{}])
+    assert 413 == await status_of(headers, AccessPolicy(frozenset({NAME}), max_body=10), method="POST", messages=[{}])
 
 
 async def test_a_body_that_turns_out_too_large_is_refused() -> None:
     pieces: list[Message] = [{"type": "http.request", "body": b"x" * 6, "more_body": True} for _ in range(99)]
 
     assert 413 == await status_of(
-        [(b"host", NAME.encode())], Gate(frozenset({NAME}), max_body=10), method="POST", messages=pieces
+        [(b"host", NAME.encode())], AccessPolicy(frozenset({NAME}), max_body=10), method="POST", messages=pieces
     )
 
 
@@ -407,7 +409,7 @@ def test_json_comes_in(kind: str) -> None:
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_PIECE_SECONDS", 0.01)
+    monkeypatch.setattr(body_limits, "_PIECE_SECONDS", 0.01)
     sent: list[Message] = []
 
     async def never() -> Message:
@@ -421,7 +423,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
         raise AssertionError("the application was reached")
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", NAME.encode())], "query_string": b""}
-    await walled(app, Gate(frozenset({NAME})), Tries())(scope, never, send)
+    await with_middleware(app, AccessPolicy(frozenset({NAME})), TokenAttempts())(scope, never, send)
 
     assert 408 == sent[0]["status"]
 
@@ -437,4 +439,4 @@ async def test_a_client_that_goes_away_before_its_body_came_reaches_nothing() ->
         raise AssertionError("something was answered")
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", NAME.encode())], "query_string": b""}
-    await walled(app, Gate(frozenset({NAME})), Tries())(scope, gone, send)
+    await with_middleware(app, AccessPolicy(frozenset({NAME})), TokenAttempts())(scope, gone, send)

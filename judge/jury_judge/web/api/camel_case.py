@@ -8,10 +8,10 @@ _NAMED_BY_DATA = frozenset({"scores", "ended_as", "metadata"})
 """Tables whose keys are data: rubric dimensions, verdicts, what a case file names."""
 
 
-def camel(value: Any) -> Any:
+def camel_case(value: Any) -> Any:
     """`value`, made of dicts and lists, with the keys of its tables in camelCase."""
     if isinstance(value, dict):
-        return {to_camel(key): inner if key in _NAMED_BY_DATA else camel(inner) for key, inner in value.items()}
+        return {to_camel(key): inner if key in _NAMED_BY_DATA else camel_case(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [camel(inner) for inner in value]
+        return [camel_case(inner) for inner in value]
     return value

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from jury_events.verdict import Verdict
 from jury_judge.views.text_changes import Piece, text_changes
-from jury_judge.web.pages.spoken import Held, Said
-from jury_judge.web.pages.texts import Text
+from jury_judge.web.pages.statement_views import EvaluationView, StatementView
+from jury_judge.web.pages.text_previews import TextPreview
 
 
 class ScoreChange(NamedTuple):
@@ -27,7 +27,7 @@ class TextChange(NamedTuple):
         return self.pieces is not None and all(piece.kind == "same" for piece in self.pieces)
 
 
-class SinceBefore(NamedTuple):
+class EvaluationChanges(NamedTuple):
     """`round` is where the juror was heard before, 0 for phase 1. Scores list the dimensions that differ."""
 
     round: int
@@ -45,11 +45,11 @@ class SinceBefore(NamedTuple):
         return self.verdict_before == self.verdict
 
 
-def since_before(now: Said, before: Said) -> SinceBefore | None:
+def evaluation_changes(now: StatementView, before: StatementView) -> EvaluationChanges | None:
     """None where one of the two gave no evaluation, or something stands in for a blocked one."""
     if now.held is None or before.held is None or now.held.synthetic or before.held.synthetic:
         return None
-    return SinceBefore(
+    return EvaluationChanges(
         round=before.round,
         verdict_before=before.held.verdict,
         verdict=now.held.verdict,
@@ -61,7 +61,7 @@ def since_before(now: Said, before: Said) -> SinceBefore | None:
     )
 
 
-def _scores(before: Held, now: Held) -> tuple[ScoreChange, ...]:
+def _scores(before: EvaluationView, now: EvaluationView) -> tuple[ScoreChange, ...]:
     old = {score.dimension: score.points for score in before.subscores}
     return tuple(
         ScoreChange(score.dimension, old[score.dimension], score.points)
@@ -70,7 +70,7 @@ def _scores(before: Held, now: Held) -> tuple[ScoreChange, ...]:
     )
 
 
-def _texts(before: Text | None, now: Text | None) -> TextChange | None:
+def _texts(before: TextPreview | None, now: TextPreview | None) -> TextChange | None:
     if before is None or now is None or {before.state, now.state} != {"there"}:
         return None
     return TextChange(text_changes(before.shown, now.shown))

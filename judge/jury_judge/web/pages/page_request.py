@@ -19,11 +19,11 @@ _YEAR = 365 * 24 * 3600
 _OTHER: dict[Language, Language] = {"en": "ja", "ja": "en"}
 
 
-class NoSuchPage(JudgeError):
+class PageNotFound(JudgeError):
     """The address names nothing that is stored, or asks for what there cannot be."""
 
 
-class Asked(NamedTuple):
+class PageRequest(NamedTuple):
     """`path` are the variable pieces of the path, `query` what follows it, of several fields of one name the last.
 
     `said` is all that follows it, in order. `chose`: the reader chose the language.
@@ -72,11 +72,11 @@ def number(name: str, fields: Mapping[str, str]) -> int | None:
     """A whole number from 1; None where the field is empty.
 
     Raises:
-        NoSuchPage: it is something else.
+        PageNotFound: it is something else.
     """
     said = fields.get(name, "")
     if not said:
         return None
     if not _NUMBER.fullmatch(said) or not (value := int(said)):
-        raise NoSuchPage(f"{name}: this is no number from 1")
+        raise PageNotFound(f"{name}: this is no number from 1")
     return value

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_judge.web import bodies
+from jury_judge.web import body_limits
 from jury_store.memory import MemoryEventStore
 from support.served import served
 from support.writing import Writing
@@ -61,7 +61,7 @@ async def wire(base: str) -> AsyncIterator[Wire]:
 
 async def test_bodies_that_never_end_do_not_hold_more_than_all_bodies_may_together() -> None:
     size = 150_000
-    with served(MemoryEventStore(), max_bodies=2 * size) as (base, _):
+    with served(MemoryEventStore(), max_all_bodies=2 * size) as (base, _):
         async with AsyncExitStack() as stack, asyncio.timeout(60):
             wires = [await stack.enter_async_context(wire(base)) for _ in range(6)]
             for one in wires:
@@ -82,7 +82,7 @@ async def test_bodies_that_never_end_do_not_hold_more_than_all_bodies_may_togeth
 
 async def test_what_a_body_held_is_given_back_when_it_was_answered() -> None:
     size = 150_000
-    with served(MemoryEventStore(), max_bodies=size) as (base, _):
+    with served(MemoryEventStore(), max_all_bodies=size) as (base, _):
         async with wire(base) as one, asyncio.timeout(60):
             for _ in range(3):
                 one.post(size)
@@ -96,7 +96,7 @@ async def test_what_a_body_held_is_given_back_when_it_was_answered() -> None:
 
 async def test_what_a_body_held_is_given_back_when_its_client_goes_away() -> None:
     size = 150_000
-    with served(MemoryEventStore(), max_bodies=size) as (base, _):
+    with served(MemoryEventStore(), max_all_bodies=size) as (base, _):
         async with wire(base) as gone:
             gone.post(size)
             gone.writer.write(b" " * (size - 1))
@@ -113,7 +113,7 @@ async def test_what_a_body_held_is_given_back_when_its_client_goes_away() -> Non
 
 
 async def test_a_body_that_comes_drop_by_drop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.5)
+    monkeypatch.setattr(body_limits, "_BODY_SECONDS", 0.5)
     with served(MemoryEventStore()) as (base, _):
         async with wire(base) as one, asyncio.timeout(20):
             one.post(10_000)
