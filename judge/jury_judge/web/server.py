@@ -1,4 +1,4 @@
-"""The server itself, on uvicorn: an address to listen at, live readers that can be dropped, an end in order."""
+"""The listening socket, its address, and uvicorn in the current event loop."""
 
 import asyncio
 import socket
@@ -17,14 +17,14 @@ from jury_judge.web.slow_client_timeout import REQUEST_SECONDS, STALLED_SECONDS,
 _HTTP = 80
 _BACKLOG = 1024
 _GRACE = 5
-"""Seconds that requests under way have when the server ends."""
+"""Seconds that running requests have at shutdown."""
 
-_MOST_MESSAGE = 64 * 1024
-"""Bytes that a WebSocket reader may send at once; nothing that it sends is listened to."""
+_MAX_MESSAGE = 64 * 1024
+"""Bytes of a WebSocket message; messages from clients are ignored."""
 
 
 class Address(NamedTuple):
-    """Where the server listens, and the name by which it was told to, where that is one."""
+    """Where the server listens; `name` is the host name that was configured, None where it was an address."""
 
     host: str
     port: int
@@ -32,22 +32,22 @@ class Address(NamedTuple):
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether only this machine can connect."""
         return ip_address(self.host).is_loopback
 
     @property
     def everywhere(self) -> bool:
-        """Whether it is every address of the machine."""
+        """Whether it listens on every address of the machine."""
         return ip_address(self.host).is_unspecified
 
     @property
     def url(self) -> str:
-        """As clients on this machine write it."""
+        """The URL for clients on this machine."""
         return f"http://{self.names[0]}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """`Host` headers by which it is reached for certain; the first is for people."""
+        """Accepted `Host` headers; the first is used in URLs."""
         address = ip_address(self.host)
         own = f"[{self.host}]" if address.version == 6 else self.host  # noqa: PLR2004  (of the Internet Protocol)
         hosts = ("127.0.0.1", "localhost", "[::1]") if self.loopback or self.everywhere else (own,)
@@ -57,10 +57,10 @@ class Address(NamedTuple):
 
 
 def listen(host: str, port: int) -> tuple[socket.socket, Address]:
-    """A socket that clients can connect to from now on; port 0 takes a free one.
+    """A listening socket and its address; port 0 takes a free one.
 
     Raises:
-        CannotListen: the address is in use, or none of this machine's.
+        CannotListen: the address is in use, or does not belong to this machine.
     """
     listener = listening_socket(host, port, _BACKLOG)
     found = listener.getsockname()
@@ -106,8 +106,8 @@ async def serving(
         server_header=False,
         date_header=True,
         proxy_headers=False,
-        ws_max_size=_MOST_MESSAGE,
-        # A frame is made once for all readers; compressing it anew for each would cost more than it saves.
+        ws_max_size=_MAX_MESSAGE,
+        # A frame is encoded once for all readers; compressing it again for each would cost more than it saves.
         ws_per_message_deflate=False,
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_GRACE,

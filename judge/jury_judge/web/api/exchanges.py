@@ -1,4 +1,4 @@
-"""The model calls of a debate: listed, read with everything that was sent, and the answers as they were received."""
+"""Endpoints for model calls: the list, one with its whole request, and raw answers."""
 
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -28,17 +28,17 @@ from jury_judge.web.chunks import chunks
 
 router = APIRouter(prefix="/api/debates", tags=["debates"])
 
-Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Counts the debate's exchanges from 1.")]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Exchanges of a debate are numbered from 1.")]
 
 
 @router.get("/{debate_id}/exchanges", operation_id="listExchanges", responses=error_responses(404, 422, 500, 503))
 def exchanges(
     service: ServiceDependency,
     debate_id: DebateId,
-    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those beyond this number.")] = 0,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only exchanges after this number.")] = 0,
     limit: Limit = MOST_ROWS,
 ) -> Listing[ExchangeSummary]:
-    """The model calls of a debate in the order in which they were recorded."""
+    """The model calls of a debate, in the order of recording."""
     require_debate(service, debate_id)
     stored = service.store.read_stream(calls_stream(debate_id), after)
     recorded = [(one, _exchange(one)) for one in stored[:limit]]
@@ -53,7 +53,7 @@ def exchanges(
     "/{debate_id}/exchanges/{number}", operation_id="readExchange", responses=error_responses(404, 422, 500, 503)
 )
 def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) -> ExchangeDetail:
-    """One model call with everything that was sent."""
+    """One model call with its whole request."""
     stored = _stored_exchange(service, debate_id, number)
     recorded = _exchange(stored)
     answers = [] if recorded.answer is None else [recorded.answer]
@@ -81,7 +81,7 @@ def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) ->
     response_class=StreamingResponse,
     responses={
         **error_responses(404, 422, 500, 503),
-        200: {"description": "The bytes as they were received.", "content": {"text/plain": {}}},
+        200: {"description": "The bytes as received.", "content": {"text/plain": {}}},
     },
 )
 def raw(
@@ -90,16 +90,18 @@ def raw(
     number: Number,
     part: Annotated[
         Literal["answer", "response", "error"],
-        Query(description="The model's text; the provider's bytes where they are more; or what went wrong."),
+        Query(description="The model's text; the provider's whole response where it was stored; or the error."),
     ] = "answer",
 ) -> StreamingResponse:
-    """What a model answered, unparsed, as a file."""
+    """The unparsed answer of a model, as a file."""
     recorded = _exchange(_stored_exchange(service, debate_id, number))
     ref: PartRef | None = getattr(recorded, part)
     content = None if ref is None else _texts(service, debate_id, [ref]).get(ref.part)
     if content is None:
         raise RequestRefused(
-            404, f"exchange {number} of {debate_id} has no {part}, or it was erased", "look at the exchange"
+            404,
+            f"exchange {number} of {debate_id} has no {part}, or it was erased",
+            f"GET /api/debates/{debate_id}/exchanges/{number} shows what it has",
         )
     name = f"{debate_id}-{number}-{part}.txt"
     return StreamingResponse(
@@ -113,7 +115,9 @@ def _stored_exchange(service: ServiceDependency, debate_id: str, number: int) ->
     require_debate(service, debate_id)
     stored = service.store.read_stream(calls_stream(debate_id), number - 1)
     if not stored:
-        raise RequestRefused(404, f"debate {debate_id} has no exchange {number}", "list its exchanges")
+        raise RequestRefused(
+            404, f"debate {debate_id} has no exchange {number}", f"GET /api/debates/{debate_id}/exchanges lists them"
+        )
     return stored[0]
 
 

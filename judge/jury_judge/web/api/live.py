@@ -1,4 +1,4 @@
-"""Debates told live: server-sent events, and WebSocket frames. Both are derived from the log and can be resumed."""
+"""Live events, as server-sent events and WebSocket frames. Both are derived from the log and can be resumed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -37,7 +37,7 @@ _KEEP_ALIVE = b": alive\n\n"
 _EVENT: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "id": {"type": "string", "description": "Send it as Last-Event-ID, or `after`, to go on from it."},
+        "id": {"type": "string", "description": "Send it as Last-Event-ID or `after` to resume after this event."},
         "data": {
             "type": "string",
             "contentMediaType": "application/json",
@@ -58,16 +58,17 @@ _PROGRESS = {
                 "required": ["type"],
                 "properties": {
                     "type": {"type": "string", "description": "`exchange_recorded` is a model call."},
-                    "chunk": {"type": "string", "description": "Of `final_judge_chunk`: what is being written."},
+                    "chunk": {
+                        "type": "string",
+                        "description": "Of `final_judge_chunk`: text that the final judge is writing.",
+                    },
                 },
             },
         },
     },
 }
 
-After = Annotated[
-    str | None, Query(max_length=60, description="The id of the last event that came; the next is the one after it.")
-]
+After = Annotated[str | None, Query(max_length=60, description="The id of the last received event.")]
 
 
 def _responses(description: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
@@ -141,7 +142,7 @@ async def _chunks_of(reader: Reader[bytes], first: list[bytes], alive_every: flo
 
 @router.websocket("/api/debates/{debate_id}/ws")
 async def frames(socket: WebSocket, service: ServiceDependency, debate_id: DebateId) -> None:
-    """Document 004's frames, from the beginning or after a position, to the end of the debate (close code 1000)."""
+    """The frames of document 004, from the beginning or after a position, to the end of the debate (code 1000)."""
     try:
         point = _point(socket.query_params.get("after"))
         await _must_be_known(service, debate_id)
@@ -156,25 +157,25 @@ async def frames(socket: WebSocket, service: ServiceDependency, debate_id: Debat
 
 
 def add_websocket_errors(app: FastAPI) -> None:
-    """Have every WebSocket that `app` does not open refused as requests are. Its WebSockets must be there."""
+    """Answer WebSocket requests that fail, or match no route, with an `ErrorResponse`; call it after all routes."""
 
-    async def nowhere(socket: WebSocket) -> None:
+    async def not_found(socket: WebSocket) -> None:
         await _deny(
-            socket, RequestRefused(404, "there is no WebSocket at this address", "GET /api/debates/{id}/ws is one")
+            socket, RequestRefused(404, "there is no WebSocket at this path", "connect to /api/debates/{id}/ws")
         )
 
     async def malformed(socket: Any, error: Exception) -> None:
         assert isinstance(error, WebSocketRequestValidationError)
         await _deny(
-            socket, RequestRefused(422, validation_message(error.errors()), "send a debate's id, as it is listed")
+            socket, RequestRefused(422, validation_message(error.errors()), "GET /api/debates lists debate ids")
         )
 
-    app.router.routes.append(WebSocketRoute("/{path:path}", nowhere))
+    app.router.routes.append(WebSocketRoute("/{path:path}", not_found))
     app.add_exception_handler(WebSocketRequestValidationError, malformed)
 
 
 class _Socket:
-    """One WebSocket reader; what it sends itself is not listened to."""
+    """One WebSocket reader; its own messages are ignored."""
 
     def __init__(self, socket: WebSocket, reader: Reader[str]) -> None:
         self._socket = socket
@@ -182,7 +183,7 @@ class _Socket:
 
     async def serve(self) -> None:
         sending = asyncio.create_task(self._send_all())
-        leaving = asyncio.create_task(self._left())
+        leaving = asyncio.create_task(self._disconnected())
         try:
             await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -197,10 +198,10 @@ class _Socket:
         while items := await self._reader.next():
             for item in items:
                 await self._socket.send_text(item)
-        # 1001: this process ends, and the debate may go on elsewhere.
+        # 1001: this server stops, and the debate may continue in another process.
         await self._socket.close(1000 if self._reader.over else 1001)
 
-    async def _left(self) -> None:
+    async def _disconnected(self) -> None:
         while (await self._socket.receive())["type"] != "websocket.disconnect":
             pass
 
@@ -215,14 +216,14 @@ class _Socket:
     },
 )
 def schema(name: Literal["sse-events", "websocket-frames"]) -> Response:
-    """What live events look like."""
+    """The JSON Schema of live events."""
     return Response(schema_text(name), media_type="application/schema+json")
 
 
-async def _next(reader: Reader[bytes], within: float) -> list[bytes] | None:
-    """None: nothing came in that time."""
+async def _next(reader: Reader[bytes], seconds: float) -> list[bytes] | None:
+    """The next items; None where none came in that time."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(within):
+        async with asyncio.timeout(seconds):
             return await reader.next()
     return None
 
@@ -237,7 +238,7 @@ async def _must_be_known(service: Service, debate_id: str) -> None:
 
 
 async def _deny(socket: WebSocket, error: JuryError | RequestRefused) -> None:
-    """A refusal before the handshake, as an HTTP answer where the server can give one."""
+    """Refuse the handshake, with an HTTP response where the server supports it."""
     if "websocket.http.response" not in socket.scope.get("extensions", {}):
         await socket.close(1008)
         return
