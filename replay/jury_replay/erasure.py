@@ -69,7 +69,7 @@ def debates_over(store: EventStore, case_id: str) -> list[str]:
     return found
 
 
-def holding_copies(store: EventStore, debate_id: str) -> list[str]:
+def debates_with_copies(store: EventStore, debate_id: str) -> list[str]:
     """Debates that hold copies of texts of this one: what it was branched off, and what was branched off it, and so on.
 
     In the order in which they opened; those whose texts are all gone are left out.

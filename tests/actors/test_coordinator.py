@@ -33,7 +33,7 @@ from support.courts import (
     asked_again,
     broken_promises,
     completed,
-    fixed_sources,
+    fixed_effects,
 )
 from support.waiting import eventually, until
 
@@ -457,7 +457,7 @@ class MortalCourt:
         self.run = Run(KeptStore(), case=a_case_with_records, **spec)
         self.meter = Meter()
         self._clerk = Clerk(self.run.store)
-        sources = fixed_sources()
+        sources = fixed_effects()
         make = partial(Juror, self.meter.factory(TROUBLED), self._clerk, sources=sources, backoff=Backoff(base=0.0))
         self.jurors: dict[str | None, MortalJuror] = {place: MortalJuror(make) for place in self.run.plan().places}
         ports = {place: [juror] for place, juror in self.jurors.items()}

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_events.codec import decode

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_events.case import Case, ExecutionResult

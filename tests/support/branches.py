@@ -14,7 +14,7 @@ from jury_store.event_store import EventStore
 from support.courts import Meter, Run
 
 SECRET = bytes(range(32))
-"""The one that `fixed_sources` gives every debate."""
+"""The one that `fixed_effects` gives every debate."""
 
 OTHER_SECRET = bytes(reversed(range(32)))
 

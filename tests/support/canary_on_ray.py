@@ -10,7 +10,7 @@ import os
 import sys
 
 from jury_actors import ray_runtime
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig
 from jury_debate.panel_spec import PanelSpec, resolve

@@ -16,7 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.messages import Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime

@@ -41,7 +41,7 @@ def a_resolved(**spec: object) -> ResolvedPanel:
     return resolve(PanelSpec.model_validate(spec))
 
 
-def fixed_sources() -> Effects:
+def fixed_effects() -> Effects:
     """The same salts and secrets each time, so that equal debates are equal bytes; lives still differ."""
     lives, ticks = count(1), count(1)
 
@@ -195,7 +195,7 @@ class _MeteredCourt(AbstractAsyncContextManager[CoordinatorPort]):
     def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
         self._meter = meter
         self._court = in_process_runtime(
-            plan, lambda: store, sources=fixed_sources(), backoff=Backoff(base=0.0, cap=0.0)
+            plan, lambda: store, effects=fixed_effects(), backoff=Backoff(base=0.0, cap=0.0)
         )
 
     async def __aenter__(self) -> CoordinatorPort:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import Finished, Job, RunContext
 from jury_actors.runtime import RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve

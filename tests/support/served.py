@@ -19,7 +19,8 @@ def served(
     store: EventStore,
     panels: Mapping[str, Any] | None = None,
     *,
-    stalled_after: float = 30.0,
+    request_seconds: float = 30.0,
+    stalled_seconds: float = 30.0,
     max_all_bodies: int = MAX_ALL_BODIES,
     **service: Any,
 ) -> Iterator[tuple[str, Service]]:
@@ -31,9 +32,10 @@ def served(
 
     async def serve() -> None:
         ready.append(Service(store, panels, **service))
-        gate = AccessPolicy(frozenset(address.names), max_all_bodies=max_all_bodies, stalled_after=stalled_after)
+        gate = AccessPolicy(frozenset(address.names), max_all_bodies=max_all_bodies)
         app = create_app(ready[0], gate, page_routes(store))
-        async with serving(app, listener, ready[0].end):
+        timeouts = {"request_seconds": request_seconds, "stalled_seconds": stalled_seconds}
+        async with serving(app, listener, ready[0].end, **timeouts):
             started.set()
             await asyncio.to_thread(stop.wait)
 

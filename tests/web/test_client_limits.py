@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jury_judge.web import bodies
+from jury_judge.web import body_limits
 from jury_store.memory import MemoryEventStore
 from support.served import served
 from support.writing import Writing
@@ -113,7 +113,7 @@ async def test_what_a_body_held_is_given_back_when_its_client_goes_away() -> Non
 
 
 async def test_a_body_that_comes_drop_by_drop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.5)
+    monkeypatch.setattr(body_limits, "_BODY_SECONDS", 0.5)
     with served(MemoryEventStore()) as (base, _):
         async with wire(base) as one, asyncio.timeout(20):
             one.post(10_000)

@@ -13,13 +13,12 @@ from jury_events.debate_events import CoordinatorResumed, EndReason, RoundStarte
 from jury_events.exchange import Usage
 from jury_events.judgment import Decider, VoteKind
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from jury_events.panel import FinalMethod
+from jury_events.panel import FinalMethod, Language
 from jury_events.transcript import Origin
 from jury_judge.present.event_words import EVENT_WORDS
-from jury_judge.present.labels import WORDS
+from jury_judge.present.labels import LABELS, Label, Labels
 from jury_judge.present.terms import term
 from jury_judge.web.pages.languages import chosen_language
-from jury_judge.web.words.catalogues import PAGE_WORDS
 from support.hand_built import SEATS, HandBuilt
 from support.pages import Page, Site, stored
 
@@ -56,9 +55,13 @@ def test_a_chosen_language_is_kept_and_the_switch_leads_to_the_other():
 
 
 def test_both_languages_fill_in_the_same_blanks():
-    for name, english, japanese in zip(PAGE_WORDS["en"]._fields, PAGE_WORDS["en"], PAGE_WORDS["ja"], strict=True):
-        if isinstance(english, str):
-            assert _blanks(english) == _blanks(japanese), name
+    for name, english in _labels("en").items():
+        assert english
+        assert _blanks(english) == _blanks(_labels("ja")[name]), name
+
+
+def _labels(language: Language) -> dict[str, str]:
+    return {name: getattr(LABELS[language], name) for name, value in vars(Labels).items() if isinstance(value, Label)}
 
 
 def _blanks(text: object) -> list[str]:
@@ -128,8 +131,8 @@ def _catalogue() -> set[str]:
         found = (text for catalogue in catalogues for text in texts(catalogue) if text not in KEPT)
         return {word.lower() for text in found for word in re.findall("[A-Za-z]{3,}", re.sub("{[^}]*}", "", text))}
 
-    english = words(PAGE_WORDS["en"], WORDS["en"], EVENT_WORDS["en"]) | {str(one) for kind in CLOSED for one in kind}
-    return english - words(PAGE_WORDS["ja"], WORDS["ja"], EVENT_WORDS["ja"])
+    english = words(_labels("en").values(), EVENT_WORDS["en"]) | {str(one) for kind in CLOSED for one in kind}
+    return english - words(_labels("ja").values(), EVENT_WORDS["ja"])
 
 
 def _everything() -> HandBuilt:

@@ -101,10 +101,10 @@ def log_of(store: EventStore, debate_id: str) -> tuple[Told, list[dict[str, Any]
     framed = []
     for stored in store.read_stream(debate_stream(debate_id)):
         event: Any = decode(stored)
-        lives = events.tell(event, texts)
+        lives = events.take(event, texts)
         points = pieces(stored.position, len(lives))
         told += [(str(point), live) for point, live in zip(points, lives, strict=True)]
-        framed += [{**frame, "position": stored.position} for frame in frames.tell(event, texts)]
+        framed += [{**frame, "position": stored.position} for frame in frames.take(event, texts)]
     return told, framed
 
 
@@ -158,7 +158,7 @@ async def test_a_reader_that_stalls_is_dropped_and_harms_nobody() -> None:
     script = writing.script
     writing.write(script.opened(), script.checked(over=False), script.round_started(1))
     text = "長い文" * 1_000_000  # 9 MB: more than any buffer on the way
-    with served(store, stalled_after=1.0) as (base, service):
+    with served(store, stalled_seconds=1.0) as (base, service):
         live, ws = f"{base}/api/debates/d/live", f"{base}/api/debates/d/ws"
         stalled = [await stall(live, ""), await stall(ws, UPGRADE)]
         await comes(lambda: service.feed.readers == 2)

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from jury_judge.web import bodies
+from jury_judge.web import body_limits
 from jury_judge.web.app import AccessPolicy, with_middleware
 from jury_judge.web.login import login_route
 from jury_judge.web.middleware import COOKIE, cookie_of
@@ -409,7 +409,7 @@ def test_json_comes_in(kind: str) -> None:
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_PIECE_SECONDS", 0.01)
+    monkeypatch.setattr(body_limits, "_PIECE_SECONDS", 0.01)
     sent: list[Message] = []
 
     async def never() -> Message:

@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
+import inspect
 import socket
 from urllib.parse import urlsplit
 
 import pytest
 
-from jury_judge.web.server import Address, _Http, listen
+from jury_judge.web.server import Address, listen
+from jury_judge.web.slow_client_timeout import HttpConnection
 from jury_providers.embedded_server import CannotListen
 from jury_store.memory import MemoryEventStore
 from support.served import served
@@ -61,11 +63,8 @@ UPGRADE = (
     [(b"", b""), (b"", b"GET / HT"), (HEALTH, b"GET / HT"), (b"", UPGRADE)],
     ids=["nothing", "half", "half after another", "a handshake too large"],
 )
-async def test_a_connection_that_does_not_come_to_a_request_is_dropped(
-    first: bytes, sent: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_Http, "request_within", 0.2)
-    with served(MemoryEventStore()) as (base, _):
+async def test_a_connection_that_does_not_come_to_a_request_is_dropped(first: bytes, sent: bytes) -> None:
+    with served(MemoryEventStore(), request_seconds=0.2) as (base, _):
         there = urlsplit(base)
         reader, writer = await asyncio.open_connection(there.hostname, there.port)
         if first:
@@ -78,11 +77,10 @@ async def test_a_connection_that_does_not_come_to_a_request_is_dropped(
         writer.close()
 
 
-async def test_a_connection_may_ask_again_and_wait_for_a_long_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_Http, "request_within", 0.2)
+async def test_a_connection_may_ask_again_and_wait_for_a_long_answer() -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
-    with served(store, alive_every=0.3) as (base, _):
+    with served(store, request_seconds=0.2, alive_every=0.3) as (base, _):
         there = urlsplit(base)
         reader, writer = await asyncio.open_connection(there.hostname, there.port)
         host = there.netloc.encode()
@@ -93,3 +91,12 @@ async def test_a_connection_may_ask_again_and_wait_for_a_long_answer(monkeypatch
         writer.close()
 
     assert b"phase_change" in told
+
+
+def test_every_call_that_asyncio_makes_reaches_the_protocol_of_uvicorn() -> None:
+    def methods(cls: type) -> set[str]:
+        return {name for name, _ in inspect.getmembers(cls, inspect.isfunction) if not name.startswith("_")}
+
+    wrapped = {name for name in vars(HttpConnection) if not name.startswith("_")}
+
+    assert methods(asyncio.Protocol) == wrapped

@@ -47,7 +47,7 @@ def test_a_case_is_judged_and_its_debate_can_be_watched_at_once(holding: TestCli
         if line.startswith("data: ")
     ]
     assert ("phase_change", "evaluation_completed") == (told[0]["type"], told[-1]["type"])
-    assert "over" == over(holding, accepted["links"]["state"])["state"]
+    assert "finished" == over(holding, accepted["links"]["state"])["state"]
     result = holding.get(accepted["links"]["debate"]).json()
     assert ("refund", "abc123", "completed") == tuple(result[name] for name in ("caseId", "submissionId", "status"))
 
@@ -101,7 +101,7 @@ def test_a_run_is_held_and_its_debates_are_listed(holding: TestClient) -> None:
     answer = holding.post("/api/runs", json={"cases": cases, "runId": "many", "concurrency": 2})
     state = over(holding, answer.headers["location"])
 
-    assert (202, "over") == (answer.status_code, state["state"])
+    assert (202, "finished") == (answer.status_code, state["state"])
     assert 5 == holding.get("/api/runs/many").json()["completed"]
     listed = holding.get(state["links"]["debates"]).json()["rows"]
     assert {f"many~c{number}" for number in range(5)} == {row["debateId"] for row in listed}
@@ -220,7 +220,7 @@ def test_while_another_process_writes_debates_are_shown_and_none_is_held(tmp_pat
     assert "run nightly" in answer.json()["error"]
     assert "retry-after" in answer.headers
     assert "nightly" == health["writer"]["run"]
-    assert (202, "over") == (later.status_code, state["state"])
+    assert (202, "finished") == (later.status_code, state["state"])
 
 
 def test_a_debate_that_could_not_go_on_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +247,7 @@ def test_after_a_disk_was_full_the_next_submission_is_held(tmp_path: Path, monke
         state = over(client, later.headers["location"])
 
     assert (503, "the disk is full") == (refused.status_code, refused.json()["error"])
-    assert (202, "over") == (later.status_code, state["state"])
+    assert (202, "finished") == (later.status_code, state["state"])
 
 
 def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: 
         client.post("/api/evaluations", json=body)
         after = over(client, "/api/evaluations/r~refund")["state"]
 
-    assert ("unfinished", "over") == (before, after)
+    assert ("unfinished", "finished") == (before, after)
 
 
 def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

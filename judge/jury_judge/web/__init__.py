@@ -1,1 +1,1 @@
-"""The debates over HTTP: pages for people, an interface for programs."""
+"""Debates over HTTP: pages, an API and live events."""

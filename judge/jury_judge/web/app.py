@@ -1,4 +1,4 @@
-"""The ASGI application: the walls, the HTTP interface, and the pages."""
+"""The ASGI application: middleware, the HTTP API, and the pages."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -9,31 +9,29 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
-from jury_judge.web.api import debates, exchanges, live, runs, submitting
+from jury_judge.web.api import debates, exchanges, live, runs, submissions
 from jury_judge.web.api.error_responses import add_error_handlers
 from jury_judge.web.body_limits import MAX_ALL_BODIES, MAX_BODY, BodyLengthMiddleware, BodyLimitMiddleware
 from jury_judge.web.login import login_route
 from jury_judge.web.middleware import HostMiddleware, OriginMiddleware, SecurityHeadersMiddleware, TokenMiddleware
 from jury_judge.web.service import Service
-from jury_judge.web.stalling import STALLED_AFTER, StalledReaders
 from jury_judge.web.token_attempts import TokenAttempts
 
-_ABOUT = """Debates of a jury of LLM jurors: submitted, listed, read, followed live, replayed and rescored.
+_ABOUT = """Submits, lists, reads, follows, replays and rescores debates of a jury of LLM jurors.
 
 Every error has the fields `error` and `remedy`. Live events: `docs/live-events.md`, `/schemas/sse-events.json`,
 `/schemas/websocket-frames.json`."""
 
 
 class AccessPolicy(NamedTuple):
-    """Who may come in.
+    """Which requests are accepted.
 
     Args:
-        names: `Host` headers that are ours, lower case, with the port.
-        own_address: the address that a connection came to is ours too.
-        token: what has to be known; None: nothing, which is for loopback alone.
-        max_body: bytes of a request.
-        max_all_bodies: bytes of all requests together.
-        stalled_after: seconds without progress after which a reader is dropped.
+        names: accepted `Host` headers, lower case, with the port.
+        own_address: whether the local address of a connection is accepted as `Host` too.
+        token: that every request must have; None only on loopback.
+        max_body: bytes of one request body.
+        max_all_bodies: bytes of all request bodies in memory.
     """
 
     names: frozenset[str]
@@ -41,16 +39,15 @@ class AccessPolicy(NamedTuple):
     token: str | None = None
     max_body: int = MAX_BODY
     max_all_bodies: int = MAX_ALL_BODIES
-    stalled_after: float = STALLED_AFTER
 
 
-def create_app(service: Service, gate: AccessPolicy, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
-    """The application over a service, which is closed when the server ends.
+def create_app(service: Service, policy: AccessPolicy, pages: Sequence[BaseRoute] = ()) -> ASGIApp:
+    """The application; it closes `service` at shutdown.
 
     Args:
-        service: what requests are served from.
-        gate: who may come in.
-        pages: further routes, behind the same walls.
+        service: the store, the live feed and the submissions.
+        policy: which requests are accepted.
+        pages: further routes, behind the same middleware.
     """
 
     @asynccontextmanager
@@ -70,23 +67,22 @@ def create_app(service: Service, gate: AccessPolicy, pages: Sequence[BaseRoute] 
         lifespan=lifespan,
     )
     app.state.service = service
-    for router in (debates.router, exchanges.router, live.router, submitting.router, runs.router):
+    for router in (debates.router, exchanges.router, live.router, submissions.router, runs.router):
         app.include_router(router)
     add_error_handlers(app)
-    tries = TokenAttempts()
-    if gate.token is not None:
-        app.router.routes.append(login_route(gate.token, tries))
+    attempts = TokenAttempts()
+    if policy.token is not None:
+        app.router.routes.append(login_route(policy.token, attempts))
     live.add_websocket_errors(app)
     app.router.routes.extend(pages)
-    return with_middleware(app, gate, tries)
+    return with_middleware(app, policy, attempts)
 
 
-def with_middleware(app: ASGIApp, gate: AccessPolicy, tries: TokenAttempts) -> ASGIApp:
-    """`app` behind the walls; `tries` of the token are counted at its login page too."""
-    inner: ASGIApp = BodyLimitMiddleware(app, gate.max_body, gate.max_all_bodies)
-    if gate.token is not None:
-        inner = TokenMiddleware(inner, gate.token, tries)
-    inner = SecurityHeadersMiddleware(
-        BodyLengthMiddleware(HostMiddleware(OriginMiddleware(inner), gate.names, own_address=gate.own_address))
+def with_middleware(app: ASGIApp, policy: AccessPolicy, attempts: TokenAttempts) -> ASGIApp:
+    """`app` behind the middleware; the login page counts failed tokens in `attempts` too."""
+    inner: ASGIApp = BodyLimitMiddleware(app, policy.max_body, policy.max_all_bodies)
+    if policy.token is not None:
+        inner = TokenMiddleware(inner, policy.token, attempts)
+    return SecurityHeadersMiddleware(
+        BodyLengthMiddleware(HostMiddleware(OriginMiddleware(inner), policy.names, own_address=policy.own_address))
     )
-    return StalledReaders(inner, gate.stalled_after)

@@ -1,4 +1,4 @@
-"""The walls that a request's body comes through: where it ends is said once, and it is bounded in every way."""
+"""Middleware that limits request bodies in size, time and total memory."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -10,41 +10,40 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from jury_judge.web.middleware import LOGIN, Rejection, send_rejection
 
 MAX_BODY = 32 * 1024 * 1024
-"""Bytes of a request."""
+"""Bytes of one request body."""
 
 MAX_ALL_BODIES = 4 * MAX_BODY
-"""Bytes of all bodies together that are on their way or being answered."""
+"""Bytes of all bodies that are being received or answered."""
 
 MAX_FORM = 4096
-"""Bytes of the login's form, which whoever has no token may send."""
+"""Bytes of the login form, which is accepted without a token."""
 
 _PIECE_SECONDS = 30.0
-"""How long the next piece of a body is waited for."""
+"""Timeout of the next chunk of a body."""
 
 _BODY_SECONDS = 60.0
-"""How long a whole body may take: the largest one comes in at 4.5 Mbit/s."""
+"""Timeout of a whole body: the largest allowed one needs 4.5 Mbit/s."""
 
 _DIGITS = 15
-"""Of a length that is read as a number at all."""
+"""Of a `Content-Length` that is parsed."""
 
 _CLOSE = ("Connection", "close")
 
 NO_ROOM = Rejection(
     503,
-    "too many large requests are on their way",
-    "come back in a minute",
+    "too many large requests are in progress",
+    "try again in a minute",
     (_CLOSE, ("Retry-After", str(int(_BODY_SECONDS)))),
 )
 
-_Take = Callable[[int], bool]
-"""Hold so many bytes more; whether there is room for them."""
+_Reserve = Callable[[int], bool]
+"""Reserves that many more bytes; False where there is no room."""
 
 
 class BodyLengthMiddleware:
-    """A request says once where its body ends: with `Content-Length`, or with `Transfer-Encoding`, not with both.
+    """Rejects a request with both `Content-Length` and `Transfer-Encoding`, and closes its connection.
 
-    A proxy that reads the other one takes what follows for a request of its own (RFC 9112, 11.2). What is refused here
-    ends its connection.
+    A proxy that reads the other header takes what follows for the next request (request smuggling, RFC 9112, 11.2).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -55,109 +54,106 @@ class BodyLengthMiddleware:
             headers = Headers(scope=scope)
             if "content-length" in headers and "transfer-encoding" in headers:
                 remedy = "send Content-Length or Transfer-Encoding, not both"
-                refusal = Rejection(400, "the request says twice where its body ends", remedy, (_CLOSE,))
-                await send_rejection(refusal, scope, receive, send)
+                rejection = Rejection(400, "the request has two lengths", remedy, (_CLOSE,))
+                await send_rejection(rejection, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
 class BodyLimitMiddleware:
-    """A body is JSON (but the login's), of a bounded size, and comes in a bounded time; it is taken in here.
+    """Receives the whole body before the application is called, and accepts only JSON (and the login form).
 
     Args:
-        app: behind the wall.
-        most: bytes of one.
-        together: bytes of all that are on their way or being answered.
+        app: the application.
+        max_body: bytes of one body.
+        max_all_bodies: bytes of all bodies that are being received or answered.
     """
 
-    def __init__(self, app: ASGIApp, most: int = MAX_BODY, together: int = MAX_ALL_BODIES) -> None:
+    def __init__(self, app: ASGIApp, max_body: int = MAX_BODY, max_all_bodies: int = MAX_ALL_BODIES) -> None:
         self._app = app
-        self._most = most
-        self._room = _Room(together)
+        self._max_body = max_body
+        self._memory = _Memory(max_all_bodies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        with self._room.place() as take:
-            body = await self._taken(scope, receive, take)
+        with self._memory.reservation() as reserve:
+            body = await self._received(scope, receive, reserve)
             if isinstance(body, Rejection):
                 await send_rejection(body, scope, receive, send)
             elif body is not None:
                 await self._app(scope, _replayed(body, receive), send)
 
-    async def _taken(self, scope: Scope, receive: Receive, take: "_Take") -> bytes | Rejection | None:
-        """None: the client went away."""
+    async def _received(self, scope: Scope, receive: Receive, reserve: "_Reserve") -> bytes | Rejection | None:
+        """None: the client disconnected."""
         try:
             async with asyncio.timeout(_BODY_SECONDS):
-                return await self._read(scope, receive, take)
+                return await self._read(scope, receive, reserve)
         except TimeoutError:
-            return Rejection(408, "the request's body does not come", "send it at once", (_CLOSE,))
+            return Rejection(408, "the request's body timed out", "send it faster", (_CLOSE,))
 
-    async def _read(self, scope: Scope, receive: Receive, take: "_Take") -> bytes | Rejection | None:
+    async def _read(self, scope: Scope, receive: Receive, reserve: "_Reserve") -> bytes | Rejection | None:
         headers = Headers(scope=scope)
-        most = min(self._most, MAX_FORM) if scope["path"] == LOGIN else self._most
+        limit = min(self._max_body, MAX_FORM) if scope["path"] == LOGIN else self._max_body
         declared = headers.get("content-length", "0")
-        if declared.isascii() and declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > most):
-            return _too_large(most)
-        kept = bytearray()
+        if declared.isascii() and declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
+            return _too_large(limit)
+        body = bytearray()
         more = True
         while more:
             async with asyncio.timeout(_PIECE_SECONDS):
                 message = await receive()
             if message["type"] != "http.request":
                 return None
-            piece = message.get("body", b"")
-            if len(kept) + len(piece) > most:
-                return _too_large(most)
-            if not take(len(piece)):
+            chunk = message.get("body", b"")
+            if len(body) + len(chunk) > limit:
+                return _too_large(limit)
+            if not reserve(len(chunk)):
                 return NO_ROOM
-            kept += piece
+            body += chunk
             more = message.get("more_body", False)
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kept and scope["path"] != LOGIN and kind != "application/json":
-            return Rejection(415, "a request's body is JSON", "send it with Content-Type: application/json")
-        return bytes(kept)
+        media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if body and scope["path"] != LOGIN and media_type != "application/json":
+            return Rejection(415, "a request body must be JSON", "send it with Content-Type: application/json")
+        return bytes(body)
 
 
-class _Room:
-    """What all bodies hold together, of `most` bytes."""
+class _Memory:
+    """`free` bytes, which are reserved by bodies."""
 
-    def __init__(self, most: int) -> None:
-        self._free = most
+    def __init__(self, free: int) -> None:
+        self._free = free
 
     @contextmanager
-    def place(self) -> Iterator[_Take]:
-        """One body's place; what it holds is given back at the end."""
-        held = 0
+    def reservation(self) -> Iterator[_Reserve]:
+        """Reserves bytes for one body, and frees them at the end."""
+        reserved = 0
 
-        def take(size: int) -> bool:
-            nonlocal held
+        def reserve(size: int) -> bool:
+            nonlocal reserved
             if size > self._free:
                 return False
             self._free -= size
-            held += size
+            reserved += size
             return True
 
         try:
-            yield take
+            yield reserve
         finally:
-            self._free += held
+            self._free += reserved
 
 
-def _too_large(most: int) -> Rejection:
-    remedy = "send fewer cases at once, or shorter ones"
-    return Rejection(413, f"the request is larger than {most:,} bytes", remedy, (_CLOSE,))
+def _too_large(limit: int) -> Rejection:
+    remedy = "send fewer or shorter cases"
+    return Rejection(413, f"the request is larger than {limit:,} bytes", remedy, (_CLOSE,))
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    given = False
+    """A `receive` that returns the whole body first."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+    async def receive_body_first() -> Message:
+        return messages.pop() if messages else await receive()
 
-    return again
+    return receive_body_first

@@ -1,14 +1,14 @@
-"""Geometry of the charts: numbers in, places on a canvas out. The templates draw them; every chart has its table."""
+"""Geometry of the SVG charts. Templates draw them, each beside a table of its numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 WIDTH = 600.0
-"""Units across every chart; the browser scales them."""
+"""Width of every chart, in SVG units."""
 
 
 class Segment(NamedTuple):
-    """A piece of a bar from `x`, `width` wide, for `number` things called `name`: `share` of the whole."""
+    """A segment of a bar: `number` items named `name`, a `share` (0 to 1) of all."""
 
     name: str
     number: int
@@ -18,7 +18,7 @@ class Segment(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column whose top is at `y`; `marked` of its `value` are drawn up from the ground, to `marked_y`."""
+    """A column from `y` down to the baseline; `marked` of its `value` are highlighted, from `marked_y` down."""
 
     name: str
     value: float
@@ -32,7 +32,7 @@ class Column(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Columns side by side on a ground at `height`; `most` is the value of a full one."""
+    """Columns on a baseline at `height`; a column of the value `most` is `height` high."""
 
     columns: tuple[Column, ...]
     height: float
@@ -40,7 +40,7 @@ class Columns(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A line through points, as SVG writes them; `most` is the value at the top."""
+    """The `points` of an SVG polyline; `most` is the value at the top."""
 
     points: str
     height: float
@@ -48,7 +48,7 @@ class Path(NamedTuple):
 
 
 def stacked_bar(counts: Mapping[str, int]) -> tuple[Segment, ...]:
-    """One bar of all counts, in their order; those of nothing are left out."""
+    """One bar of all counts, in their order, without zeros."""
     total = sum(counts.values())
     segments, x = [], 0.0
     for name, count in counts.items():
@@ -60,7 +60,7 @@ def stacked_bar(counts: Mapping[str, int]) -> tuple[Segment, ...]:
 
 
 def columns(values: Sequence[tuple[str, float, float]], height: float = 120.0, gap: float = 0.25) -> Columns:
-    """Columns of `(name, value, marked)`, as wide as their number allows, `gap` of each slot left free."""
+    """Columns of `(name, value, marked)`; `gap` is the share of the width that stays free between columns."""
     most = max((value for _, value, _ in values), default=0.0)
     slot = WIDTH / max(len(values), 1)
     wide = min(slot * (1 - gap), WIDTH / 8)
@@ -85,7 +85,7 @@ def columns(values: Sequence[tuple[str, float, float]], height: float = 120.0, g
 
 
 def growing_line(values: Sequence[float], height: float = 120.0, most_points: int = 300) -> Path:
-    """The running total of `values`, from the lower left; thinned to `most_points` points, the last one kept."""
+    """The running total of `values`, reduced to about `most_points` points; the last point is always there."""
     totals, total = [0.0], 0.0
     for value in values:
         total += value

@@ -1,4 +1,4 @@
-"""The page where a person hands over the token once; a cookie that no script can read stands for it afterwards."""
+"""The login page: exchanges the token for an HttpOnly cookie."""
 
 import hmac
 from urllib.parse import parse_qs
@@ -12,27 +12,27 @@ from jury_judge.web.pages.page_request import PageRequest
 from jury_judge.web.token_attempts import WITHIN, TokenAttempts
 
 _WEEK = 7 * 24 * 3600
-_WRONG = 403
-_TOO_MANY = 429
+_FORBIDDEN = 403
+_TOO_MANY_REQUESTS = 429
 
 
-def login_route(token: str, tries: TokenAttempts) -> Route:
-    """`/login`, for a server that wants `token`; wrong ones are counted in `tries`."""
+def login_route(token: str, attempts: TokenAttempts) -> Route:
+    """`/login` for a server with `token`; failed tokens are counted in `attempts`."""
 
     async def login(request: Request) -> Response:
         if request.method != "POST":
             return _page(request)
         body = await request.body()
-        given = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0].strip()
-        shown = given.encode("utf-8", "replace")
-        if shown and tries.too_many(request.scope, shown):
-            return _page(request, _TOO_MANY)
-        if not hmac.compare_digest(shown, token.encode()):
-            if shown:
-                tries.add(request.scope, shown)
-            return _page(request, _WRONG)
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(
+        sent = parse_qs(body.decode("utf-8", "replace")).get("token", [""])[0].strip()
+        sent_token = sent.encode("utf-8", "replace")
+        if sent_token and attempts.too_many(request.scope, sent_token):
+            return _page(request, _TOO_MANY_REQUESTS)
+        if not hmac.compare_digest(sent_token, token.encode()):
+            if sent_token:
+                attempts.add(request.scope, sent_token)
+            return _page(request, _FORBIDDEN)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(
             COOKIE,
             cookie_of(token),
             max_age=_WEEK,
@@ -41,15 +41,15 @@ def login_route(token: str, tries: TokenAttempts) -> Route:
             httponly=True,
             samesite="strict",
         )
-        return answer
+        return response
 
     return Route(LOGIN, login, methods=["GET", "POST"])
 
 
 def _page(request: Request, status: int = 200) -> HTMLResponse:
     page = PageRequest.of(request).html(
-        "login.html", "login", status, wrong=status == _WRONG, too_many=status == _TOO_MANY, login=LOGIN
+        "login.html", "login", status, wrong=status == _FORBIDDEN, too_many=status == _TOO_MANY_REQUESTS, login=LOGIN
     )
-    if status == _TOO_MANY:
+    if status == _TOO_MANY_REQUESTS:
         page.headers["Retry-After"] = str(int(WITHIN))
     return page

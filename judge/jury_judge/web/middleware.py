@@ -1,8 +1,6 @@
-"""What stands between the network and the pages: small ASGI layers, each of which keeps one kind of trouble out.
+"""ASGI middleware for security, the outermost first: response headers, body length, host, origin, token, body limits.
 
-The outermost comes first: headers on every answer, then where the body ends, the host asked for, the origin that asks,
-the token, the body (`jury_judge.web.body_limits`).
-CORS headers are sent by none: no other origin may read an answer, and what asks for that is refused.
+Body length and limits are in `body_limits`. No CORS headers are sent: no other origin may read a response.
 """
 
 import hashlib
@@ -35,7 +33,7 @@ _HEADERS = {
 
 
 class Rejection(NamedTuple):
-    """An answer that ends a request at a wall."""
+    """An error response of the middleware."""
 
     status: int
     error: str
@@ -44,12 +42,12 @@ class Rejection(NamedTuple):
 
 
 TOO_MANY_TRIES = Rejection(
-    429, "too many wrong tokens came from here", "wait a minute", (("Retry-After", str(int(WITHIN))),)
+    429, "too many wrong tokens from this address", "wait a minute", (("Retry-After", str(int(WITHIN))),)
 )
 
 
 class SecurityHeadersMiddleware:
-    """On every answer. Nothing is kept by caches, but what has a tag by which they can ask whether it changed."""
+    """Security headers on every response. Caches may keep only responses with an ETag, and must revalidate them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -68,10 +66,10 @@ class SecurityHeadersMiddleware:
 
 
 class HostMiddleware:
-    """Only names that are ours, against a foreign name that is made to lead here (DNS rebinding).
+    """Rejects unknown `Host` headers, against DNS rebinding.
 
     Args:
-        app: behind the wall.
+        app: the application.
         names: as browsers send them in `Host`, lower case, with the port unless it is the scheme's own.
         own_address: the address that the very connection came to is ours too, where all addresses are listened at.
     """
@@ -83,24 +81,22 @@ class HostMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"}:
-            given = Headers(scope=scope).getlist("host")
-            if len(given) != 1 or not self._is_ours(given[0].lower(), scope):
-                remedy = "use the address that jury serve printed, or name this one with --allow-host"
-                await send_rejection(
-                    Rejection(421, "this server is not known under that name", remedy), scope, receive, send
-                )
+            hosts = Headers(scope=scope).getlist("host")
+            if len(hosts) != 1 or not self._is_accepted(hosts[0].lower(), scope):
+                remedy = "use the address that jury serve printed, or allow this one with --allow-host"
+                await send_rejection(Rejection(421, "unknown Host header", remedy), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _is_ours(self, host: str, scope: Scope) -> bool:
+    def _is_accepted(self, host: str, scope: Scope) -> bool:
         return host in self._names or (self._own_address and host in _address(scope))
 
 
 class OriginMiddleware:
-    """Whoever asks from a page asks from one of ours: a browser names the page's origin where it matters.
+    """Rejects requests that pages of other origins make.
 
-    That is every WebSocket, every unsafe method, and every reading across origins. No origin is no page. Must stand
-    behind `HostMiddleware`, which says whose name `Host` holds.
+    Browsers send `Origin` with WebSockets, unsafe methods and cross-origin reads; requests without it are not from a
+    page. It is compared with `Host`, which `HostMiddleware` must have checked before.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -110,91 +106,91 @@ class OriginMiddleware:
         if scope["type"] in {"http", "websocket"}:
             headers = Headers(scope=scope)
             host = headers.get("host", "").lower()
-            ours = {f"http://{host}", f"https://{host}"}
-            foreign = any(origin.lower() not in ours for origin in headers.getlist("origin"))
+            own = {f"http://{host}", f"https://{host}"}
+            foreign = any(origin.lower() not in own for origin in headers.getlist("origin"))
             unsafe = scope["type"] == "websocket" or scope["method"] not in _SAFE
             if foreign or (unsafe and headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}):
-                remedy = "open the page at this server's own address"
-                await send_rejection(Rejection(403, "a page of another origin asks", remedy), scope, receive, send)
+                remedy = "open the page at the address of this server"
+                await send_rejection(Rejection(403, "a request of another origin", remedy), scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
 
 class TokenMiddleware:
-    """Whoever asks knows the token: `Authorization: Bearer`, or the cookie that the login page set.
+    """Requires the token: in `Authorization: Bearer`, or in the cookie that the login page sets.
 
     Args:
-        app: behind the wall.
-        token: what has to be known.
-        tries: who showed wrong ones.
+        app: the application.
+        token: the accepted token.
+        attempts: counts wrong tokens.
     """
 
-    def __init__(self, app: ASGIApp, token: str, tries: TokenAttempts) -> None:
+    def __init__(self, app: ASGIApp, token: str, attempts: TokenAttempts) -> None:
         self._app = app
         self._token = token.encode()
         self._cookie = cookie_of(token).encode()
-        self._tries = tries
+        self._attempts = attempts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"} and not _is_open(scope):
-            refusal = self._refusal(scope)
-            if refusal is not None:
-                await send_rejection(refusal, scope, receive, send)
+            rejection = self._rejection(scope)
+            if rejection is not None:
+                await send_rejection(rejection, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Rejection | None:
-        shown, expected = self._shown(HTTPConnection(scope))
-        if shown and self._tries.too_many(scope, shown):
+    def _rejection(self, scope: Scope) -> Rejection | None:
+        sent, expected = self._tokens(HTTPConnection(scope))
+        if sent and self._attempts.too_many(scope, sent):
             return TOO_MANY_TRIES
-        if hmac.compare_digest(shown, expected):
+        if hmac.compare_digest(sent, expected):
             return None
-        if shown:
-            self._tries.add(scope, shown)
+        if sent:
+            self._attempts.add(scope, sent)
         wants_page = scope["type"] == "http" and scope["method"] == "GET"
         if wants_page and "text/html" in Headers(scope=scope).get("accept", ""):
-            return Rejection(303, "the token is needed", f"log in at {LOGIN}", (("Location", LOGIN),))
-        remedy = "send Authorization: Bearer TOKEN, with the token of jury serve"
+            return Rejection(303, "a token is required", f"log in at {LOGIN}", (("Location", LOGIN),))
+        remedy = "send Authorization: Bearer TOKEN with the token that jury serve printed"
         return Rejection(401, "the token is missing or wrong", remedy, (("WWW-Authenticate", "Bearer"),))
 
-    def _shown(self, asking: HTTPConnection) -> tuple[bytes, bytes]:
-        """What is shown, and what it must be."""
-        scheme, _, given = asking.headers.get("authorization", "").partition(" ")
+    def _tokens(self, connection: HTTPConnection) -> tuple[bytes, bytes]:
+        """The token or cookie that was sent, and the expected one."""
+        scheme, _, credentials = connection.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return given.strip().encode(), self._token
-        # Read as browsers write them: a server on another port of this host may have set any cookie before ours.
-        return asking.cookies.get(COOKIE, "").encode(), self._cookie
+            return credentials.strip().encode(), self._token
+        # Starlette parses cookies leniently: a server on another port of this host may have set malformed ones.
+        return connection.cookies.get(COOKIE, "").encode(), self._cookie
 
 
 def _is_open(scope: Scope) -> bool:
-    """The login page and what it looks like, which is the same for everybody."""
+    """The login page and its static files need no token."""
     path: str = scope["path"]
     return path == LOGIN or (scope["type"] == "http" and path.startswith(STATIC))
 
 
 def cookie_of(token: str) -> str:
-    """What the cookie holds instead of the token itself."""
+    """The cookie is derived from the token, so that it does not reveal it."""
     return hmac.new(token.encode(), b"jury-judge cookie 1", hashlib.sha256).hexdigest()
 
 
 def _address(scope: Scope) -> tuple[str, ...]:
-    """Where the connection came to, as `Host` writes it; a name cannot be made to look like it."""
+    """The local address of the connection as `Host` writes it. It is an IP address, so DNS rebinding cannot fake it."""
     host, port = scope.get("server") or ("", None)
     bare = f"[{host}]" if ":" in host else host
     return (f"{bare}:{port}", bare) if port in {80, 443} else (f"{bare}:{port}",)
 
 
-async def send_rejection(refusal: Rejection, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer in the form that every error has."""
-    kind = scope["type"]
-    if kind == "websocket":
+async def send_rejection(rejection: Rejection, scope: Scope, receive: Receive, send: Send) -> None:
+    """Respond with the fields of every error."""
+    prefix = scope["type"]
+    if prefix == "websocket":
         await receive()
         if "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008})
             return
-        kind = "websocket.http"
-    body = json.dumps({"error": refusal.error, "remedy": refusal.remedy}).encode()
-    headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *refusal.headers]
+        prefix = "websocket.http"
+    body = json.dumps({"error": rejection.error, "remedy": rejection.remedy}).encode()
+    headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *rejection.headers]
     raw = [(name.lower().encode(), value.encode()) for name, value in headers]
-    await send({"type": f"{kind}.response.start", "status": refusal.status, "headers": raw})
-    await send({"type": f"{kind}.response.body", "body": body if scope.get("method") != "HEAD" else b""})
+    await send({"type": f"{prefix}.response.start", "status": rejection.status, "headers": raw})
+    await send({"type": f"{prefix}.response.body", "body": body if scope.get("method") != "HEAD" else b""})

@@ -1,4 +1,4 @@
-"""What requests are served from: the store that is read, its live feed, and what this process holds."""
+"""What requests need: the store, its live feed, and the submissions of this process."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from jury_store.event_store import EventStore
 from jury_store.sqlite_lock import LockHolder, read_lock_holder
 
 ALIVE_EVERY = 15.0
-"""Seconds of silence after which a live reader is told that the connection is alive."""
+"""Seconds without an event after which a live reader gets a keep-alive comment."""
 
 
 class Service:
@@ -19,10 +19,10 @@ class Service:
 
     Args:
         store: open for reading; closed with the service.
-        panels: how to make the Jury of each panel; none: nothing is held here.
-        readers: live readers at once.
-        alive_every: seconds of silence after which a live reader is sent a sign of life.
-        database: the file of a SQLite store, beside which its writer is named.
+        panels: makes the Jury of each panel; None: the server is read-only.
+        readers: maximum of live readers.
+        alive_every: seconds without an event after which a live reader gets a keep-alive comment.
+        database: the file of a SQLite store, whose lock file names the writer.
     """
 
     def __init__(
@@ -41,22 +41,22 @@ class Service:
         self._database = database
 
     async def is_known(self, debate_id: str) -> bool:
-        """Whether a debate is recorded, or about to be."""
+        """Whether a debate is recorded, or was submitted here."""
         if self.submissions.find("evaluation", debate_id) is not None:
             return True
         stream = debate_stream(debate_id)
         return stream in await asyncio.to_thread(self.store.heads, [stream])
 
     def writer(self) -> LockHolder | None:
-        """Which process writes to the SQLite store; None: none does, or the store is another database."""
+        """The process that writes to the SQLite store; None where there is none, or for another database."""
         return None if self._database is None else read_lock_holder(self._database)
 
     def end(self) -> None:
-        """Let live readers go: the server is about to stop."""
+        """Disconnect live readers before shutdown."""
         self.feed.end()
 
     async def close(self) -> None:
-        """Stop what runs where it is, and let go of the store."""
+        """Stop running submissions, and close the store."""
         self.end()
         try:
             await self.submissions.close()

@@ -1,4 +1,4 @@
-"""What is under way, case by case: two requests under one name either ask for the same, or the later one is refused."""
+"""Conflicts of submissions: two under one name must have the same panel and cases."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ Kind = Literal["evaluation", "run"]
 
 @dataclass(frozen=True, eq=False)
 class SubmissionClaim:
-    """What one request asks for.
+    """The name and the content of one submission.
 
-    `cases` has the digest of each case by its debate's id, `size` is the bytes of all.
+    `cases` maps debate ids to digests of their cases; `size` is the bytes of all cases.
     """
 
     kind: Kind
@@ -24,19 +24,19 @@ class SubmissionClaim:
     cases: Mapping[str, bytes]
     size: int
 
-    def check(self, under_way: Iterable["SubmissionClaim"]) -> None:
-        """Compare it with those that are under way; the store knows only of what was opened.
+    def check(self, running: Iterable["SubmissionClaim"]) -> None:
+        """Compare it with running submissions, whose debates may not be in the store yet.
 
         Raises:
-            RunRefused: one has the same name, or a debate of it, and asks for something else.
+            RunRefused: one has the same name, or a debate of this one, and another panel or case.
         """
-        for other in under_way:
+        for other in running:
             if any(digest != self.cases[debate] for debate, digest in other.cases.items() if debate in self.cases):
-                self._refuse("over another case")
+                self._refuse("with another case")
             if other.panel != self.panel and (
                 self._is_named_as(other) or not self.cases.keys().isdisjoint(other.cases)
             ):
-                self._refuse("under another panel")
+                self._refuse("with another panel")
             if self._is_named_as(other) and self.cases.keys() != other.cases.keys():
                 self._refuse("with other cases")
 
@@ -45,11 +45,11 @@ class SubmissionClaim:
 
     def _refuse(self, how: str) -> None:
         raise RunRefused(
-            f"{self.kind} {self.name} is under way here {how}; use another run or id, or send it when that one is over"
+            f"{self.kind} {self.name} is running here {how}; use another run or id, or wait until it has finished"
         )
 
 
-def claim(kind: Kind, name: str, panel: str, cases: Mapping[str, Case]) -> SubmissionClaim:
+def submission_claim(kind: Kind, name: str, panel: str, cases: Mapping[str, Case]) -> SubmissionClaim:
     """The claim of a request for `cases`, by their debates' ids."""
     parts = {debate: case.to_part() for debate, case in cases.items()}
     digests = {debate: sha256(part).digest() for debate, part in parts.items()}

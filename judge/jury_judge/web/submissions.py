@@ -1,6 +1,6 @@
-"""Evaluations and runs that were asked for over HTTP: begun here, held by a `Jury`, known by their ids.
+"""Evaluations and runs submitted over HTTP, which a `Jury` runs in this process.
 
-Nothing of them is kept but in the log. What runs when the server ends stops where it is; the same request goes on.
+They are stored only in the log. At shutdown they stop; the same request resumes them.
 """
 
 import asyncio
@@ -22,36 +22,33 @@ from jury_judge.app.run import fresh_debate_id, fresh_run_id
 from jury_judge.errors import CaseFileError, NotHeldHere, TooManySubmissions
 from jury_judge.present.live.feed import Feed, Opening
 from jury_judge.text.visible_text import visible_line
-from jury_judge.web.submission_claims import Kind, SubmissionClaim, claim
+from jury_judge.web.submission_claims import Kind, SubmissionClaim, submission_claim
 from jury_store.event_store import EventStore
 
-MOST = 500
-"""Evaluations and runs under way at once."""
+MAX_RUNNING = 500
+"""Evaluations and runs that may run at once."""
 
-_TOLD_OF = 1000
-"""Submissions that are over and whose problem is still told."""
+_REMEMBERED = 1000
+"""Finished submissions whose errors are still reported."""
 
-MOST_BYTES = 256 * 1024 * 1024
-"""Of their cases; one submission is always let in."""
+MAX_CASE_BYTES = 256 * 1024 * 1024
+"""Of the cases of running submissions; a single submission may be larger."""
 
-_ANSWER_WITHIN = 2.0
-"""Seconds in which a submission shows what is wrong with it, or is taken to be on its way."""
+_START_SECONDS = 2.0
+"""How long a request waits for the first debate to open or for an error, before it is answered."""
 
-_GOES_ON_WITHIN = 0.3
-"""The same for what was opened before, and so shows no opening."""
+_RESUME_SECONDS = 0.3
+"""The same for what was opened before, and will not open again."""
 
 _log = logging.getLogger(__name__)
 
 MakeJury = Callable[[Callable[[str, str], None]], Jury]
-"""Makes a Jury that tells what final judges write."""
+"""Makes a Jury that passes on what final judges write: debate id and text."""
 
 
 @dataclass(kw_only=True)
 class Submission:
-    """One evaluation, or one run.
-
-    `problem` is why it could not go on; None while it runs, and when it is over.
-    """
+    """One evaluation, or one run. `problem` is the error that stopped it."""
 
     kind: Kind
     id: str
@@ -60,90 +57,94 @@ class Submission:
 
     @property
     def running(self) -> bool:
-        """Whether it is under way."""
+        """Whether its task has not ended."""
         return not self.task.done()
 
 
 class Submissions:
-    """What this process holds, in one event loop.
+    """The submissions of this process, in one event loop.
 
     Args:
-        panels: how to make the Jury of each panel, by the name that requests use; the first is the default.
-        store: where debates are, open for reading.
-        feed: is told what final judges write, and tells which debates open.
-        most: under way at once.
+        panels: makes the Jury of each panel, by the name in requests; the first is the default.
+        store: open for reading.
+        feed: receives what final judges write, and reports debates that open.
+        max_running: submissions that may run at once.
     """
 
-    def __init__(self, panels: Mapping[str, MakeJury], store: EventStore, feed: Feed, *, most: int = MOST) -> None:
+    def __init__(
+        self, panels: Mapping[str, MakeJury], store: EventStore, feed: Feed, *, max_running: int = MAX_RUNNING
+    ) -> None:
         self.panels = tuple(panels)
         self._make = dict(panels)
         self._store = store
         self._feed = feed
-        self._most = most
+        self._max_running = max_running
         self._juries: dict[str, asyncio.Task[Jury]] = {}
         self._open = AsyncExitStack()
         self._claims: set[SubmissionClaim] = set()
         self._known: OrderedDict[tuple[str, str], Submission] = OrderedDict()
 
     def find(self, kind: Kind, name: str) -> Submission | None:
-        """What is known here of a debate or a run that was asked for."""
+        """The submission of that debate or run; None where this process does not know it."""
         return self._known.get((kind, name))
 
     @property
     def running(self) -> int:
-        """How many are under way."""
+        """How many are running."""
         return sum(one.running for one in self._known.values())
 
     async def evaluate(
         self, case: Case, *, panel: str | None, run_id: str | None, submission_id: str | None
     ) -> Submission:
-        """Begin one debate, or go on with it; returns once it was opened, or shown to be under way.
+        """Start or resume one debate; returns once it is open or running.
 
         Raises:
-            NotHeldHere: no such panel.
-            TooManySubmissions: too many are under way.
-            RunRefused: what is under way by that name is not the same.
-            JuryError: it cannot be held, as `Jury.evaluate` says.
+            NotHeldHere: unknown panel, or a read-only server.
+            TooManySubmissions: too many are running.
+            RunRefused: another submission runs under that name.
+            JuryError: see `Jury.evaluate`.
         """
         debate_id = fresh_debate_id(case) if run_id is None else id_of(run_id, case.case_id)
-        asked = await asyncio.to_thread(claim, "evaluation", debate_id, self._panel(panel), {debate_id: case})
-        if (there := self._under_way(asked)) is not None:
-            return there
+        claim = await asyncio.to_thread(
+            submission_claim, "evaluation", debate_id, self._panel(panel), {debate_id: case}
+        )
+        if (running := self._running_or_claim(claim)) is not None:
+            return running
 
-        async def hold(jury: Jury) -> None:
+        async def execute(jury: Jury) -> None:
             await jury.evaluate(case, run_id=run_id, debate_id=debate_id, submission_id=submission_id)
 
-        def known() -> bool:
+        def is_known() -> bool:
             stream = debate_stream(debate_id)
             return stream in self._store.heads([stream])
 
-        return await self._begin(asked, hold, lambda opening: opening.debate_id == debate_id, known)
+        return await self._begin(claim, execute, lambda opening: opening.debate_id == debate_id, is_known)
 
     async def run(
         self, cases: Sequence[Case], *, panel: str | None, run_id: str | None, concurrency: int | None
     ) -> Submission:
-        """Begin a run, or go on with it; returns once its first debate was opened, or it was shown to be under way.
+        """Start or resume a run; returns once its first debate is open or it is running.
 
         Raises:
-            NotHeldHere, TooManySubmissions, JuryError: as `evaluate`.
+            NotHeldHere, TooManySubmissions, RunRefused, JuryError: see `evaluate`.
         """
         name = run_id or fresh_run_id()
         debates = {id_of(name, case.case_id): case for case in cases}
-        asked = await asyncio.to_thread(claim, "run", name, self._panel(panel), debates)
-        if (there := self._under_way(asked)) is not None:
-            return there
+        claim = await asyncio.to_thread(submission_claim, "run", name, self._panel(panel), debates)
+        if (running := self._running_or_claim(claim)) is not None:
+            return running
 
-        async def hold(jury: Jury) -> None:
+        async def execute(jury: Jury) -> None:
             async for _ in jury.evaluate_many(cases, run_id=name, concurrency=concurrency):
                 pass
 
-        def known() -> bool:
+        def is_known() -> bool:
             return bool(self._store.debates(run_id=name, limit=1))
 
-        return await self._begin(asked, hold, lambda opening: opening.run_id == name, known)
+        return await self._begin(claim, execute, lambda opening: opening.run_id == name, is_known)
 
     async def close(self) -> None:
-        """Stop what runs where it is, and let the juries go."""
+        """Stop running submissions, and close the juries."""
         tasks = [one.task for one in self._known.values() if one.running]
         for task in tasks:
             task.cancel()
@@ -152,7 +153,7 @@ class Submissions:
 
     def _panel(self, name: str | None) -> str:
         if not self.panels:
-            raise NotHeldHere("this server shows debates and holds none; start jury serve without --read-only")
+            raise NotHeldHere("this server is read-only; start jury serve without --read-only")
         if name is None:
             return self.panels[0]
         if name not in self._make:
@@ -160,22 +161,22 @@ class Submissions:
             raise NotHeldHere(f"there is no panel {shown}; panels are {', '.join(self.panels)}")
         return name
 
-    def _under_way(self, asked: SubmissionClaim) -> Submission | None:
-        """What does it already; else it is under way from now on."""
-        asked.check(self._claims)
-        there = self.find(asked.kind, asked.name)
-        if there is not None and there.running:
-            return there
+    def _running_or_claim(self, claim: SubmissionClaim) -> Submission | None:
+        """The running submission of the same claim; None: the claim is registered now."""
+        claim.check(self._claims)
+        running = self.find(claim.kind, claim.name)
+        if running is not None and running.running:
+            return running
         size = sum(one.size for one in self._claims)
-        if len(self._claims) >= self._most or (self._claims and size + asked.size > MOST_BYTES):
+        if len(self._claims) >= self._max_running or (self._claims and size + claim.size > MAX_CASE_BYTES):
             raise TooManySubmissions(
-                f"{len(self._claims)} evaluations and runs are under way here; come back in a minute"
+                f"{len(self._claims)} evaluations and runs are running here; try again in a minute"
             )
-        self._claims.add(asked)
+        self._claims.add(claim)
         return None
 
     async def _jury(self, panel: str) -> Jury:
-        """The Jury of a panel, entered once."""
+        """The Jury of a panel, opened once."""
         opening = self._juries.get(panel)
         if opening is None or has_failed(opening):
             entered = self._open.enter_async_context(self._make[panel](self._feed.add_chunk))
@@ -184,43 +185,43 @@ class Submissions:
 
     async def _begin(
         self,
-        asked: SubmissionClaim,
-        hold: Callable[[Jury], Coroutine[Any, Any, None]],
+        claim: SubmissionClaim,
+        execute: Callable[[Jury], Coroutine[Any, Any, None]],
         opens: Callable[[Opening], bool],
         is_known: Callable[[], bool],
     ) -> Submission:
         opened = asyncio.Event()
         task = None
 
-        def tell(opening: Opening) -> None:
+        def check(opening: Opening) -> None:
             if opens(opening):
                 opened.set()
 
         try:
-            jury = await self._jury(asked.panel)
-            within = _GOES_ON_WITHIN if await asyncio.to_thread(is_known) else _ANSWER_WITHIN
-            async with self._feed.openings(tell):
-                task = asyncio.create_task(hold(jury))
-                submission = self._keep(Submission(kind=asked.kind, id=asked.name, task=task), asked)
+            jury = await self._jury(claim.panel)
+            within = _RESUME_SECONDS if await asyncio.to_thread(is_known) else _START_SECONDS
+            async with self._feed.openings(check):
+                task = asyncio.create_task(execute(jury))
+                submission = self._register(Submission(kind=claim.kind, id=claim.name, task=task), claim)
                 seen = asyncio.create_task(opened.wait())
                 await asyncio.wait({task, seen}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
                 seen.cancel()
         finally:
             if task is None:
-                self._claims.discard(asked)
+                self._claims.discard(claim)
         if task.done() and submission.problem is not None:
             raise submission.problem
         return submission
 
-    def _keep(self, submission: Submission, asked: SubmissionClaim) -> Submission:
+    def _register(self, submission: Submission, claim: SubmissionClaim) -> Submission:
         key = (submission.kind, submission.id)
         self._known[key] = submission
         self._known.move_to_end(key)
-        for old in [key for key, one in self._known.items() if not one.running][: -_TOLD_OF or None]:
+        for old in [key for key, one in self._known.items() if not one.running][: -_REMEMBERED or None]:
             del self._known[old]
 
         def ended(task: asyncio.Task[None]) -> None:
-            self._claims.discard(asked)
+            self._claims.discard(claim)
             if task.cancelled():
                 return
             problem = submission.problem = task.exception()
@@ -228,7 +229,7 @@ class Submissions:
                 expected = isinstance(problem, JuryError)
                 _log.log(
                     logging.INFO if expected else logging.ERROR,
-                    "%s %s could not go on: %s",
+                    "%s %s stopped: %s",
                     submission.kind,
                     submission.id,
                     problem,
@@ -240,13 +241,15 @@ class Submissions:
 
 
 def refuse_uris(cases: Sequence[Case]) -> None:
-    """A case that comes over the network may not make this process read files, or ask other hosts.
+    """Refuse URIs in cases from the network, which would make this process read files or connect to other hosts.
 
     Raises:
-        CaseFileError: a case names where its records are.
+        CaseFileError: a case has a URI.
     """
     for case in cases:
         for name in ("security_gate_uri", "agent_card_uri"):
             if getattr(case, name) is not None:
                 records = name.replace("_uri", "_records")
-                raise CaseFileError(f"case {visible_line(case.case_id, 80)!r}: {name} is not read here; send {records}")
+                raise CaseFileError(
+                    f"case {visible_line(case.case_id, 80)!r}: {name} is not accepted over HTTP; send {records}"
+                )

@@ -1,4 +1,4 @@
-"""Wrong tokens are counted, so that nobody tries many."""
+"""Limits how many wrong tokens a client may send."""
 
 import hashlib
 import time
@@ -8,24 +8,23 @@ from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from starlette.types import Scope
 
-MOST = 10
+MAX_ATTEMPTS = 10
 """Different wrong tokens of one client within `WITHIN`."""
 
 WITHIN = 60.0
-"""Seconds after which a wrong token is forgotten."""
+"""Seconds after which a wrong token is no longer counted."""
 
-_MOST_CLIENTS = 10_000
-"""Whose tries are remembered; the one that tried longest ago is forgotten first."""
+_MAX_CLIENTS = 10_000
+"""Clients that are remembered; the one with the oldest attempt is dropped first."""
 
 
 class TokenAttempts:
-    """Wrong tokens by client. A client with too many is told to wait, whatever further token it shows.
+    """Different wrong tokens by client. A client with too many must wait before it sends any other token.
 
-    The same wrong token again tells nobody anything new, and is not counted: a program with an old token locks nobody
-    out who comes from the same address.
+    A repeated wrong token is counted once, so that a program with an old token does not lock out its address.
 
     Args:
-        now: seconds, which never go back.
+        now: a monotonic clock, in seconds.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -33,18 +32,18 @@ class TokenAttempts:
         self._wrong: OrderedDict[str, dict[bytes, float]] = OrderedDict()
 
     def too_many(self, scope: Scope, token: bytes) -> bool:
-        """Whether this client must wait before it shows `token`."""
+        """Whether this client must wait before it sends `token`."""
         wrong = self._recent(client_of(scope))
-        return len(wrong) >= MOST and _digest(token) not in wrong
+        return len(wrong) >= MAX_ATTEMPTS and _digest(token) not in wrong
 
     def add(self, scope: Scope, token: bytes) -> None:
-        """This client showed `token`, which is wrong."""
+        """Count a wrong token of this client."""
         client = client_of(scope)
         wrong = self._recent(client)
         wrong[_digest(token)] = self._now()
         self._wrong[client] = wrong
         self._wrong.move_to_end(client)
-        if len(self._wrong) > _MOST_CLIENTS:
+        if len(self._wrong) > _MAX_CLIENTS:
             self._wrong.popitem(last=False)
 
     def _recent(self, client: str) -> dict[bytes, float]:
@@ -53,7 +52,7 @@ class TokenAttempts:
 
 
 def client_of(scope: Scope) -> str:
-    """Who asks, by the address; of IPv6 by the network, all of whose addresses one machine may have."""
+    """The IPv4 address, or the IPv6 /64 network, since one machine may have all of its addresses."""
     host, _ = scope.get("client") or ("", None)
     try:
         address = ip_address(host)

@@ -1,1 +1,1 @@
-"""The HTTP interface for programs: JSON in camelCase, described by `/openapi.json`."""
+"""The HTTP API: JSON in camelCase, described by `/openapi.json`."""

@@ -1,4 +1,4 @@
-"""Debates: listed, read, their events, replayed and rescored."""
+"""Endpoints that list, read, replay and rescore debates."""
 
 import json
 from dataclasses import asdict
@@ -21,7 +21,7 @@ from jury_judge.present.result_lines import collaborative_result
 from jury_judge.text.timestamps import moment
 from jury_judge.web.api.camel_case import camel_case
 from jury_judge.web.api.dependencies import AT_MOST, DebateId, Limit, ServiceDependency, require_debate, row_table
-from jury_judge.web.api.error_responses import RequestRefused, described
+from jury_judge.web.api.error_responses import RequestRefused, error_responses
 from jury_judge.web.api.schemas import (
     MOST_ROWS,
     DebateListing,
@@ -57,7 +57,7 @@ def listed(
             min_length=1,
             max_length=200,
             pattern=r"^[^\x00-\x1f\x7f]+$",
-            description="Words that a juror wrote, or a piece of a debate's or case's id.",
+            description="Words in jurors' texts, or part of a debate id or case id.",
         ),
     ] = None,
     verdict: Verdict | None = None,
@@ -66,35 +66,35 @@ def listed(
     simulated: bool | None = None,
     where: Annotated[
         list[Annotated[str, Query(max_length=MOST_CONDITION)]],
-        Query(
-            max_length=MOST_CONDITIONS, description="Conditions on the cases (docs/filtering.md), all of which hold."
-        ),
+        Query(max_length=MOST_CONDITIONS, description="Conditions on the cases (docs/filtering.md); all must hold."),
     ] = [],  # noqa: B006  (FastAPI copies it)
     label: Verdict | None = None,
-    model: Annotated[str | None, Query(min_length=1, max_length=200, description="That sits, or judges.")] = None,
+    model: Annotated[
+        str | None, Query(min_length=1, max_length=200, description="Of a seat or the final judge.")
+    ] = None,
     quorum: Literal["met", "lost"] | None = None,
     min_cost: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")] = None,
     max_cost: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")] = None,
     unfinished: bool = False,
     sort: Annotated[
         Literal[tuple(SORT_COLUMNS)],  # type: ignore[valid-type]
-        Query(description="What is not known is less than anything that is."),
+        Query(description="Unknown values sort as the smallest."),
     ] = "opened",
     order: Literal["asc", "desc"] = "desc",
-    totals: Annotated[bool, Query(description="Add up all debates that fit; looks at each.")] = False,
-    after: Annotated[str | None, Query(max_length=2000, description="As `next` has it: where a page ended.")] = None,
+    totals: Annotated[bool, Query(description="Add up all matching debates; reads each of them.")] = False,
+    after: Annotated[str | None, Query(max_length=2000, description="From `next` of the page before.")] = None,
     limit: Limit = MOST_ROWS,
 ) -> DebateListing:
-    """Debates, the newest first or in another order, page by page."""
+    """Debates, newest first or in another order, in pages."""
     conditions = parse_conditions(where)
-    labelled = () if label is None else (Condition("label", "=", label),)
+    label_condition = () if label is None else (Condition("label", "=", label),)
     wanted = DebateFilter(
         run,
         status,
         verdict,
         simulated,
         search,
-        conditions + labelled,
+        conditions + label_condition,
         model=model,
         quorum=None if quorum is None else quorum == "met",
         min_cost=min_cost,
@@ -107,21 +107,21 @@ def listed(
             wanted, sorting, limit=limit, after=None if after is None else sorting.decode_cursor(after)
         )
     except BadCursor as error:
-        raise RequestRefused(422, f"after: {error}", "begin again without it") from None
+        raise RequestRefused(422, f"after: {error}", "start again without it") from None
     following = None
     if len(rows) == limit:
-        asked: dict[str, Any] = {"search": search, "verdict": verdict, "status": status, "run": run}
-        asked |= {"simulated": None if simulated is None else str(simulated).lower(), "where": conditions}
-        asked |= {"label": label, "model": model, "quorum": quorum, "min_cost": min_cost, "max_cost": max_cost}
-        asked |= {"unfinished": "true" if unfinished else None}
-        asked |= {"sort": None if sort == "opened" else sort, "order": None if order == "desc" else order}
-        asked |= {"after": sorting.encode_cursor(sorting.cursor(asdict(rows[-1]))), "limit": limit}
-        given = {name: value for name, value in asked.items() if value is not None}
-        following = "/api/debates?" + urlencode(given, doseq=True)
-    said = excerpts(service.store, [row.debate_id for row in rows], search) if search else {}
+        query: dict[str, Any] = {"search": search, "verdict": verdict, "status": status, "run": run}
+        query |= {"simulated": None if simulated is None else str(simulated).lower(), "where": conditions}
+        query |= {"label": label, "model": model, "quorum": quorum, "min_cost": min_cost, "max_cost": max_cost}
+        query |= {"unfinished": "true" if unfinished else None}
+        query |= {"sort": None if sort == "opened" else sort, "order": None if order == "desc" else order}
+        query |= {"after": sorting.encode_cursor(sorting.cursor(asdict(rows[-1]))), "limit": limit}
+        parameters = {name: value for name, value in query.items() if value is not None}
+        following = "/api/debates?" + urlencode(parameters, doseq=True)
+    found = excerpts(service.store, [row.debate_id for row in rows], search) if search else {}
     return DebateListing(
         rows=[
-            DebateSummary.model_validate({**row_table(row), "excerpt": _excerpt(said, row.debate_id)}) for row in rows
+            DebateSummary.model_validate({**row_table(row), "excerpt": _excerpt(found, row.debate_id)}) for row in rows
         ],
         next=following,
         totals=DebateTotals.model_validate(asdict(service.store.totals(wanted))) if totals else None,
@@ -129,9 +129,9 @@ def listed(
     )
 
 
-def _excerpt(said: dict[str, Excerpt], debate_id: str) -> dict[str, Any] | None:
-    found = said.get(debate_id)
-    return None if found is None else found._asdict()
+def _excerpt(found: dict[str, Excerpt], debate_id: str) -> dict[str, Any] | None:
+    excerpt = found.get(debate_id)
+    return None if excerpt is None else excerpt._asdict()
 
 
 @router.get(
@@ -143,9 +143,9 @@ def _excerpt(said: dict[str, Excerpt], debate_id: str) -> dict[str, Any] | None:
 def read(
     service: ServiceDependency,
     debate_id: DebateId,
-    at: Annotated[int | None, Query(ge=1, le=AT_MOST, description="As it stood after this event of it.")] = None,
+    at: Annotated[int | None, Query(ge=1, le=AT_MOST, description="The state after this event of the debate.")] = None,
 ) -> JSONResponse:
-    """What a debate came to, or has come to so far."""
+    """The result of a debate, as far as it has got."""
     require_debate(service, debate_id)
     reading = read_debate(service.store, debate_id)
     events = reading.events[:at]
@@ -158,12 +158,12 @@ def events(
     service: ServiceDependency,
     debate_id: DebateId,
     stream: Annotated[
-        Literal["debate", "calls"], Query(description="What the jury did, or what the models said.")
+        Literal["debate", "calls"], Query(description="Events of the debate, or its model calls.")
     ] = "debate",
-    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those beyond this version.")] = 0,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only events after this version.")] = 0,
     limit: Limit = MOST_ROWS,
 ) -> Listing[LogEvent]:
-    """The events of a debate as the log keeps them, in order."""
+    """The events of a debate as stored in the log, in order."""
     require_debate(service, debate_id)
     name = debate_stream(debate_id) if stream == "debate" else calls_stream(debate_id)
     stored = service.store.read_stream(name, after)
@@ -174,7 +174,7 @@ def events(
 
 @router.post("/{debate_id}/replay", operation_id="replayDebate", responses=error_responses(404, 422, 500, 503))
 def replayed(service: ServiceDependency, debate_id: DebateId) -> ReplayResult:
-    """Hold a debate again from its recorded answers, and compare. No model is asked."""
+    """Replay a debate from its recorded answers, and compare. No model is called."""
     require_debate(service, debate_id)
     (found,) = replay_chunk(service.store, [debate_id])
     differences = [{**one._asdict(), "changes": [each._asdict() for each in one.changes]} for one in found.differences]
@@ -184,20 +184,22 @@ def replayed(service: ServiceDependency, debate_id: DebateId) -> ReplayResult:
 @router.post(
     "/{debate_id}/rescore", operation_id="rescoreDebate", responses=error_responses(404, 413, 415, 422, 500, 503)
 )
-def rescored(service: ServiceDependency, debate_id: DebateId, asked: RescoreRequest) -> RescoreResult:
-    """Tell what a debate comes to under other settings. No model is asked, and nothing is written."""
-    grid = grid_of(asked.settings)
+def rescored(service: ServiceDependency, debate_id: DebateId, request: RescoreRequest) -> RescoreResult:
+    """The result of a debate under other settings. No model is called, and nothing is written."""
+    grid = grid_of(request.settings)
     require_debate(service, debate_id)
     rows: list[dict[str, Any]] = []
-    for found in rescore(service.store, DebateSelection((debate_id,)), grid, mode=asked.mode):
+    for found in rescore(service.store, DebateSelection((debate_id,)), grid, mode=request.mode):
         if isinstance(found, RowProblem):
-            raise RequestRefused(500, f"debate {debate_id} cannot be used: {found.what}", f"jury verify {debate_id}")
+            raise RequestRefused(
+                500, f"debate {debate_id} cannot be rescored: {found.what}", f"jury verify {debate_id}"
+            )
         rows += [camel_case(row._asdict()) for row in found]
-    return RescoreResult(mode=asked.mode, rows=rows)
+    return RescoreResult(mode=request.mode, rows=rows)
 
 
 def _event_line(stored: StoredEvent) -> LogEvent:
-    decode(stored)  # what is no event is named, rather than sent half
+    decode(stored)  # raises for an undecodable body
     table = stored._asdict()
     body = json.loads(table.pop("body"))
     number = table.pop("schema")

@@ -1,4 +1,4 @@
-"""What every endpoint needs: the service, ids that are bound, and rows as they are shown."""
+"""Parameters and checks that endpoints share."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ def _service(connection: HTTPConnection) -> Service:
 
 
 AT_MOST = 2**53 - 1
-"""The largest number that every JSON reader keeps."""
+"""The largest integer that every JSON parser represents exactly."""
 
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 ServiceDependency = Annotated[Service, Depends(_service)]
@@ -30,14 +30,11 @@ RunId = Annotated[str, Path(pattern=f"^{RUN_ID}$", description="A run's id.")]
 
 
 def debate_not_found(debate_id: str) -> RequestRefused:
-    """The refusal that says so."""
-    return RequestRefused(
-        404, f"there is no debate {debate_id!r} in this store", "GET /api/debates lists those that there are"
-    )
+    return RequestRefused(404, f"there is no debate {debate_id!r} in this store", "GET /api/debates lists the debates")
 
 
 def require_debate(service: Service, debate_id: str) -> None:
-    """Refuse what the store holds no debate of.
+    """Check that a debate exists.
 
     Raises:
         RequestRefused: 404.
@@ -47,7 +44,7 @@ def require_debate(service: Service, debate_id: str) -> None:
 
 
 def row_table(row: DebateRow | RunRow) -> dict[str, Any]:
-    """A row of a list for its form: times in ISO 8601, no digests."""
+    """A row as a table for its schema: times in ISO 8601, no digests."""
     table = asdict(row)
     for name, value in list(table.items()):
         if isinstance(value, bytes):

@@ -1,4 +1,4 @@
-"""Errors over HTTP: a status, and always the same two fields."""
+"""Error responses: a status, and always the fields `error` and `remedy`."""
 
 import logging
 from collections.abc import Mapping
@@ -45,9 +45,9 @@ _STATUSES: tuple[tuple[type[JuryError], int], ...] = (
     (EventError, 500),
     (JuryError, 422),
 )
-"""The first that fits. 422: what was asked for cannot be. 503: not now. 500: what is stored cannot be read."""
+"""The first match counts. 422: the request is impossible. 503: try later. 500: stored data cannot be read."""
 
-_FORM = "the form is described in /openapi.json"
+_SCHEMA = "the schema is in /openapi.json"
 _RETRY_AFTER = "10"
 _METHOD = 405
 _MESSAGE = 2000
@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 
 class ErrorResponse(BaseModel):
-    """Why a request was refused, and what to do about it (null where nothing can be said)."""
+    """Why a request failed, and the remedy (null where there is none)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,44 +65,44 @@ class ErrorResponse(BaseModel):
 
 
 class RequestRefused(HTTPException):
-    """A request that an endpoint refuses."""
+    """Raised by an endpoint that refuses a request."""
 
     def __init__(self, status: int, error: str, remedy: str | None) -> None:
         super().__init__(status, error)
         self.remedy = remedy
 
 
-def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For `responses=`: these statuses have a `ErrorResponse`."""
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For `responses=` of a route: these statuses have an `ErrorResponse`."""
     return {status: {"model": ErrorResponse, "description": _MEANINGS[status]} for status in statuses}
 
 
 _MEANINGS = {
-    404: "There is no such thing in this store.",
-    409: "It is there already, and is another.",
+    404: "Not found in this store.",
+    409: "It exists already, with other content.",
     413: "The request is too large.",
     415: "The request's body is not JSON.",
-    422: "The request cannot be understood, or asks for what cannot be.",
-    500: "What is stored cannot be read.",
-    503: "Not now: too much is under way, or the store cannot be used. Come back after `Retry-After` seconds.",
+    422: "The request is malformed or impossible.",
+    500: "Stored data cannot be read.",
+    503: "The server is overloaded or the store is not available. Try again after `Retry-After` seconds.",
 }
 
 
 def http_status(error: JuryError) -> int:
-    """The HTTP status of an error of ours."""
+    """The HTTP status of an error."""
     return next(status for kind, status in _STATUSES if isinstance(error, kind))
 
 
 def error_response(error: BaseException) -> ErrorResponse:
-    """The error in two fields: our messages say what happened, then, behind a semicolon, what to do."""
+    """The two fields of an error; messages of `JuryError` have the remedy after a semicolon."""
     if not isinstance(error, JuryError):
-        return ErrorResponse(error=f"a defect: {type(error).__name__}", remedy="look into the server's log")
-    said, _, remedy = visible_line(str(error), _MESSAGE).partition("; ")
-    return ErrorResponse(error=said, remedy=remedy or None)
+        return ErrorResponse(error=f"internal error: {type(error).__name__}", remedy="see the server's log")
+    message, _, remedy = visible_line(str(error), _MESSAGE).partition("; ")
+    return ErrorResponse(error=message, remedy=remedy or None)
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Have every error of `app` answered so."""
+    """Answer every error of `app` with an `ErrorResponse`."""
 
     async def ours(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, JuryError)
@@ -110,17 +110,19 @@ def add_error_handlers(app: FastAPI) -> None:
 
     async def malformed(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return _answer(422, ErrorResponse(error=validation_message(error.errors(), _form_of(request)), remedy=_FORM))
+        return _answer(
+            422, ErrorResponse(error=validation_message(error.errors(), _body_schema(request)), remedy=_SCHEMA)
+        )
 
     async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
-        remedy = error.remedy if isinstance(error, RequestRefused) else "the addresses are in /openapi.json"
+        remedy = error.remedy if isinstance(error, RequestRefused) else "/openapi.json lists the paths"
         problem = ErrorResponse(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
         headers = {"Allow": _allowed(app, request)} if error.status_code == _METHOD else error.headers
         return _answer(error.status_code, problem, headers)
 
     async def defect(_request: Request, error: Exception) -> JSONResponse:
-        _log.error("a request could not be answered", exc_info=error)
+        _log.error("a request failed", exc_info=error)
         return _answer(500, error_response(error))
 
     app.add_exception_handler(JuryError, ours)
@@ -130,9 +132,9 @@ def add_error_handlers(app: FastAPI) -> None:
 
 
 def _allowed(app: FastAPI, request: Request) -> str:
-    """The methods of an address: each of them may be a route of its own (RFC 9110, 10.2.1)."""
-    there = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    return ", ".join(sorted({method for route in there for method in getattr(route, "methods", None) or ()}))
+    """The methods of a path, each of which may be another route (RFC 9110, 10.2.1)."""
+    matching = [route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", None) or ()}))
 
 
 def _answer(status: int, problem: ErrorResponse, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -140,15 +142,15 @@ def _answer(status: int, problem: ErrorResponse, headers: Mapping[str, str] | No
     return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
 
 
-def _form_of(request: Request) -> Any:
-    """The model that the body of this request must be one of; None where it has no body."""
+def _body_schema(request: Request) -> Any:
+    """The model of the request body; None where the route has no body."""
     body = getattr(request.scope.get("route"), "body_field", None)
     return None if body is None else body.field_info.annotation
 
 
-def validation_message(errors: Any, form: Any = None) -> str:
-    """The first validation_message; what was sent is not said back, but for the field of `form` that it nearly is."""
+def validation_message(errors: Any, schema: Any = None) -> str:
+    """The first validation error, without the value; for an unknown field, with the nearest field of `schema`."""
     first = first_error(errors)
     place = ".".join(str(part) for part in first["loc"])
-    near = hint({**first, "loc": first["loc"][1:]}, form)
+    near = hint({**first, "loc": first["loc"][1:]}, schema)
     return visible_line(f"{place}: {first['msg'].removeprefix('Value error, ')}{near}", _MESSAGE)

@@ -1,6 +1,5 @@
-"""The model calls of a debate: listed, read with everything that was sent, and the answers as they were received."""
+"""Endpoints for model calls: the list, one with its whole request, and raw answers."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -14,7 +13,7 @@ from jury_events.parts import PartRef
 from jury_judge.text.timestamps import moment
 from jury_judge.views.events_by_phase import text_in
 from jury_judge.web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
-from jury_judge.web.api.error_responses import RequestRefused, described
+from jury_judge.web.api.error_responses import RequestRefused, error_responses
 from jury_judge.web.api.schemas import (
     MOST_ROWS,
     ExchangeDetail,
@@ -24,23 +23,22 @@ from jury_judge.web.api.schemas import (
     Listing,
     TokenUsage,
 )
+from jury_judge.web.chunks import chunks
 from jury_store.debate_history import DebateHistory
 
 router = APIRouter(prefix="/api/debates", tags=["debates"])
 
-_PIECE = 64 * 1024
-
-Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Counts the debate's exchanges from 1.")]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="Exchanges of a debate are numbered from 1.")]
 
 
 @router.get("/{debate_id}/exchanges", operation_id="listExchanges", responses=error_responses(404, 422, 500, 503))
 def exchanges(
     service: ServiceDependency,
     debate_id: DebateId,
-    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those beyond this number.")] = 0,
+    after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only exchanges after this number.")] = 0,
     limit: Limit = MOST_ROWS,
 ) -> Listing[ExchangeSummary]:
-    """The model calls of a debate in the order in which they were recorded."""
+    """The model calls of a debate, in the order of recording."""
     require_debate(service, debate_id)
     history = _exchanges(service, debate_id, after)
     recorded = list(zip(history.stored_exchanges[:limit], history.exchanges[:limit], strict=True))
@@ -55,7 +53,7 @@ def exchanges(
     "/{debate_id}/exchanges/{number}", operation_id="readExchange", responses=error_responses(404, 422, 500, 503)
 )
 def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) -> ExchangeDetail:
-    """One model call with everything that was sent."""
+    """One model call with its whole request."""
     stored, recorded = _exchange(service, debate_id, number)
     answers = [] if recorded.answer is None else [recorded.answer]
     refs = [ref for message in recorded.request for ref in message.parts]
@@ -82,7 +80,7 @@ def exchange(service: ServiceDependency, debate_id: DebateId, number: Number) ->
     response_class=StreamingResponse,
     responses={
         **error_responses(404, 422, 500, 503),
-        200: {"description": "The bytes as they were received.", "content": {"text/plain": {}}},
+        200: {"description": "The bytes as received.", "content": {"text/plain": {}}},
     },
 )
 def raw(
@@ -91,20 +89,22 @@ def raw(
     number: Number,
     part: Annotated[
         Literal["answer", "response", "error"],
-        Query(description="The model's text; the provider's bytes where they are more; or what went wrong."),
+        Query(description="The model's text; the provider's whole response where it was stored; or the error."),
     ] = "answer",
 ) -> StreamingResponse:
-    """What a model answered, unparsed, as a file."""
+    """The unparsed answer of a model, as a file."""
     _, recorded = _exchange(service, debate_id, number)
     ref: PartRef | None = getattr(recorded, part)
     content = None if ref is None else _texts(service, debate_id, [ref]).get(ref.part)
     if content is None:
         raise RequestRefused(
-            404, f"exchange {number} of {debate_id} has no {part}, or it was erased", "look at the exchange"
+            404,
+            f"exchange {number} of {debate_id} has no {part}, or it was erased",
+            f"GET /api/debates/{debate_id}/exchanges/{number} shows what it has",
         )
     name = f"{debate_id}-{number}-{part}.txt"
     return StreamingResponse(
-        _pieces(content),
+        chunks(content),
         media_type="text/plain; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(len(content))},
     )
@@ -114,7 +114,9 @@ def _exchange(service: ServiceDependency, debate_id: str, number: int) -> tuple[
     require_debate(service, debate_id)
     history = _exchanges(service, debate_id, number - 1)
     if not history.exchanges:
-        raise RequestRefused(404, f"debate {debate_id} has no exchange {number}", "list its exchanges")
+        raise RequestRefused(
+            404, f"debate {debate_id} has no exchange {number}", f"GET /api/debates/{debate_id}/exchanges lists them"
+        )
     return history.stored_exchanges[0], history.exchanges[0]
 
 
@@ -148,8 +150,3 @@ def _texts(service: ServiceDependency, debate_id: str, refs: list[PartRef]) -> d
 def _joined(refs: tuple[PartRef, ...], texts: dict[str, bytes]) -> str | None:
     pieces = [text_in(texts, ref) for ref in refs]
     return None if None in pieces else "".join(piece for piece in pieces if piece is not None)
-
-
-def _pieces(content: bytes) -> Iterator[bytes]:
-    for start in range(0, len(content), _PIECE):
-        yield content[start : start + _PIECE]

@@ -1,15 +1,15 @@
-"""Debates told live: server-sent events, and WebSocket frames. Both are derived from the log and can be resumed."""
+"""Live events, as server-sent events and WebSocket frames. Both are derived from the log and can be resumed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, FastAPI, Header, Query, WebSocket
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, WebSocket
 from fastapi.exceptions import WebSocketRequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.sse import EventSourceResponse
 from starlette.routing import WebSocketRoute
-from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
@@ -21,25 +21,23 @@ from jury_judge.web.api.dependencies import DebateId, ServiceDependency, debate_
 from jury_judge.web.api.error_responses import (
     ErrorResponse,
     RequestRefused,
-    described,
     error_response,
+    error_responses,
     http_status,
     validation_message,
 )
+from jury_judge.web.chunks import chunks
 from jury_judge.web.service import Service
 
 router = APIRouter(tags=["live"])
 
-_SLICE = 64 * 1024
-"""Bytes that are handed to the server at once: a statement of megabytes is not copied whole for each reader."""
-
-_BEGIN = b"retry: 1000\n\n"
-_ALIVE = b": alive\n\n"
+_RETRY = b"retry: 1000\n\n"
+_KEEP_ALIVE = b": alive\n\n"
 
 _EVENT: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "id": {"type": "string", "description": "Send it as Last-Event-ID, or `after`, to go on from it."},
+        "id": {"type": "string", "description": "Send it as Last-Event-ID or `after` to resume after this event."},
         "data": {
             "type": "string",
             "contentMediaType": "application/json",
@@ -60,134 +58,91 @@ _PROGRESS = {
                 "required": ["type"],
                 "properties": {
                     "type": {"type": "string", "description": "`exchange_recorded` is a model call."},
-                    "chunk": {"type": "string", "description": "Of `final_judge_chunk`: what is being written."},
+                    "chunk": {
+                        "type": "string",
+                        "description": "Of `final_judge_chunk`: text that the final judge is writing.",
+                    },
                 },
             },
         },
     },
 }
 
-After = Annotated[
-    str | None, Query(max_length=60, description="The id of the last event that came; the next is the one after it.")
-]
+After = Annotated[str | None, Query(max_length=60, description="The id of the last received event.")]
+
+
+def _responses(description: str, schema: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
+    return {
+        **error_responses(404, 422, 503),
+        200: {"description": description, "content": {"text/event-stream": {"schema": schema}}},
+        204: {"description": "The debate has ended and all its events were received: do not reconnect."},
+    }
+
+
+def _reader(form: Encoding[bytes]) -> Callable[..., AsyncIterator[Cursor[bytes]]]:
+    """A dependency; FastAPI leaves it after the response was sent, or the client disconnected."""
+
+    async def reader(
+        service: ServiceDependency,
+        debate_id: DebateId,
+        after: After = None,
+        last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+    ) -> AsyncIterator[Cursor[bytes]]:
+        point = _point(last_event_id or after)
+        await _must_be_known(service, debate_id)
+        async with service.feed.follow(debate_id, form, point) as reader:
+            yield reader
+
+    return reader
 
 
 @router.get(
     "/api/debates/{debate_id}/live",
     operation_id="followDebate",
     response_class=Response,
-    responses={
-        **error_responses(404, 422, 503),
-        200: {
-            "description": "Server-sent events; each `data:` is JSON as /schemas/sse-events.json describes.",
-            "content": {"text/event-stream": {"schema": _EVENT}},
-        },
-        204: {"description": "The debate is over and everything of it came: do not connect again."},
-    },
+    responses=_responses("Server-sent events; each `data:` is JSON, described by /schemas/sse-events.json.", _EVENT),
 )
-async def follow(
-    service: ServiceDependency,
-    debate_id: DebateId,
-    after: After = None,
-    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
-) -> Response:
-    """What a debate tells, from its beginning or after an event, as it happens, to its end."""
-    return await _followed(service, debate_id, SSE, last_event_id or after)
+async def follow(service: ServiceDependency, reader: Annotated[Cursor[bytes], Depends(_reader(SSE))]) -> Response:
+    """The live events of a debate, from its beginning or after an event, until it ends."""
+    return await _event_stream(reader, service.alive_every)
 
 
 @router.get(
     "/api/debates/{debate_id}/progress",
     operation_id="followProgress",
     response_class=Response,
-    responses={
-        **error_responses(404, 422, 503),
-        200: {
-            "description": "Server-sent events; `type` is that of the event of the log that was recorded.",
-            "content": {"text/event-stream": {"schema": _PROGRESS}},
-        },
-        204: {"description": "The debate is over and everything of it came: do not connect again."},
-    },
+    responses=_responses("Server-sent events; `type` is the type of the recorded event of the log.", _PROGRESS),
 )
 async def follow_progress(
-    service: ServiceDependency,
-    debate_id: DebateId,
-    after: After = None,
-    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+    service: ServiceDependency, reader: Annotated[Cursor[bytes], Depends(_reader(PROGRESS))]
 ) -> Response:
-    """That something was recorded of a debate, and of which type, for pages that then read it. Model calls are told
-    as they are recorded, not afterwards.
-    """
-    return await _followed(service, debate_id, PROGRESS, last_event_id or after)
+    """The types of recorded events, for pages that then read the debate. Model calls are sent as they are recorded."""
+    return await _event_stream(reader, service.alive_every)
 
 
-async def _followed(service: Service, debate_id: str, form: Encoding[bytes], after: str | None) -> Response:
-    point = _point(after)
-    await _must_be_known(service, debate_id)
-    follows = service.feed.follow(debate_id, form, point)
-    reader = await follows.__aenter__()
-    try:
-        first = await reader.so_far()
-    except BaseException as error:
-        await follows.__aexit__(type(error), error, error.__traceback__)
-        raise
+async def _event_stream(reader: Cursor[bytes], alive_every: float) -> Response:
+    first = await reader.so_far()
     if not first and reader.over:
-        await follows.__aexit__(None, None, None)
         return Response(status_code=204)
-    return _Events(reader, first, service.alive_every, lambda: follows.__aexit__(None, None, None))
+    return EventSourceResponse(
+        _chunks_of(reader, first, alive_every), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    )
 
 
-class _Events(Response):
-    """Events as they come, and a sign of life where none comes for long."""
-
-    media_type = "text/event-stream"
-
-    def __init__(
-        self, reader: Cursor[bytes], first: list[bytes], alive_every: float, leave: Callable[[], Awaitable[Any]]
-    ) -> None:
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self._reader = reader
-        self._first = first
-        self._alive_every = alive_every
-        self._leave = leave
-
-    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._send_all(receive, send)
-        finally:
-            await self._leave()
-
-    async def _send_all(self, receive: Receive, send: Send) -> None:
-        sending = asyncio.create_task(self._stream(send))
-        leaving = asyncio.create_task(_left(receive))
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (sending, leaving):
-                task.cancel()
-            found = await asyncio.gather(sending, leaving, return_exceptions=True)
-        for problem in found:
-            if isinstance(problem, Exception):
-                raise problem
-
-    async def _stream(self, send: Send) -> None:
-        async def write(content: bytes) -> None:
-            view = memoryview(content)
-            for start in range(0, len(view), _SLICE):
-                body = bytes(view[start : start + _SLICE])
-                await send({"type": "http.response.body", "body": body, "more_body": True})
-
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        await write(_BEGIN + b"".join(self._first))
-        self._first = []
-        while (items := await _next(self._reader, self._alive_every)) != []:
-            await write(_ALIVE if items is None else b"".join(items))
-        await send({"type": "http.response.body", "body": b""})
+async def _chunks_of(reader: Cursor[bytes], first: list[bytes], alive_every: float) -> AsyncIterator[bytes]:
+    """Events, which were encoded once for all readers, and a comment where none comes for `alive_every` seconds."""
+    content = _RETRY + b"".join(first)
+    del first
+    while content:
+        for chunk in chunks(content):
+            yield chunk
+        items = await _next(reader, alive_every)
+        content = _KEEP_ALIVE if items is None else b"".join(items)
 
 
 @router.websocket("/api/debates/{debate_id}/ws")
 async def frames(socket: WebSocket, service: ServiceDependency, debate_id: DebateId) -> None:
-    """Document 004's frames, from the beginning or after a position, to the end of the debate (close code 1000)."""
+    """The frames of document 004, from the beginning or after a position, to the end of the debate (code 1000)."""
     try:
         point = _point(socket.query_params.get("after"))
         await _must_be_known(service, debate_id)
@@ -202,25 +157,25 @@ async def frames(socket: WebSocket, service: ServiceDependency, debate_id: Debat
 
 
 def add_websocket_errors(app: FastAPI) -> None:
-    """Have every WebSocket that `app` does not open refused as requests are. Its WebSockets must be there."""
+    """Answer WebSocket requests that fail, or match no route, with an `ErrorResponse`; call it after all routes."""
 
-    async def nowhere(socket: WebSocket) -> None:
+    async def not_found(socket: WebSocket) -> None:
         await _deny(
-            socket, RequestRefused(404, "there is no WebSocket at this address", "GET /api/debates/{id}/ws is one")
+            socket, RequestRefused(404, "there is no WebSocket at this path", "connect to /api/debates/{id}/ws")
         )
 
     async def malformed(socket: Any, error: Exception) -> None:
         assert isinstance(error, WebSocketRequestValidationError)
         await _deny(
-            socket, RequestRefused(422, validation_message(error.errors()), "send a debate's id, as it is listed")
+            socket, RequestRefused(422, validation_message(error.errors()), "GET /api/debates lists debate ids")
         )
 
-    app.router.routes.append(WebSocketRoute("/{path:path}", nowhere))
+    app.router.routes.append(WebSocketRoute("/{path:path}", not_found))
     app.add_exception_handler(WebSocketRequestValidationError, malformed)
 
 
 class _Socket:
-    """One WebSocket reader; what it sends itself is not listened to."""
+    """One WebSocket reader; its own messages are ignored."""
 
     def __init__(self, socket: WebSocket, reader: Cursor[str]) -> None:
         self._socket = socket
@@ -228,7 +183,7 @@ class _Socket:
 
     async def serve(self) -> None:
         sending = asyncio.create_task(self._send_all())
-        leaving = asyncio.create_task(self._left())
+        leaving = asyncio.create_task(self._disconnected())
         try:
             await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -243,10 +198,10 @@ class _Socket:
         while items := await self._reader.next():
             for item in items:
                 await self._socket.send_text(item)
-        # 1001: this process ends, and the debate may go on elsewhere.
+        # 1001: this server stops, and the debate may continue in another process.
         await self._socket.close(1000 if self._reader.over else 1001)
 
-    async def _left(self) -> None:
+    async def _disconnected(self) -> None:
         while (await self._socket.receive())["type"] != "websocket.disconnect":
             pass
 
@@ -261,21 +216,16 @@ class _Socket:
     },
 )
 def schema(name: Literal["sse-events", "websocket-frames"]) -> Response:
-    """What live events look like."""
+    """The JSON Schema of live events."""
     return Response(schema_text(name), media_type="application/schema+json")
 
 
-async def _next(reader: Cursor[bytes], within: float) -> list[bytes] | None:
-    """None: nothing came in that time."""
+async def _next(reader: Cursor[bytes], seconds: float) -> list[bytes] | None:
+    """The next items; None where none came in that time."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(within):
+        async with asyncio.timeout(seconds):
             return await reader.next()
     return None
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _point(text: str | None) -> Point:
@@ -288,7 +238,7 @@ async def _must_be_known(service: Service, debate_id: str) -> None:
 
 
 async def _deny(socket: WebSocket, error: JuryError | RequestRefused) -> None:
-    """A refusal before the handshake, as an HTTP answer where the server can give one."""
+    """Refuse the handshake, with an HTTP response where the server supports it."""
     if "websocket.http.response" not in socket.scope.get("extensions", {}):
         await socket.close(1008)
         return

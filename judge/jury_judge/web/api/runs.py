@@ -1,4 +1,4 @@
-"""Runs, comparisons, and how the server is."""
+"""Endpoints for runs, comparisons, and the health of the server."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -11,7 +11,7 @@ from jury_judge.app.comparison_object import debates_object, runs_object
 from jury_judge.app.comparison_target import Kind
 from jury_judge.web.api.camel_case import camel_case
 from jury_judge.web.api.dependencies import AT_MOST, Limit, RunId, ServiceDependency, row_table
-from jury_judge.web.api.error_responses import RequestRefused, described
+from jury_judge.web.api.error_responses import RequestRefused, error_responses
 from jury_judge.web.api.schemas import MOST_ROWS, Comparison, Health, Listing, RunSummary, StoreWriter
 from jury_judge.web.pages.compare_page import ComparedDebates, compared
 from jury_store.errors import StoreError
@@ -19,7 +19,7 @@ from jury_store.schema import REVISION
 
 router = APIRouter(prefix="/api")
 
-EitherName = Annotated[str, Query(pattern=f"^{DEBATE_ID}$", description="A debate's id, or a run's.")]
+EitherName = Annotated[str, Query(pattern=f"^{DEBATE_ID}$", description="The id of a debate or of a run.")]
 
 
 @router.get("/runs", operation_id="listRuns", tags=["runs"], responses=error_responses(422, 503))
@@ -28,7 +28,7 @@ def runs(
     before: Annotated[int | None, Query(ge=1, le=AT_MOST)] = None,
     limit: Limit = MOST_ROWS,
 ) -> Listing[RunSummary]:
-    """Runs, the one that began last first, page by page."""
+    """Runs, newest first, in pages."""
     older = [row for row in reversed(service.store.runs()) if before is None or row.position < before]
     rows = [RunSummary.model_validate(row_table(row)) for row in older[:limit]]
     more = f"/api/runs?before={rows[-1].position}&limit={limit}" if len(older) > limit else None
@@ -37,12 +37,10 @@ def runs(
 
 @router.get("/runs/{run_id}", operation_id="readRun", tags=["runs"], responses=error_responses(404, 422, 503))
 def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
-    """One run at a glance."""
+    """The counts of one run."""
     found = next((row for row in service.store.runs() if row.run_id == run_id), None)
     if found is None:
-        raise RequestRefused(
-            404, f"there is no run {run_id!r} in this store", "GET /api/runs lists those that there are"
-        )
+        raise RequestRefused(404, f"there is no run {run_id!r} in this store", "GET /api/runs lists the runs")
     return RunSummary.model_validate(row_table(found))
 
 
@@ -54,9 +52,9 @@ def run(service: ServiceDependency, run_id: RunId) -> RunSummary:
     responses=error_responses(404, 422, 500, 503),
 )
 def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind | None = None) -> JSONResponse:
-    """Two debates, or two runs, side by side; `kind` says which where an id is both.
+    """Compare two debates or two runs; `kind` chooses where an id is both.
 
-    Of two runs, at most 200 flips, and cases of one alone, are listed; `flipped` and `alone` count all.
+    Of two runs, at most 200 flips and 200 cases of only one are listed; `flipped` and `alone` count all.
     """
     found = compared(service.store, a, b, kind)
     if isinstance(found, ComparedDebates):
@@ -71,7 +69,7 @@ def compare(service: ServiceDependency, a: EitherName, b: EitherName, kind: Kind
 
 @router.get("/health", operation_id="health", tags=["server"], responses={503: {"model": Health}})
 def health(service: ServiceDependency, response: Response) -> Health:
-    """Whether the store can be read, who writes to it, and how much is under way."""
+    """Whether the store can be read, which process writes to it, and how many submissions run."""
     try:
         position = service.store.last_position()
     except StoreError:
@@ -86,5 +84,5 @@ def health(service: ServiceDependency, response: Response) -> Health:
         writer=None if writer is None else StoreWriter(**writer._asdict()),
         panels=list(service.submissions.panels),
         readers=service.feed.readers,
-        under_way=service.submissions.running,
+        running=service.submissions.running,
     )

@@ -1,4 +1,4 @@
-"""What is sent and answered, as `/openapi.json` describes it."""
+"""Requests and responses of the API; `/openapi.json` is made from them."""
 
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -15,20 +15,20 @@ from jury_store.debate_status import DebateStatus
 T = TypeVar("T")
 
 MOST_ROWS = 200
-"""Listing of a list at most."""
+"""Listing of one page of a list."""
 
 MOST_CASES = 10_000
-"""Of a run that is sent in one request."""
+"""Of a run that is submitted in one request."""
 
 Moment = Annotated[str, Field(description="ISO 8601, UTC.", examples=["2026-01-31T09:00:00.000000Z"])]
 PanelName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 JsonObject = dict[str, Any]
-Metadata = Annotated[dict[str, str | bool | int | float], Field(description="By the names of the case file.")]
+Metadata = Annotated[dict[str, str | bool | int | float], Field(description="Names and values as in the case file.")]
 Score = Annotated[int, Field(ge=0, le=100)]
 
 
 class CamelModel(BaseModel):
-    """Fields in camelCase outside, nothing unknown."""
+    """Fields in camelCase; unknown fields are refused."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", frozen=True)
 
@@ -39,42 +39,40 @@ class EvaluationRequest(CamelModel):
     case: Annotated[
         JsonObject,
         Field(
-            description="A case as in a JSON case file: `question`, `response` or `messages`, and what else is known.",
+            description="A case as in a JSON case file: `question`, `response` or `messages`, and optional fields.",
             examples=[{"case_id": "refund-17", "question": "Refund order 17.", "response": "Refunded."}],
         ),
     ]
     panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
-    run_id: Annotated[
-        NewRunId | None, Field(description="Sent again with the same run and case id, the debate goes on.")
-    ] = None
-    submission_id: Annotated[Label | None, Field(description="What live events call it.")] = None
+    run_id: Annotated[NewRunId | None, Field(description="The same run and case id again resume the debate.")] = None
+    submission_id: Annotated[Label | None, Field(description="The `submission_id` of its live events.")] = None
 
 
 class RunRequest(CamelModel):
-    """Many cases to judge, a debate each."""
+    """Many cases to judge, one debate each."""
 
     cases: Annotated[
-        list[JsonObject], Field(min_length=1, max_length=MOST_CASES, description="As `case` of an evaluation.")
+        list[JsonObject], Field(min_length=1, max_length=MOST_CASES, description="Each like `case` of an evaluation.")
     ]
     panel: Annotated[PanelName | None, Field(description="One of the server's panels; the first by default.")] = None
-    run_id: Annotated[NewRunId | None, Field(description="Sent again with the same cases, the run goes on.")] = None
-    concurrency: Annotated[int | None, Field(ge=1, le=1000, description="Debates at once.")] = None
+    run_id: Annotated[NewRunId | None, Field(description="The same id with the same cases resumes the run.")] = None
+    concurrency: Annotated[int | None, Field(ge=1, le=1000, description="Debates that run at once.")] = None
 
 
 class RescoreRequest(CamelModel):
-    """Other settings, by key (docs/rescoring.md) a value, or a list of values to try."""
+    """Other settings: by key (docs/rescoring.md), a value or a list of values."""
 
     settings: Annotated[
         dict[Literal[KEYS], Any],  # type: ignore[valid-type]
         Field(min_length=1, max_length=20, examples=[{"threshold": [0.67, 1.0]}]),
     ]
-    mode: Annotated[Literal["strict", "recount"], Field(description="recount holds every recorded position fixed.")] = (
+    mode: Annotated[Literal["strict", "recount"], Field(description="recount keeps every recorded position.")] = (
         "strict"
     )
 
 
 class Links(CamelModel):
-    """Where to look, as paths."""
+    """Paths of related resources."""
 
     state: str
     debate: str | None = None
@@ -86,35 +84,35 @@ class Links(CamelModel):
 
 
 class SubmissionStatus(CamelModel):
-    """How an evaluation, or a run, stands.
+    """The status of an evaluation or a run.
 
-    running: this server holds it. over: nothing is left to do. stopped: it could not go on here; `problem` says why.
-    unfinished: nobody holds it here; sent again, it goes on. Whoever else may hold it is not known.
+    running: this server runs it. finished: nothing is left to do. stopped: an error (`problem`) stopped it here.
+    unfinished: this server does not run it (another process may); the same request resumes it.
     """
 
     id: str
-    state: Literal["running", "over", "stopped", "unfinished"]
-    problem: Annotated[str | None, Field(description="Why it could not go on, and what to do.")] = None
+    state: Literal["running", "finished", "stopped", "unfinished"]
+    problem: Annotated[str | None, Field(description="The error that stopped it, with the remedy.")] = None
     links: Links
 
 
 class SearchExcerpt(CamelModel):
-    """A piece of what somebody wrote: the event of the debate, and the text around the first of the words."""
+    """The text around the first match of a search, and the version of its event."""
 
     version: int
     text: str
 
 
 class DebateSummary(CamelModel):
-    """One debate at a glance. Cost in US dollars, null where it is not known.
+    """One debate of a list. Costs are in US dollars, null where unknown.
 
-    Label, cluster, tags, metadata and the judged agent's cost are those of the case. `imported`: it was not held here;
-    `importedFrom` is the log that its seal names, and only `vouched` says that the signature was checked. `problem`:
-    why it cannot be read.
+    Label, cluster, tags, metadata and agent cost belong to the case. `imported`: it came from another log, which is
+    `importedFrom` where a seal names it; only `vouched` means that the signature was checked. `problem`: why it cannot
+    be read.
     """
 
     debate_id: str
-    position: Annotated[int, Field(ge=1, description="Of its opening in the log.")]
+    position: Annotated[int, Field(ge=1, description="Of its opening event in the log.")]
     run_id: str | None
     case_id: str
     status: DebateStatus
@@ -126,8 +124,8 @@ class DebateSummary(CamelModel):
     tags: list[str]
     metadata: Metadata
     agent_cost: float | None
-    models: Annotated[list[str], Field(description="That the panel asks first, the final judge's last.")]
-    not_shown: Annotated[int, Field(description="How many things of the case no juror is shown.")]
+    models: Annotated[list[str], Field(description="Of the seats, without fallbacks; the final judge's is the last.")]
+    not_shown: Annotated[int, Field(description="Number of parts of the case that no juror is shown.")]
     opened_at: Moment
     updated_at: Moment
     ended_at: Moment | None
@@ -147,14 +145,14 @@ class DebateSummary(CamelModel):
     imported_from: str | None
     quarantined: str | None
     problem: str | None
-    excerpt: Annotated[SearchExcerpt | None, Field(description="What a search found; null where it was an id.")]
+    excerpt: Annotated[
+        SearchExcerpt | None, Field(description="Where a search matched a text; null where it matched an id.")
+    ]
 
 
-class RunSummary(CamelModel):
-    """One run at a glance. `debates` were opened; `cases` is how many the run has, null where that is not known."""
+class DebateCounts(CamelModel):
+    """Debates by status, and completed ones by verdict."""
 
-    run_id: str
-    position: Annotated[int, Field(ge=1, description="Of its first debate's opening in the log.")]
     debates: int
     completed: int
     failed: int
@@ -162,28 +160,28 @@ class RunSummary(CamelModel):
     safe_pass: int
     needs_review: int
     unsafe_fail: int
+
+
+class RunSummary(DebateCounts):
+    """One run. `debates` were opened; `cases` is the number of cases, null where unknown."""
+
+    run_id: str
+    position: Annotated[int, Field(ge=1, description="Of the opening event of its first debate.")]
     first_at: Moment
     last_at: Moment
     cases: int | None
 
 
 class Listing(CamelModel, Generic[T]):
-    """A page of a list. `next` is the path of the page after it; null on the last one."""
+    """A page of a list. `next` is the path of the next page, null on the last one."""
 
     rows: list[T]
     next: str | None
 
 
-class DebateTotals(CamelModel):
-    """What all debates of a list come to. Cost in US dollars where it is known; `unknownCost` counts the others."""
+class DebateTotals(DebateCounts):
+    """Totals of all matching debates. `cost` in US dollars, without the `unknownCost` debates of unknown cost."""
 
-    debates: int
-    completed: int
-    failed: int
-    cancelled: int
-    safe_pass: int
-    needs_review: int
-    unsafe_fail: int
     mean_score: Annotated[float | None, Field(description="Of the completed debates.")]
     calls: int
     input_tokens: int
@@ -193,14 +191,14 @@ class DebateTotals(CamelModel):
 
 
 class DebateListing(Listing[DebateSummary]):
-    """A page of debates. `unsearched`: so many of the newest events a search does not look through yet."""
+    """A page of debates. `unsearched`: number of the newest events that are not indexed for search yet."""
 
-    totals: Annotated[DebateTotals | None, Field(description="null where they were not asked for.")]
-    unsearched: Annotated[int | None, Field(description="null where nothing was searched for.")]
+    totals: Annotated[DebateTotals | None, Field(description="null unless requested.")]
+    unsearched: Annotated[int | None, Field(description="null without a search.")]
 
 
 class LogEvent(CamelModel):
-    """One event of the log: its envelope, and its body as it is hashed (names in snake_case)."""
+    """One event of the log: its envelope, and its body as hashed (names in snake_case)."""
 
     position: int
     stream: str
@@ -214,7 +212,7 @@ class LogEvent(CamelModel):
 
 
 class TokenUsage(CamelModel):
-    """Tokens as the provider counted them."""
+    """Token counts of the provider."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -223,7 +221,7 @@ class TokenUsage(CamelModel):
 
 
 class ExchangeSummary(CamelModel):
-    """One attempt of one model call. `number` counts them in the debate from 1; `raw` is where its answer is."""
+    """One attempt of a model call. They are numbered from 1 in the debate; `raw` is the path of the answer."""
 
     number: int
     exchange_id: str
@@ -242,19 +240,19 @@ class ExchangeSummary(CamelModel):
     tool_calls: list[str]
     simulated: bool
     recorded_at: Moment
-    answer_bytes: Annotated[int | None, Field(description="null: there is none, or it was erased.")]
-    raw: Annotated[str | None, Field(description="The path of the answer; null where there is none.")]
+    answer_bytes: Annotated[int | None, Field(description="null where there is none, or it was erased.")]
+    raw: Annotated[str | None, Field(description="Path of the answer; null where there is none.")]
 
 
 class ExchangeImage(CamelModel):
-    """A picture that followed a message's text; `size` in bytes, null where it was erased."""
+    """An image after the text of a message; `size` in bytes, null where it was erased."""
 
     media_type: str
     size: int | None
 
 
 class ExchangeMessage(CamelModel):
-    """One message as it was sent, or a tool's answer; null: the text was erased."""
+    """One message as sent, or a tool result; `text` is null where it was erased."""
 
     role: str
     text: str | None
@@ -287,21 +285,21 @@ class DiscussionRound(CamelModel):
 
 
 class PositionChangeCounts(CamelModel):
-    """`own`: a juror changed its mind. `synthetic`: only what stands in for a blocked answer differs."""
+    """`own`: by jurors. `synthetic`: by neutral evaluations that replace blocked answers."""
 
     own: int
     synthetic: int
 
 
 class ForkOrigin(CamelModel):
-    """Where a branch comes from."""
+    """The debate and event that a fork branches from."""
 
     debate_id: str
     version: int
 
 
 class OmittedContent(CamelModel):
-    """How often something of one kind is not shown to any juror; `size` in bytes, null where it is not known."""
+    """Parts of a case, of one kind, that no juror is shown; `size` in bytes, null where unknown."""
 
     what: str
     count: int
@@ -309,9 +307,9 @@ class OmittedContent(CamelModel):
 
 
 class DebateResult(CamelModel):
-    """Everything that a debate came to: document 004's `CollaborativeJuryResult`. What has not happened is null.
+    """The result of a debate: `CollaborativeJuryResult` of document 004. Fields that do not exist yet are null.
 
-    `version` is that of the last event that was read; the scores of an evaluation are under `scores` by dimension too.
+    `version` is the version of the last event that was read. Evaluations have their scores in `scores` too.
     """
 
     version: int
@@ -328,15 +326,13 @@ class DebateResult(CamelModel):
     tags: list[str]
     metadata: Metadata
     cluster: str | None
-    agent_cost: Annotated[float | None, Field(description="What the judged agent cost, US dollars.")]
-    losses: Annotated[list[OmittedContent], Field(description="What of the case no juror was shown, by kind.")]
+    agent_cost: Annotated[float | None, Field(description="Cost of the judged agent in US dollars.")]
+    losses: Annotated[list[OmittedContent], Field(description="Parts of the case that no juror was shown, by kind.")]
     status: Status
     phase1_evaluations: list[JsonObject]
     phase1_consensus: Consensus | None
     discussion_rounds: list[DiscussionRound]
-    position_changes: Annotated[
-        PositionChangeCounts, Field(description="Statements that changed a position, by whose change it is.")
-    ]
+    position_changes: Annotated[PositionChangeCounts, Field(description="Statements that changed a position.")]
     abstentions: list[JsonObject]
     total_rounds: int
     phase3_judgment: JsonObject | None
@@ -344,11 +340,13 @@ class DebateResult(CamelModel):
     final_score: Score | None
     early_termination: bool | None
     end_reason: str | None
-    scenario_results: Annotated[list[JsonObject], Field(description="One row a scenario; empty before the judgment.")]
+    scenario_results: Annotated[
+        list[JsonObject], Field(description="One row for each scenario; empty before the judgment.")
+    ]
 
 
 class ReplayResult(CamelModel):
-    """Whether what is recorded follows from what the models said."""
+    """Whether the recorded events follow from the recorded answers."""
 
     debate_id: str
     status: Literal["equal", "different", "erased", "unreadable"]
@@ -361,14 +359,14 @@ class ReplayResult(CamelModel):
 
 
 class RescoreResult(CamelModel):
-    """One row a setting; what cannot be said of it is null."""
+    """One row for each setting; undetermined values are null."""
 
     mode: Literal["strict", "recount"]
     rows: list[JsonObject]
 
 
 class Comparison(CamelModel):
-    """Two debates, or two runs, side by side; the other fields are those of `jury compare --json`."""
+    """Two debates or two runs; the other fields are those of `jury compare --json`."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -386,13 +384,13 @@ class StoreWriter(CamelModel):
 
 
 class Health(CamelModel):
-    """Whether the server can do its work."""
+    """The health of the server."""
 
     status: Literal["ok", "store unreachable"]
     version: str
     schema_number: Annotated[str, Field(alias="schema", description="Of the store.")]
-    last_position: Annotated[int | None, Field(description="Of the newest event; null: the store cannot be read.")]
-    writer: Annotated[StoreWriter | None, Field(description="null: none, or the store is no file.")]
-    panels: Annotated[list[str], Field(description="Those under which debates are held here; none: it only shows.")]
+    last_position: Annotated[int | None, Field(description="Of the newest event; null where the store cannot be read.")]
+    writer: Annotated[StoreWriter | None, Field(description="null where there is none, or the store is not a file.")]
+    panels: Annotated[list[str], Field(description="Panels of this server; none where it is read-only.")]
     readers: int
-    under_way: int
+    running: int

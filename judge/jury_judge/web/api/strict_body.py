@@ -1,4 +1,4 @@
-"""Bodies are read as case files are: no key twice, no NaN, no number beyond a float, no half character."""
+"""Request bodies are parsed like case files: no duplicate key, NaN, number beyond a float or lone surrogate."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -12,16 +12,16 @@ from jury_judge.web.api.error_responses import RequestRefused
 
 
 class StrictRequest(Request):
-    """A request whose JSON is strict."""
+    """A request with strictly parsed JSON."""
 
     async def json(self) -> Any:
-        """The body.
+        """The parsed body.
 
         Raises:
-            RequestRefused: it is not UTF-8, or not JSON as it must be.
+            RequestRefused: it is not UTF-8, or not strict JSON.
         """
         try:
-            # In a thread: a body of megabytes keeps no live reader waiting.
+            # In a thread, so that a body of megabytes does not delay live readers.
             return await asyncio.to_thread(_decoded, await self.body())
         except UnicodeDecodeError as error:
             raise RequestRefused(422, f"byte {error.start + 1} of the body is not UTF-8", "send UTF-8") from error
@@ -34,7 +34,7 @@ def _decoded(body: bytes) -> Any:
 
 
 class StrictRoute(APIRoute):
-    """A route that reads its body so."""
+    """A route with strict bodies."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """See FastAPI, "Custom Request and APIRoute class"."""

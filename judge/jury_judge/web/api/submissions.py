@@ -1,4 +1,4 @@
-"""Cases sent to be judged: one, or many; answered at once with where to watch."""
+"""Endpoints that submit cases. They answer at once, with links to the debate or run."""
 
 import asyncio
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from jury_judge.cases.columns import with_snake_case_names
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 from jury_judge.web.api.dependencies import DebateId, RunId, ServiceDependency, debate_not_found
-from jury_judge.web.api.error_responses import RequestRefused, described, error_response
+from jury_judge.web.api.error_responses import RequestRefused, error_response, error_responses
 from jury_judge.web.api.schemas import EvaluationRequest, Links, RunRequest, SubmissionStatus
 from jury_judge.web.api.strict_body import StrictRoute
 from jury_judge.web.service import Service
@@ -20,44 +20,50 @@ from jury_store.debate_rows import ENDED
 
 router = APIRouter(prefix="/api", tags=["submissions"], route_class=StrictRoute)
 
-_REFUSALS = described(409, 413, 415, 422, 500, 503)
+_REFUSALS = error_responses(409, 413, 415, 422, 500, 503)
 
 
 @router.post("/evaluations", operation_id="evaluate", status_code=202, responses=_REFUSALS)
-async def evaluate(service: ServiceDependency, asked: EvaluationRequest, response: Response) -> SubmissionStatus:
-    """Judge one case. The debate goes on after the answer; `Location` tells how it stands."""
-    (case,) = await asyncio.to_thread(_cases, [asked.case], ["case"])
+async def evaluate(service: ServiceDependency, request: EvaluationRequest, response: Response) -> SubmissionStatus:
+    """Judge one case. The debate runs on after the response; `Location` is its status."""
+    (case,) = await asyncio.to_thread(_cases, [request.case], ["case"])
     submission = await service.submissions.evaluate(
-        case, panel=asked.panel, run_id=asked.run_id, submission_id=asked.submission_id
+        case, panel=request.panel, run_id=request.run_id, submission_id=request.submission_id
     )
-    return _accepted(response, submission.id, "running" if submission.running else "over", _debate_links(submission.id))
+    return _accepted(
+        response, submission.id, "running" if submission.running else "finished", _debate_links(submission.id)
+    )
 
 
 @router.get("/evaluations/{debate_id}", operation_id="readEvaluation", responses=error_responses(404, 422, 503))
 def evaluation(service: ServiceDependency, debate_id: DebateId) -> SubmissionStatus:
-    """How an evaluation stands."""
+    """The status of an evaluation."""
     row = service.store.debate(debate_id)
-    over = row is not None and row.status in ENDED
-    return _under(service, "evaluation", debate_id, known=row is not None, over=over, links=_debate_links(debate_id))
+    finished = row is not None and row.status in ENDED
+    return _status(
+        service, "evaluation", debate_id, known=row is not None, finished=finished, links=_debate_links(debate_id)
+    )
 
 
 @router.post("/runs", operation_id="startRun", status_code=202, responses=_REFUSALS)
-async def start_run(service: ServiceDependency, asked: RunRequest, response: Response) -> SubmissionStatus:
-    """Judge many cases, a debate each. The run goes on after the answer; `Location` tells how it stands."""
-    places = [f"cases.{number}" for number in range(len(asked.cases))]
-    cases = await asyncio.to_thread(_cases, asked.cases, places)
+async def start_run(service: ServiceDependency, request: RunRequest, response: Response) -> SubmissionStatus:
+    """Judge many cases, one debate each. The run continues after the response; `Location` is its status."""
+    places = [f"cases.{number}" for number in range(len(request.cases))]
+    cases = await asyncio.to_thread(_cases, request.cases, places)
     submission = await service.submissions.run(
-        cases, panel=asked.panel, run_id=asked.run_id, concurrency=asked.concurrency
+        cases, panel=request.panel, run_id=request.run_id, concurrency=request.concurrency
     )
-    return _accepted(response, submission.id, "running" if submission.running else "over", _run_links(submission.id))
+    return _accepted(
+        response, submission.id, "running" if submission.running else "finished", _run_links(submission.id)
+    )
 
 
 @router.get("/runs/{run_id}/state", operation_id="readRunState", responses=error_responses(404, 422, 503))
 def run_state(service: ServiceDependency, run_id: RunId) -> SubmissionStatus:
-    """How a run stands, as far as it is known here: it is over when all cases that were sent are."""
+    """The status of a run, as far as this server knows it: finished when all submitted cases are."""
     there = bool(service.store.debates(run_id=run_id, limit=1))
     left = bool(service.store.debates(run_id=run_id, unfinished=True, limit=1))
-    return _under(service, "run", run_id, known=there, over=there and not left, links=_run_links(run_id))
+    return _status(service, "run", run_id, known=there, finished=there and not left, links=_run_links(run_id))
 
 
 def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
@@ -70,7 +76,7 @@ def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
             raise CaseFileError(f"{place}: {error}") from error
         if case.case_id in seen:
             raise CaseFileError(
-                f"{place}: the case id {visible_line(case.case_id, 120)!r} was sent before; give each case its own"
+                f"{place}: the case id {visible_line(case.case_id, 120)!r} occurs twice; give each case its own"
             )
         seen.add(case.case_id)
         cases.append(case)
@@ -78,26 +84,26 @@ def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
     return cases
 
 
-def _accepted(response: Response, name: str, state: Literal["running", "over"], links: Links) -> SubmissionStatus:
+def _accepted(response: Response, name: str, state: Literal["running", "finished"], links: Links) -> SubmissionStatus:
     response.headers["Location"] = links.state
     return SubmissionStatus(id=name, state=state, links=links)
 
 
-def _under(
-    service: Service, kind: Literal["evaluation", "run"], name: str, *, known: bool, over: bool, links: Links
+def _status(
+    service: Service, kind: Literal["evaluation", "run"], name: str, *, known: bool, finished: bool, links: Links
 ) -> SubmissionStatus:
     submission = service.submissions.find(kind, name)
     if submission is not None and submission.running:
         return SubmissionStatus(id=name, state="running", links=links)
-    if submission is not None and submission.problem is not None and not (over and kind == "evaluation"):
+    if submission is not None and submission.problem is not None and not (finished and kind == "evaluation"):
         problem = error_response(submission.problem)
-        said = problem.error if problem.remedy is None else f"{problem.error}; {problem.remedy}"
-        return SubmissionStatus(id=name, state="stopped", problem=said, links=links)
+        message = problem.error if problem.remedy is None else f"{problem.error}; {problem.remedy}"
+        return SubmissionStatus(id=name, state="stopped", problem=message, links=links)
     if not known:
         if kind == "evaluation":
             raise debate_not_found(name)
-        raise RequestRefused(404, f"there is no run {name!r} in this store", "GET /api/runs lists those that there are")
-    return SubmissionStatus(id=name, state="over" if over else "unfinished", links=links)
+        raise RequestRefused(404, f"there is no run {name!r} in this store", "GET /api/runs lists the runs")
+    return SubmissionStatus(id=name, state="finished" if finished else "unfinished", links=links)
 
 
 def _debate_links(debate_id: str) -> Links:

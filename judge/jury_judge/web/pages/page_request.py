@@ -10,10 +10,9 @@ from starlette.responses import HTMLResponse
 
 from jury_events.panel import Language
 from jury_judge.errors import JudgeError
-from jury_judge.present.labels import WORDS
+from jury_judge.present.labels import LABELS
 from jury_judge.web.pages.languages import COOKIE, chosen_language
 from jury_judge.web.pages.rendering import rendered
-from jury_judge.web.words.catalogues import PAGE_WORDS
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _YEAR = 365 * 24 * 3600
@@ -59,8 +58,7 @@ class PageRequest(NamedTuple):
             lang=self.lang,
             other_lang=other,
             other_language_url=f"{self.address}?{urlencode(query)}",
-            w=PAGE_WORDS[self.lang],
-            words=WORDS[self.lang],
+            labels=LABELS[self.lang],
             here=here,
             **values,
         )

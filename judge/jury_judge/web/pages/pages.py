@@ -1,7 +1,6 @@
 """What each address shows: reads the store, makes the page's values, renders its template."""
 
 import re
-from collections.abc import Iterator
 
 from starlette.responses import Response, StreamingResponse
 
@@ -11,6 +10,7 @@ from jury_events.ids import is_debate_id, is_run_id
 from jury_judge.app.comparison_target import KINDS
 from jury_judge.app.groups import fields_there, grouped
 from jury_judge.cases.transcripts.builder import picture_type
+from jury_judge.web.chunks import chunks
 from jury_judge.web.pages.compare_page import SHOWN, ComparedDebates, compared
 from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.events_page import events_page
@@ -29,7 +29,6 @@ from jury_store.event_store import EventStore
 from jury_store.list_order import SORT_COLUMNS
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
-_CHUNK = 64 * 1024
 _RUNS = 100
 _GROUPS = 200
 
@@ -149,7 +148,7 @@ class Pages:
         if content is None or part in secrets_of(reading):
             raise PageNotFound(f"debate {reading.debate_id} has no such text, or it was erased")
         return StreamingResponse(
-            _pieces(content),
+            chunks(content),
             media_type=picture_type(content) or "text/plain; charset=utf-8",
             headers={"Content-Length": str(len(content)), "X-Content-Type-Options": "nosniff"},
         )
@@ -169,8 +168,3 @@ class Pages:
         if not is_debate_id(debate_id):
             raise PageNotFound("this is no debate's id; the list shows those that there are")
         return self._store.history(debate_id)
-
-
-def _pieces(content: bytes) -> Iterator[bytes]:
-    for start in range(0, len(content), _CHUNK):
-        yield content[start : start + _CHUNK]

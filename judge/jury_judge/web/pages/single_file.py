@@ -6,13 +6,12 @@ from functools import cache
 from hashlib import sha256
 
 from jury_events.panel import Language
-from jury_judge.present.labels import WORDS
+from jury_judge.present.labels import LABELS
 from jury_judge.web.pages.debate_page import debate_page
 from jury_judge.web.pages.exchange_page import ExchangeViews
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.rendering import rendered, rendered_stream
 from jury_judge.web.pages.text_previews import TextPreviews
-from jury_judge.web.words.catalogues import PAGE_WORDS
 from jury_store.debate_history import DebateHistory
 
 _STYLE = "style.css"
@@ -32,8 +31,7 @@ def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Languag
         page=page,
         exchanges=[previews.view(line) for line in page.all_calls],
         lang=lang,
-        w=PAGE_WORDS[lang],
-        words=WORDS[lang],
+        labels=LABELS[lang],
         style=_STYLE,
         style_hash=_style_hash(),
         opened_at=reading.stored_events[0].recorded_at,

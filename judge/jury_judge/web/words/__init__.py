@@ -1,1 +1,0 @@
-"""What the pages are labelled with, in each language."""
