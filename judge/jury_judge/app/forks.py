@@ -11,7 +11,7 @@ from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
 from jury_judge.app.debates import read_debate
 from jury_judge.errors import BranchTaken
-from jury_judge.views.events_by_phase import events_by_phase
+from jury_judge.present.events_by_phase import events_by_phase
 from jury_replay.fork import Branch, branch_id, branch_off
 from jury_replay.origin import ForkOrigin
 from jury_store.debate_history import DebateHistory

@@ -23,7 +23,7 @@ from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
 from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, given, is_simulated, model_mismatches
 from jury_judge.present.position_changes import Change, change_counts, position_changes
-from jury_judge.views.events_by_phase import (
+from jury_judge.present.events_by_phase import (
     Ending,
     EventsByPhase,
     RoundEvents,

@@ -10,7 +10,7 @@ from jury_judge.present.labels import Labels
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page, TextSpan
 from jury_judge.text.visible_text import visible_line
-from jury_judge.views.events_by_phase import Texts, text_in
+from jury_judge.present.events_by_phase import Texts, text_in
 
 _ERRORS = 10
 """Different errors that are told, the most frequent first."""

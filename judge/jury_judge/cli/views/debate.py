@@ -25,7 +25,7 @@ from jury_judge.present.labels import LABELS, Labels
 from jury_judge.present.position_changes import Change, position_changes
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page, TextSpan
-from jury_judge.views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
+from jury_judge.present.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 
 
 def render_debate(

@@ -7,7 +7,7 @@ from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.parts import ImageRef, PartRef
 from jury_judge.present.plain_prompt import plain_prompt
 from jury_judge.text.page import Page, TextSpan
-from jury_judge.views.events_by_phase import Texts
+from jury_judge.present.events_by_phase import Texts
 
 ERASED = "(erased)"
 

@@ -9,7 +9,7 @@ from jury_judge.present.live.frames import Frames
 from jury_judge.present.live.points import Point
 from jury_judge.present.live.progress import ProgressEvents
 from jury_judge.present.live.sse_events import Live, SseEvents
-from jury_judge.views.events_by_phase import Texts
+from jury_judge.present.events_by_phase import Texts
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
 from jury_judge.app.comparison import Position, positions
-from jury_judge.views.events_by_phase import EventsByPhase, role_of
+from jury_judge.present.events_by_phase import EventsByPhase, role_of
 
 
 class Cell(NamedTuple):
