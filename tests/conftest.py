@@ -2,8 +2,13 @@
 
 import os
 import signal
+import sys
 
 from hypothesis import HealthCheck, settings
+
+# Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Under `uv run` Ray would make an environment for each worker; it reads this when it is imported.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
