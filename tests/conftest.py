@@ -1,10 +1,19 @@
-"""What all tests share: random tests draw from fixed seeds, so that a run can be repeated; `-m long` widens them."""
+"""What all tests share: the environment, random examples, empty stores, one PostgreSQL server and one Ray cluster."""
 
 import os
 import signal
+import sqlite3
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from sqlalchemy import Connection
+
+from jury_migrations import upgrading
+from jury_store.schema import REVISION
+from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
 
 # Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
 sys.dont_write_bytecode = False
@@ -17,7 +26,79 @@ os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile(
-    "fixed", derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-settings.load_profile("fixed")
+_QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("quick", derandomize=True, database=None, max_examples=30, **_QUIET)
+settings.register_profile("exploring", max_examples=3000, print_blob=True, **_QUIET)
+
+RAY_CLUSTER = "ray_cluster"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`-m long` explores with new random examples; every other run repeats the same few."""
+    settings.load_profile("exploring" if _long(config) else "quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that share the cluster run on one worker, and property tests are among the long ones too."""
+    long = _long(config)
+    for item in items:
+        if RAY_CLUSTER in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group(RAY_CLUSTER))
+        if long and is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.long)
+
+
+def _long(config: pytest.Config) -> bool:
+    chosen = config.option.markexpr
+    return "long" in chosen and "not long" not in chosen
+
+
+@pytest.fixture(scope="session")
+def _migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with an empty store."""
+    path = tmp_path_factory.mktemp("template") / "empty.db"
+    upgrading.upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _new_stores_are_copies(_migrated: Path) -> Iterator[None]:
+    """A new SQLite store is copied in place of migrated, which takes a hundredth of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        migrate = upgrading._upgrade
+
+        def copy_or_migrate(connection: Connection, name: str) -> str:
+            to = connection.connection.driver_connection
+            if not isinstance(to, sqlite3.Connection) or to.execute("SELECT 1 FROM sqlite_schema").fetchone():
+                return migrate(connection, name)
+            with sqlite3.connect(_migrated) as template:
+                template.backup(to)
+            template.close()
+            return REVISION
+
+        patch.setattr(upgrading, "_upgrade", copy_or_migrate)
+        yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server for all tests that do not stop it; its database `TEMPLATE` holds an empty store."""
+    with postgres_or_skip() as server:
+        server.execute(f"CREATE DATABASE {TEMPLATE}")
+        upgrading.upgrade(server.url(TEMPLATE))
+        yield server
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[None]:
+    """A local cluster for all tests that do not end it; its workers can import what tests bring along."""
+    from jury_actors.ray_court import start_ray, stop_ray
+
+    before = os.environ.get("PYTHONPATH")
+    tests = str(Path(__file__).parent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", tests if before is None else f"{tests}{os.pathsep}{before}")
+        start_ray()
+        yield
+        stop_ray()
