@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture
 def postgres() -> Iterator[PostgresServer]:
     """A server of each test's own: it is stopped."""
-    with postgres_or_skip() as server:
+    with postgres_or_skip(durable=True) as server:
         yield server
 
 
