@@ -28,30 +28,34 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 _QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("quick", derandomize=True, database=None, max_examples=30, **_QUIET)
-settings.register_profile("exploring", max_examples=3000, print_blob=True, **_QUIET)
+settings.register_profile("exploring", max_examples=1000, print_blob=True, **_QUIET)
 
 RAY_CLUSTER = "ray_cluster"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """`-m long` explores with new random examples; every other run repeats the same few."""
-    settings.load_profile("exploring" if _long(config) else "quick")
+    settings.load_profile("exploring" if _is_long(config) else "quick")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that share the cluster run on one worker, and property tests are among the long ones too."""
-    long = _long(config)
+    """The longer forms run where `-m` names them, and the property tests are among them; one worker has the cluster."""
+    long = _is_long(config)
     for item in items:
         if RAY_CLUSTER in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group(RAY_CLUSTER))
         if long and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.long)
+            item.add_marker(pytest.mark.timeout(3600))
+    if not long:
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
 
 
-def _long(config: pytest.Config) -> bool:
-    chosen = config.option.markexpr
-    return "long" in chosen and "not long" not in chosen
+def _is_long(config: pytest.Config) -> bool:
+    return "long" in config.option.markexpr
 
 
 @pytest.fixture(scope="session")
