@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -40,18 +41,37 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longer forms run where `-m` names them, and the property tests are among them; one worker has the cluster."""
+    """Tests that share the cluster, or a fixture of their module, run on one worker, and first, since they are chains.
+
+    The longer forms run where `-m` names them, and the property tests are among them.
+    """
     long = _is_long(config)
+    chains: dict[str, list[pytest.Item]] = {RAY_CLUSTER: []}
+    alone = []
     for item in items:
-        if RAY_CLUSTER in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group(RAY_CLUSTER))
+        if (group := _group(item)) is None:
+            alone.append(item)
+        else:
+            chains.setdefault(group, []).append(item)
+            item.add_marker(pytest.mark.xdist_group(group))
         if long and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.long)
             item.add_marker(pytest.mark.timeout(3600))
+    items[:] = [*chain.from_iterable(chains.values()), *alone]
     if not long:
         left_out = [item for item in items if item.get_closest_marker("long")]
         items[:] = [item for item in items if not item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)
+
+
+def _group(item: pytest.Item) -> str | None:
+    if not isinstance(item, pytest.Function):
+        return None
+    fixtures = item._fixtureinfo.name2fixturedefs
+    if RAY_CLUSTER in fixtures:
+        return RAY_CLUSTER
+    shares = any(found[-1].scope == "module" for found in fixtures.values())
+    return str(item.path.relative_to(item.config.rootpath)) if shares else None
 
 
 def _is_long(config: pytest.Config) -> bool:
