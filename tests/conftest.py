@@ -32,6 +32,7 @@ settings.register_profile("quick", derandomize=True, database=None, max_examples
 settings.register_profile("exploring", max_examples=1000, print_blob=True, **_QUIET)
 
 RAY_CLUSTER = "ray_cluster"
+_SLOW = ("ray", "kill")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that share the cluster, or a fixture of their module, run on one worker, and first, since they are chains.
+    """Tests that share the cluster, or a fixture of their module, run on one worker. What takes long begins first.
 
     The longer forms run where `-m` names them, and the property tests are among them.
     """
@@ -57,6 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if long and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.long)
             item.add_marker(pytest.mark.timeout(3600))
+    alone.sort(key=lambda item: not any(map(item.get_closest_marker, _SLOW)))
     items[:] = [*chain.from_iterable(chains.values()), *alone]
     if not long:
         left_out = [item for item in items if item.get_closest_marker("long")]
