@@ -69,6 +69,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _group(item: pytest.Item) -> str | None:
     if not isinstance(item, pytest.Function):
         return None
+    if (mark := item.get_closest_marker("xdist_group")) is not None:
+        return str(mark.args[0])
     fixtures = item._fixtureinfo.name2fixturedefs
     if RAY_CLUSTER in fixtures:
         return RAY_CLUSTER
