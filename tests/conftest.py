@@ -1,9 +1,24 @@
-"""What all tests share: random tests draw from fixed seeds, so that a run can be repeated; `-m long` widens them."""
+"""What all tests share: the environment, random examples, empty stores, one PostgreSQL server and one Ray cluster."""
 
 import os
 import signal
+import sqlite3
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from sqlalchemy import Connection
+
+from jury_migrations import upgrading
+from jury_store.schema import REVISION
+from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
+
+# Tests start hundreds of processes: where bytecode is not kept, each of them compiles all that it imports.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Under `uv run` Ray would make an environment for each worker; it reads this when it is imported.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -12,7 +27,106 @@ os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile(
-    "fixed", derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-settings.load_profile("fixed")
+_QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("quick", derandomize=True, database=None, max_examples=30, **_QUIET)
+settings.register_profile("exploring", max_examples=1000, print_blob=True, **_QUIET)
+
+RAY_CLUSTER = "ray_cluster"
+_SLOW = ("ray", "kill")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`-m long` explores with new random examples; every other run repeats the same few."""
+    settings.load_profile("exploring" if _is_long(config) else "quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that share the cluster, or a fixture of their module, run on one worker. What takes long begins first.
+
+    The longer forms run where `-m` names them, and the property tests are among them.
+    """
+    long = _is_long(config)
+    chains: dict[str, list[pytest.Item]] = {RAY_CLUSTER: []}
+    alone = []
+    for item in items:
+        if (group := _group(item)) is None:
+            alone.append(item)
+        else:
+            chains.setdefault(group, []).append(item)
+            item.add_marker(pytest.mark.xdist_group(group))
+        if long and is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.long)
+            item.add_marker(pytest.mark.timeout(3600))
+    alone.sort(key=lambda item: not any(map(item.get_closest_marker, _SLOW)))
+    items[:] = [*chain.from_iterable(chains.values()), *alone]
+    if not long:
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def _group(item: pytest.Item) -> str | None:
+    if not isinstance(item, pytest.Function):
+        return None
+    if (mark := item.get_closest_marker("xdist_group")) is not None:
+        return str(mark.args[0])
+    fixtures = item._fixtureinfo.name2fixturedefs
+    if RAY_CLUSTER in fixtures:
+        return RAY_CLUSTER
+    shares = any(found[-1].scope == "module" for found in fixtures.values())
+    return str(item.path.relative_to(item.config.rootpath)) if shares else None
+
+
+def _is_long(config: pytest.Config) -> bool:
+    return "long" in config.option.markexpr
+
+
+@pytest.fixture(scope="session")
+def _migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with an empty store."""
+    path = tmp_path_factory.mktemp("template") / "empty.db"
+    upgrading.upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _new_stores_are_copies(_migrated: Path) -> Iterator[None]:
+    """A new SQLite store is copied in place of migrated, which takes a hundredth of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        migrate = upgrading._upgrade
+
+        def copy_or_migrate(connection: Connection, name: str) -> str:
+            to = connection.connection.driver_connection
+            if not isinstance(to, sqlite3.Connection) or to.execute("SELECT 1 FROM sqlite_schema").fetchone():
+                return migrate(connection, name)
+            with sqlite3.connect(_migrated) as template:
+                template.backup(to)
+            template.close()
+            return REVISION
+
+        patch.setattr(upgrading, "_upgrade", copy_or_migrate)
+        yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server for all tests that do not stop it; its database `TEMPLATE` holds an empty store."""
+    with postgres_or_skip() as server:
+        server.execute(f"CREATE DATABASE {TEMPLATE}")
+        upgrading.upgrade(server.url(TEMPLATE))
+        yield server
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[None]:
+    """A local cluster for all tests that do not end it; its workers can import what tests bring along."""
+    from jury_actors.ray_runtime import start_ray, stop_ray
+
+    before = os.environ.get("PYTHONPATH")
+    tests = str(Path(__file__).parent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", tests if before is None else f"{tests}{os.pathsep}{before}")
+        start_ray()
+        yield
+        stop_ray()

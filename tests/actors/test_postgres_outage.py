@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture
 def postgres() -> Iterator[PostgresServer]:
     """A server of each test's own: it is stopped."""
-    with postgres_or_skip() as server:
+    with postgres_or_skip(durable=True) as server:
         yield server
 
 
@@ -37,7 +37,9 @@ def url(postgres: PostgresServer) -> str:
 
 
 @pytest.mark.kill
-@pytest.mark.parametrize("on_ray", [False, pytest.param(True, marks=pytest.mark.ray)])
+@pytest.mark.parametrize(
+    "on_ray", [False, pytest.param(True, marks=[pytest.mark.ray, pytest.mark.xdist_group("ray_cluster")])]
+)
 async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
     postgres: PostgresServer, url: str, tmp_path: Path, request: pytest.FixtureRequest, *, on_ray: bool
 ) -> None:

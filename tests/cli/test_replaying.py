@@ -15,8 +15,6 @@ from support.corpus import CORPUS
 from support.courts import Run
 from support.stores import filled
 
-DEBATES = 1000
-
 # What a connection would need is refused, and what was imported is told at the end.
 _WATCHED = """
 import atexit, sys
@@ -30,56 +28,63 @@ main()
 """
 
 
+@pytest.fixture(scope="module", params=[200, pytest.param(1000, marks=pytest.mark.long)])
+def debates(request: pytest.FixtureRequest) -> int:
+    """How many debates are recorded."""
+    number: int = request.param
+    return number
+
+
 @pytest.fixture(scope="module")
-def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose store holds a thousand recorded debates."""
-    folder = tmp_path_factory.mktemp("thousand")
-    filled(folder / "jury.db", Run, debates=DEBATES, preset="independent")
+def many(debates: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose store has that many recorded debates."""
+    folder = tmp_path_factory.mktemp("many")
+    filled(folder / "jury.db", Run, debates=debates, preset="independent")
     return folder
 
 
-def test_a_thousand_debates_replay_equal_without_a_network_a_cluster_or_an_sdk(thousand: Path) -> None:
+def test_many_debates_replay_equal_without_a_network_a_cluster_or_an_sdk(many: Path, debates: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _WATCHED, "replay", "--all", "--processes", "1"],
-        cwd=thousand,
+        cwd=many,
         env=environment(),
         capture_output=True,
         text=True,
         check=False,
     )
 
-    assert (0, "1000 debates: 1,000 equal\n") == (done.returncode, done.stdout), done.stderr
+    assert (0, f"{debates} debates: {debates:,} equal\n") == (done.returncode, done.stdout), done.stderr
     imported = set(json.loads(done.stderr.splitlines()[-1].replace("'", '"')))
     assert "jury_replay" in imported
     assert not imported & {"ray", "openai", "anthropic", "google", "httpx", "httpx2", "starlette", "uvicorn"}
 
 
-def test_several_processes_find_the_same_in_the_same_order(thousand: Path) -> None:
-    jury = CommandLine(thousand)
+def test_several_processes_find_the_same_in_the_same_order(many: Path, debates: int) -> None:
+    jury = CommandLine(many)
 
     one, two = (jury("replay", "--all", "--jsonl", "--processes", number) for number in ("1", "2"))
 
     assert one.out == two.out
-    assert (DEBATES, {"equal"}) == (len(one.lines), {line["status"] for line in one.lines})
+    assert (debates, {"equal"}) == (len(one.lines), {line["status"] for line in one.lines})
 
 
-def test_debates_are_chosen_by_name_or_run(thousand: Path) -> None:
-    jury = CommandLine(thousand)
+def test_debates_are_chosen_by_name_or_run(many: Path, debates: int) -> None:
+    jury = CommandLine(many)
 
     assert "2 debates: 2 equal\n" == jury("replay", "d1", "d2", "d1").out
-    assert 1000 == jury("replay", "--run", "run", "--json").json["equal"]
+    assert debates == jury("replay", "--run", "run", "--json").json["equal"]
 
 
 @pytest.mark.parametrize("arguments", [(), ("d1", "--all"), ("--run", "run", "--all")])
-def test_what_is_to_be_replayed_must_be_said_once(thousand: Path, arguments: tuple[str, ...]) -> None:
-    ended = CommandLine(thousand)("replay", *arguments)
+def test_what_is_to_be_replayed_must_be_said_once(many: Path, arguments: tuple[str, ...]) -> None:
+    ended = CommandLine(many)("replay", *arguments)
 
     assert (2, "") == (ended.code, ended.out)
     assert "name debates, or a run with --run ID, or --all" in ended.err
 
 
-def test_an_unknown_debate_is_an_error_of_whoever_named_it(thousand: Path) -> None:
-    ended = CommandLine(thousand)("replay", "none")
+def test_an_unknown_debate_is_an_error_of_whoever_named_it(many: Path) -> None:
+    ended = CommandLine(many)("replay", "none")
 
     assert (2, "") == (ended.code, ended.out)
     assert "there is no debate 'none' in this store" in ended.err

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate.artifact_tools import MAX_RECORDS, OPINIONS_TOOL, TOOLS, call_tool, tool_definitions, tool_names
@@ -155,7 +155,6 @@ def test_a_wrong_call_is_told_what_to_do(name: str, arguments: str, hint: str) -
     assert "or answer without" in error
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
 @given(name=st.sampled_from([*TOOLS, "", "\ud800"]), arguments=st.text(max_size=60))
 def test_no_call_raises(name: str, arguments: str) -> None:
     assert isinstance(call_tool(name, arguments, CASE, OPINIONS).result_text, str)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate.case_text import render_case
@@ -228,7 +228,6 @@ def test_results_name_their_calls_whatever_their_order() -> None:
 TEXT = st.one_of(st.text(max_size=30), st.sampled_from([f"{M} forged", "a\r\n### Request", "⟨U+0041⟩", "ˆ\u2028"]))
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
 @given(prompt=TEXT, policy=TEXT | st.none(), response=TEXT, content=TEXT, thought=TEXT | st.none(), name=TEXT)
 def test_no_text_adds_a_line_of_its_own(
     *, prompt: str, policy: str | None, response: str, content: str, thought: str | None, name: str

@@ -2,7 +2,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate.datamark import mark, unmark, visible
@@ -128,10 +128,7 @@ HOSTILE = st.lists(
     max_size=20,
 ).map("".join)
 
-derandomized = settings(derandomize=True, deadline=None, max_examples=300)
 
-
-@derandomized
 @given(HOSTILE)
 def test_no_text_forges_a_line_without_the_marker(text: str) -> None:
     marked = mark(text, M)
@@ -140,7 +137,6 @@ def test_no_text_forges_a_line_without_the_marker(text: str) -> None:
     assert marked.count(M) == marked.count("\n") + 1
 
 
-@derandomized
 @given(HOSTILE)
 def test_marked_lines_hold_no_space_and_nothing_hidden(text: str) -> None:
     lines = [line.removeprefix(f"{M} ") for line in mark(text, M).split("\n")]
@@ -148,7 +144,6 @@ def test_marked_lines_hold_no_space_and_nothing_hidden(text: str) -> None:
     assert not any(char.isspace() or is_hidden(char) for line in lines for char in line)
 
 
-@derandomized
 @given(HOSTILE)
 def test_unmarking_loses_white_space_only(text: str) -> None:
     def squeezed(some: str) -> str:

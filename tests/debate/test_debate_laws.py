@@ -1,7 +1,7 @@
 """Whatever the panel, the answers, the failures and the order in which answers arrive: the laws of a debate hold."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate.errors import IllegalEvent
@@ -80,7 +80,6 @@ picks = st.lists(st.integers(0, 4), min_size=1, max_size=8)
 
 
 @given(debates(), picks)
-@settings(max_examples=150, deadline=None)
 def test_a_debate_ends_within_its_rounds_and_hears_each_seat_once_a_round(debate, pick) -> None:
     panel, script, case = debate
 
@@ -101,7 +100,6 @@ def test_a_debate_ends_within_its_rounds_and_hears_each_seat_once_a_round(debate
 
 
 @given(debates(), picks)
-@settings(max_examples=150, deadline=None)
 def test_the_events_do_not_depend_on_the_order_in_which_answers_arrive(debate, pick) -> None:
     panel, script, case = debate
 
@@ -111,7 +109,6 @@ def test_the_events_do_not_depend_on_the_order_in_which_answers_arrive(debate, p
 
 
 @given(debates())
-@settings(max_examples=100, deadline=None)
 def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(debate) -> None:
     panel, script, case = debate
     listed_backwards = panel.changed(seats=tuple(reversed(panel.seats)))
@@ -125,7 +122,6 @@ def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(deba
 
 
 @given(debates(), picks)
-@settings(max_examples=150, deadline=None)
 def test_every_vote_is_accounted_for(debate, pick) -> None:
     panel, script, case = debate
 
@@ -153,7 +149,6 @@ def test_every_vote_is_accounted_for(debate, pick) -> None:
 
 
 @given(debates(), picks)
-@settings(max_examples=150, deadline=None)
 def test_a_juror_sees_only_what_it_may(debate, pick) -> None:
     panel, script, case = debate
     court = Courtroom(panel, script, case=case, pick=pick).hold()
@@ -183,7 +178,6 @@ def test_a_juror_sees_only_what_it_may(debate, pick) -> None:
 
 
 @given(debates(), picks, st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
 def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) -> None:
     panel, script, case = debate
     events = Courtroom(panel, script, case=case, pick=pick).hold().events

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_events.case import Case
@@ -509,7 +509,6 @@ CUT = st.builds(lambda rows, cut: b"\n".join(rows)[:cut], ROWS, st.integers(0, 6
 FILES = st.binary(max_size=200) | ROWS.map(b"\n".join) | CUT
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(FILES)
 def test_any_bytes_are_cases_or_a_case_file_error_on_one_line(content):
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_debate.case_text import render_case
@@ -325,7 +325,6 @@ def blocks(case: Case) -> list[str]:
     return record.split("\n\n")
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
 @given(course=courses())
 @pytest.mark.parametrize("name", ENCODERS)
 def test_whatever_happened_is_shown_under_its_author_and_results_with_their_calls(

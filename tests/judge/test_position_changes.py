@@ -12,10 +12,10 @@ from jury_judge.app.comparison import positions
 from jury_judge.cli.views.debate import render_debate
 from jury_judge.cli.views.live_lines import LiveLines
 from jury_judge.present.answered_by import answered_in_stream, given
+from jury_judge.present.events_by_phase import events_by_phase
 from jury_judge.present.events_view import event_lines
 from jury_judge.present.position_changes import change_counts, position_changes
 from jury_judge.present.result_lines import collaborative_result, line_of
-from jury_judge.present.events_by_phase import events_by_phase
 from support.hand_built import SEATS, HandBuilt
 from support.pages import Site, stored
 

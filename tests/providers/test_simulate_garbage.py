@@ -126,7 +126,7 @@ async def test_a_body_that_is_no_request_is_refused_as_the_provider_does(http, p
     assert is_error(path, response)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.sampled_from(list(BODIES)), data=st.data(), stream=st.booleans())
 async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, data, stream):
     protocol, desk = PROTOCOLS[path], SimulationBackend(NO_FAULTS, 0)

@@ -559,7 +559,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-@settings(derandomize=True, max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(
     case=cases(),
     rubric=rubrics,

@@ -21,7 +21,7 @@ from jury_store.seals.keys import SealKey
 from jury_store.seals.note import read_checkpoint
 from support.cassettes import KEY, erase_text, out_of, record_debate, seal
 from support.debates import DebateScript
-from support.postgres import PostgresServer, postgres_or_skip
+from support.postgres import TEMPLATE, PostgresServer
 
 
 @pytest.fixture
@@ -76,7 +76,6 @@ def test_what_goes_in_comes_out_with_the_seal_of_its_origin(origin: EventStore, 
 def test_sqlite_and_postgresql_give_the_same_bytes(origin: EventStore, read: Read, postgres_url: str) -> None:
     content = {name: out_of(origin, name) for name in ("a", "d", "z")}
 
-    upgrade(postgres_url)
     store = open_store(postgres_url, write=True)
     for one in content.values():
         import_cassette(store, read(one))
@@ -86,15 +85,9 @@ def test_sqlite_and_postgresql_give_the_same_bytes(origin: EventStore, read: Rea
     store.close()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with postgres_or_skip() as running:
-        yield running
-
-
 @pytest.fixture
-def postgres_url(server: PostgresServer) -> str:
-    return server.url(server.create_database())
+def postgres_url(postgres: PostgresServer) -> str:
+    return postgres.url(postgres.create_database(TEMPLATE))
 
 
 def test_importing_again_changes_nothing(origin: EventStore, other: EventStore, read: Read) -> None:

@@ -25,13 +25,6 @@ from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from jury_store.seals.keys import SealKey
 from support.cassettes import KEY, erase_text, exported, out_of, record_debate, seal, sealed_store
-from support.postgres import PostgresServer, postgres_or_skip
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with postgres_or_skip() as running:
-        yield running
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
@@ -43,7 +36,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EventStore
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path / 'jury.db'}"
     else:
-        server = request.getfixturevalue("server")
+        server = request.getfixturevalue("postgres")
         url = server.url(server.create_database())
     upgrade(url)
     opened = open_store(url, write=True)

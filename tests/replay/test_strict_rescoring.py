@@ -25,7 +25,7 @@ from support.branches import OTHER_SECRET, a_branch, hold, origin_in, stored
 from support.courts import KeptStore, Run
 from support.varied import WEATHER, a_varied_case, hold_varied
 
-DEBATES = (60, pytest.param(200, marks=pytest.mark.long))
+DEBATES = (30, pytest.param(200, marks=pytest.mark.long))
 COUNTED: dict[str, Any] = {"final": {"method": "majority_vote"}}
 BASE: dict[str, Any] = {"discussion": {"max_rounds": 2, "threshold": 1.0}, **COUNTED}
 

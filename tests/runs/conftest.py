@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.command import Command, Started
-from support.postgres import PostgresServer, postgres_or_skip
+from support.postgres import PostgresServer
 
 CASES = 12
 
@@ -39,13 +39,6 @@ def undisturbed(cases: Path, tmp_path_factory: pytest.TempPathFactory) -> Starte
 def command(tmp_path: Path, cases: Path) -> Command:
     """`jury run` over the cases, with a store of its own."""
     return Command(tmp_path, cases, f"sqlite:///{tmp_path / 'jury.db'}")
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A server of the tests' own."""
-    with postgres_or_skip() as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,35 +1,17 @@
-"""A store of each kind, and a real PostgreSQL server for the session."""
+"""A store of each kind."""
 
 import itertools
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 from sqlalchemy import create_engine
 
 from jury_migrations.upgrading import upgrade
 from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
-from support.postgres import PostgresServer, postgres_or_skip
-
-settings.register_profile(
-    "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=False
-)
-settings.load_profile("fixed")
-
-TEMPLATE = "jury_template"
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    """A server whose database `jury_template` holds an empty store."""
-    with postgres_or_skip() as server:
-        server.execute(f"CREATE DATABASE {TEMPLATE}")
-        upgrade(server.url(TEMPLATE))
-        yield server
+from support.postgres import TEMPLATE, PostgresServer
 
 
 @pytest.fixture
@@ -101,15 +83,14 @@ def sql() -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def new_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], EventStore]:
-    """Makes fresh SQLite stores, open for writing, from a copy of an empty one."""
+    """Makes fresh SQLite stores, open for writing."""
     folder = tmp_path_factory.mktemp("sqlite")
-    upgrade(f"sqlite:///{folder / 'template.db'}")
     numbers = itertools.count()
 
     def make() -> EventStore:
-        path = folder / f"{next(numbers)}.db"
-        shutil.copyfile(folder / "template.db", path)
-        return open_store(f"sqlite:///{path}", write=True)
+        url = f"sqlite:///{folder / f'{next(numbers)}.db'}"
+        upgrade(url)
+        return open_store(url, write=True)
 
     return make
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jury_events.envelope import NewEvent
@@ -85,13 +85,11 @@ def _said(body: bytes, event_id: str, parts: dict[bytes, Part]) -> Say:
 
 
 @given(groups=_groups)
-@settings(max_examples=200)
 def test_memory_does_what_the_model_does(groups: list) -> None:
     _check(MemoryEventStore(), groups)
 
 
 @given(groups=_groups)
-@settings(max_examples=60)
 def test_sqlite_does_what_the_model_does(new_sqlite: Callable[[], EventStore], groups: list) -> None:
     store = new_sqlite()
     try:
@@ -101,7 +99,6 @@ def test_sqlite_does_what_the_model_does(new_sqlite: Callable[[], EventStore], g
 
 
 @given(groups=_groups)
-@settings(max_examples=40)
 def test_postgresql_does_what_the_model_does(new_postgres: Callable[[], EventStore], groups: list) -> None:
     store = new_postgres()
     try:

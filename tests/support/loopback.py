@@ -33,7 +33,7 @@ def served(answer: Callable[[str, str, bytes], Reply]) -> Iterator[str]:
             """Silent."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

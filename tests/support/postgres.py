@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,11 @@ import psycopg
 import pytest
 
 SUPERUSER = "jury_test"
+TEMPLATE = "jury_template"
+"""The database with an empty store in the server that all tests share."""
+
 _PR_SET_PDEATHSIG = 1
+_NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 class NoPostgres(Exception):
@@ -58,7 +62,8 @@ class PostgresServer:
     def create_database(self, template: str = "template1") -> str:
         """A fresh database, copied from `template`; gives its name."""
         name = f"jury_{next(self._names)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        # Of a small template the files are copied faster than its pages are logged.
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
         return name
 
     def drop_database(self, name: str) -> None:
@@ -67,13 +72,10 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_or_skip(*, passwords: bool = False) -> Iterator[PostgresServer]:
-    """A server for tests: where none can be started they are skipped, and fail in CI.
-
-    With `passwords` everybody but the superuser has to give one.
-    """
+def postgres_or_skip(*, passwords: bool = False, durable: bool = False) -> Iterator[PostgresServer]:
+    """A server for tests, as `postgres_server`: where none can be started they are skipped, and fail in CI."""
     try:
-        with postgres_server(passwords=passwords) as server:
+        with postgres_server(passwords=passwords, durable=durable) as server:
             yield server
     except NoPostgres as error:
         if os.environ.get("JURY_CI"):
@@ -82,8 +84,12 @@ def postgres_or_skip(*, passwords: bool = False) -> Iterator[PostgresServer]:
 
 
 @contextmanager
-def postgres_server(*, passwords: bool = False) -> Iterator[PostgresServer]:
-    """A server with fsync, for as long as the context lasts.
+def postgres_server(*, passwords: bool = False, durable: bool = False) -> Iterator[PostgresServer]:
+    """A server, for as long as the context lasts.
+
+    Args:
+        passwords: every user but the superuser needs one.
+        durable: keep every commit when the server stops. Without it the server is faster and may lose the last ones.
 
     Raises:
         NoPostgres: there are no binaries, or they do not run here; the message says why.
@@ -100,7 +106,7 @@ def postgres_server(*, passwords: bool = False) -> Iterator[PostgresServer]:
         _initialise(binaries, data, account)
         if passwords:
             (data / "pg_hba.conf").write_text(f"local all {SUPERUSER} trust\nlocal all all scram-sha-256\n")
-        process = _Process(binaries, home, data, account)
+        process = _Process(binaries, home, data, account, {} if durable else _NOT_DURABLE)
         try:
             process.start()
             yield PostgresServer(home, process)
@@ -163,6 +169,7 @@ def _can_run(binary: Path, account: pwd.struct_passwd) -> bool:
 
 def _initialise(binaries: Path, data: Path, account: pwd.struct_passwd | None) -> None:
     command = [binaries / "initdb", "-D", data, "-U", SUPERUSER, "--auth=trust", "--encoding=UTF8", "--no-locale"]
+    command += ["--no-sync", "--no-instructions"]
     try:
         subprocess.run(command, check=True, capture_output=True, cwd=data, timeout=100, **_as(account))
     except (OSError, subprocess.SubprocessError) as error:
@@ -173,8 +180,10 @@ def _initialise(binaries: Path, data: Path, account: pwd.struct_passwd | None) -
 class _Process:
     """The server's process, which may be stopped and started again."""
 
-    def __init__(self, binaries: Path, home: Path, data: Path, account: pwd.struct_passwd | None) -> None:
-        settings = {"listen_addresses": "", "unix_socket_directories": str(home), "max_connections": "60"}
+    def __init__(
+        self, binaries: Path, home: Path, data: Path, account: pwd.struct_passwd | None, more: Mapping[str, str]
+    ) -> None:
+        settings = {"listen_addresses": "", "unix_socket_directories": str(home), "max_connections": "60", **more}
         self._command: list[Any] = [binaries / "postgres", "-D", data]
         for name, value in settings.items():
             self._command += ["-c", f"{name}={value}"]

@@ -8,8 +8,8 @@ from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEval
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
 from jury_judge.present.answered_by import answered_in_phase_1, answered_in_statement
-from jury_judge.present.position_changes import PositionTracker
 from jury_judge.present.events_by_phase import EventsByPhase, Status, events_by_phase
+from jury_judge.present.position_changes import PositionTracker
 from jury_store.debate_history import DebateHistory
 
 Kind = Literal["own", "synthetic", "stale", "abstained"]

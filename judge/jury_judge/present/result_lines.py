@@ -22,7 +22,6 @@ from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
 from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, given, is_simulated, model_mismatches
-from jury_judge.present.position_changes import Change, change_counts, position_changes
 from jury_judge.present.events_by_phase import (
     Ending,
     EventsByPhase,
@@ -32,6 +31,7 @@ from jury_judge.present.events_by_phase import (
     status_of,
     text_in,
 )
+from jury_judge.present.position_changes import Change, change_counts, position_changes
 from jury_store.debate_history import DebateHistory
 
 _LINE_EVENTS = frozenset(

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
+from jury_judge.present.events_by_phase import Texts, text_in
 from jury_judge.present.labels import Labels
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page, TextSpan
 from jury_judge.text.visible_text import visible_line
-from jury_judge.present.events_by_phase import Texts, text_in
 
 _ERRORS = 10
 """Different errors that are told, the most frequent first."""

@@ -21,11 +21,11 @@ from jury_judge.present.answered_by import answers, is_simulated, is_stand_in, o
 from jury_judge.present.case_facts import case_facts, losses_line
 from jury_judge.present.case_view import add_case, pictures_sent
 from jury_judge.present.consensus_line import reached_line
+from jury_judge.present.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 from jury_judge.present.labels import LABELS, Labels
 from jury_judge.present.position_changes import Change, position_changes
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page, TextSpan
-from jury_judge.present.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
 
 
 def render_debate(

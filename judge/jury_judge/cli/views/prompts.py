@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from jury_debate.case_text import shown_size
 from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.parts import ImageRef, PartRef
+from jury_judge.present.events_by_phase import Texts
 from jury_judge.present.plain_prompt import plain_prompt
 from jury_judge.text.page import Page, TextSpan
-from jury_judge.present.events_by_phase import Texts
 
 ERASED = "(erased)"
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from jury_events.codec import DebateEvent
+from jury_judge.present.events_by_phase import Texts
 from jury_judge.present.live.frames import Frames
 from jury_judge.present.live.points import Point
 from jury_judge.present.live.progress import ProgressEvents
 from jury_judge.present.live.sse_events import Live, SseEvents
-from jury_judge.present.events_by_phase import Texts
 
 T = TypeVar("T")
 

@@ -8,9 +8,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
+from jury_judge.present.events_by_phase import Texts
 from jury_judge.present.live.encodings import Encoding
 from jury_judge.present.live.points import Point, chunk_point, pieces
-from jury_judge.present.events_by_phase import Texts
 
 T = TypeVar("T")
 

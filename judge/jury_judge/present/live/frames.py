@@ -6,8 +6,8 @@ A frame is document 004's object with `type`, and `position` to go on from.
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import ConsensusChecked, DebateOpened, RoundStarted, StatementMade
 from jury_events.exact import half_up
-from jury_judge.present.live.sse_events import Live, whole_score
 from jury_judge.present.events_by_phase import Texts, text_in
+from jury_judge.present.live.sse_events import Live, whole_score
 
 _HUNDREDTHS = 100
 

@@ -4,8 +4,8 @@ Abstentions and model calls are told here, for which the documents' live events 
 """
 
 from jury_events.codec import DebateEvent
-from jury_judge.present.live.sse_events import Live
 from jury_judge.present.events_by_phase import Texts
+from jury_judge.present.live.sse_events import Live
 
 CALL = "exchange_recorded"
 

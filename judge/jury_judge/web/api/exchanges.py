@@ -10,8 +10,8 @@ from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.parts import PartRef
-from jury_judge.text.timestamps import moment
 from jury_judge.present.events_by_phase import text_in
+from jury_judge.text.timestamps import moment
 from jury_judge.web.api.dependencies import DebateId, Limit, ServiceDependency, require_debate
 from jury_judge.web.api.error_responses import RequestRefused, error_responses
 from jury_judge.web.api.schemas import (

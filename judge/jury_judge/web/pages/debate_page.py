@@ -13,8 +13,8 @@ from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.present.answered_by import answers, is_simulated
-from jury_judge.present.position_changes import position_changes
 from jury_judge.present.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
+from jury_judge.present.position_changes import position_changes
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_judge.web.pages.integrity_state import IntegrityState

@@ -7,8 +7,8 @@ from jury_events.debate_events import DebateForked, DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
-from jury_judge.present.plain_prompt import plain_prompt
 from jury_judge.present.events_by_phase import role_of
+from jury_judge.present.plain_prompt import plain_prompt
 from jury_judge.web.pages.page_request import PageNotFound
 from jury_judge.web.pages.statement_views import RecordedCall, call_lines
 from jury_judge.web.pages.text_previews import PREVIEW, TextPreview, TextPreviews

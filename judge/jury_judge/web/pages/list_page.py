@@ -115,5 +115,5 @@ def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
         kinds = Counter(vote["kind"] for vote in votes)
         changes = change_counts(position_changes(answered_in_stream(stream)))
         return Agreement(max(held.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"])
-    except (EventError, ValueError, KeyError, TypeError):
+    except (EventError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -10,8 +10,8 @@ from jury_events.ids import Step
 from jury_events.panel import Panel
 from jury_events.verdict import Verdict
 from jury_judge.present.answered_by import is_stand_in, other_model
-from jury_judge.present.position_changes import Change
 from jury_judge.present.events_by_phase import role_of
+from jury_judge.present.position_changes import Change
 from jury_judge.web.pages.text_previews import TextPreview, TextPreviews
 from jury_store.debate_history import DebateHistory
 
