@@ -1,4 +1,4 @@
-"""README and examples are followed as they stand; `jury run` without Ray, which the demo is for, but for `-m long`."""
+"""README, getting started and the examples work as they are. `jury run` is called without Ray unless `-m long` is given."""
 
 import asyncio
 import os
@@ -16,9 +16,10 @@ from jury_providers.simulated.http.server import simulation_server
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+GUIDE = (ROOT / "docs" / "getting-started.md").read_text()
 JURY = str(Path(sys.executable).parent / "jury")
 TESTS = "uv run pytest"
-"""The one line that is not followed: it would run this test."""
+"""The one line that is not called: it would run this test."""
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -51,7 +52,7 @@ exec "{folder}/$@"
 
 
 class Page:
-    """A README that is followed in a new folder, block by block; `said` is what every command printed."""
+    """A page that is followed in a new folder, block by block; `said` is what every command printed."""
 
     def __init__(self, folder: Path, more: str, variables: dict[str, str]) -> None:
         self.folder = folder / "clone"
@@ -105,46 +106,73 @@ class Page:
         self.said[name] = said
 
 
-@pytest.mark.ray
-@pytest.mark.parametrize(
-    "more", [pytest.param("--in-process", id="in process"), pytest.param("", marks=pytest.mark.long)]
-)
-async def test_the_readme_can_be_followed_block_by_block(tmp_path: Path, more: str) -> None:
-    async with simulation_server() as models:
-        page = Page(tmp_path, more, models.variables)
-        for language, block in re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL):
-            await asyncio.to_thread(page.follow, language, block)
+LANGUAGES = r"```(\w+)\n(.*?)```"
+IN_PROCESS = ["--in-process", pytest.param("", marks=pytest.mark.long)]
 
-    (demo,) = (said for line, said in page.said.items() if line.startswith("uv run jury demo"))
-    (first,) = (said for line, said in page.said.items() if "--run first --jsonl" in line)
-    (sealed,) = (said for line, said in page.said.items() if line.startswith("uv run jury verify") and "--key" in line)
-    assert "No model is called" in demo
+
+async def follow(text: str, folder: Path, more: str) -> Page:
+    async with simulation_server() as models:
+        page = Page(folder, more, models.variables)
+        for language, block in re.findall(LANGUAGES, text, re.DOTALL):
+            await asyncio.to_thread(page.follow, language, block)
+    return page
+
+
+def printed_by(page: Page, *words: str) -> str:
+    (text,) = (text for line, text in page.said.items() if all(word in line for word in words))
+    return text
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("more", IN_PROCESS)
+async def test_the_readme_can_be_followed_block_by_block(tmp_path: Path, more: str) -> None:
+    page = await follow(README, tmp_path, more)
+
+    assert "No model is called" in printed_by(page, "jury demo")
+    assert "refund-18" in printed_by(page, "--run first --jsonl")
+    assert "replayed" in printed_by(page, "jury replay")
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("more", IN_PROCESS)
+async def test_getting_started_can_be_followed_block_by_block(tmp_path: Path, more: str) -> None:
+    page = await follow(GUIDE, tmp_path, more)
+
+    first = printed_by(page, "--run first --jsonl")
     assert "refund-17" in first
     assert "refund-18" in first
-    assert re.search(r"1 seal over \d+ events", sealed)
+    assert re.search(r"1 seal over \d+ events", printed_by(page, "uv run jury verify", "--key"))
     assert "safe_pass" in page.said["python"] or "needs_review" in page.said["python"]
     assert {"demo", "cases", "run", "list", "show", "verify", "seal", "replay", "rescore", "fork", "compare"} <= {
         word for line in page.done for word in line.split()[3:4]
     }
 
 
-def test_every_command_of_the_readme_is_called_through_uv() -> None:
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= 700
+
+
+def test_every_command_of_the_guides_is_called_through_uv() -> None:
     lines = [
-        line for language in ("console", "sh") for block in blocks(README, language) for line in block.splitlines()
+        line
+        for text in (README, GUIDE)
+        for language in ("console", "sh")
+        for block in blocks(text, language)
+        for line in block.splitlines()
     ]
 
     assert [line for line in lines if not line.startswith(("uv run ", "export "))] == []
 
 
 def test_blocks_that_need_keys_are_marked() -> None:
-    marked = re.findall(r"\*Needs keys\*[^\n]*\n\n```(\w+)", README)
+    marked = re.findall(r"\*Needs keys\*[^\n]*\n\n```(\w+)", GUIDE)
 
     assert marked == ["sh"]
-    assert len(blocks(README, "sh")) == 1
+    assert [0, 1] == [len(blocks(text, "sh")) for text in (README, GUIDE)]
 
 
 @pytest.mark.parametrize(
-    "block", [block for text in (README, (ROOT / "docs" / "panels.md").read_text()) for block in blocks(text, "yaml")]
+    "block", [block for text in (GUIDE, (ROOT / "docs" / "panels.md").read_text()) for block in blocks(text, "yaml")]
 )
 def test_panels_that_are_shown_can_be_read(tmp_path: Path, block: str) -> None:
     (tmp_path / "strict.md").write_text("Judge by the letter.")
@@ -164,14 +192,14 @@ def test_the_examples_run_as_they_are(tmp_path: Path) -> None:
     assert [5, 5, 5] == [len(result.stdout.splitlines()) for result in results]
 
 
-def test_the_readme_names_every_command_that_there_is() -> None:
+def test_the_guides_name_every_command() -> None:
     from jury_judge.cli.main import COMMANDS
 
     shown = run(["--help"], ROOT).stdout
 
     for name in COMMANDS:
         assert f"  {name} " in shown
-        assert re.search(rf"jury {name}\b|`{name}`", README + (ROOT / "CHANGELOG.md").read_text())
+        assert re.search(rf"jury {name}\b|`{name}`", GUIDE + (ROOT / "CHANGELOG.md").read_text())
 
 
 def test_ci_runs_the_readmes_own_test_command() -> None:
@@ -179,6 +207,13 @@ def test_ci_runs_the_readmes_own_test_command() -> None:
     assert re.search(r"^uv run pytest\b", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", README))
-def test_links_of_the_readme_lead_somewhere(link: str) -> None:
-    assert link.startswith("https://") or (ROOT / link).exists()
+LINKS = [
+    (page, link)
+    for page in ("README.md", "docs/getting-started.md")
+    for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text())
+]
+
+
+@pytest.mark.parametrize(("page", "link"), LINKS)
+def test_links_of_the_guides_lead_somewhere(page: str, link: str) -> None:
+    assert link.startswith("https://") or ((ROOT / page).parent / link).exists()
