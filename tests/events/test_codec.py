@@ -216,7 +216,7 @@ def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
     beyond = exchange.changed(usage=Usage(input_tokens=2**63))
 
     assert b"9223372036854775807" in encode(most, recorded_at=0).body
-    with pytest.raises(MalformedBody, match=r"9.22337e\+18, which no database keeps"):
+    with pytest.raises(MalformedBody, match=r"9.22337e\+18, which no database stores"):
         encode(beyond, recorded_at=0)
 
 

@@ -93,8 +93,8 @@ def test_a_condition_given_twice_is_one() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("tags", "'tags' is no condition: it has no operator; write FIELD OP VALUE with one of =, !=, ~, !~"),
-        ("", "'' is no condition"),
+        ("tags", "'tags' is not a condition: it has no operator; write FIELD OP VALUE with one of =, !=, ~, !~"),
+        ("", "'' is not a condition"),
         ("tag=x", "there is no field 'tag' (did you mean tags?); fields are tags, cluster, label, case_id, metadata"),
         ("labels=x", "(did you mean label?)"),
         ("level=3", "(did you mean metadata.level?)"),
