@@ -56,8 +56,8 @@ MUTATIONS = {
     ),
     "the tie rule": Mutation(
         f"{RULES}/judgment.py",
-        "won = 2 * votes > len(held)",
-        "won = 2 * votes >= len(held)",
+        "won = 2 * votes > len(cast)",
+        "won = 2 * votes >= len(cast)",
         "tie-of-two",
         ("final/judgment: the judgment is made otherwise", "judgment.verdict", "- needs_review", "+ safe_pass"),
     ),
