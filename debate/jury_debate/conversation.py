@@ -28,7 +28,7 @@ class ToolTurn(NamedTuple):
 class Reply(NamedTuple):
     """How a call ended.
 
-    `said` is what is appended verbatim as the model's turn (the provider's response, else the answer), `answer` the
+    `appended` is the model's turn, verbatim, for the next request (the provider's response, else the answer), `answer` the
     bytes that are parsed; None where there is none. `seconds` is the duration of the attempt, the wait before it
     included.
     """
@@ -36,7 +36,7 @@ class Reply(NamedTuple):
     outcome: CallOutcome
     model_version: str | None = None
     answer: bytes | None = None
-    said: PartRef | None = None
+    appended: PartRef | None = None
     tools: tuple[ToolTurn, ...] = ()
     simulated: bool = False
     seconds: float = 0.0

@@ -162,8 +162,8 @@ def first_problem(error: ValidationError) -> str:
     """The first validation error of a panel as `field: message`."""
     first = first_error(error.errors(include_url=False))
     place = ".".join(str(part) for part in first["loc"])
-    said = f"{first['msg']}{hint(first, PanelSpec)}"
-    return f"{place}: {said}" if place else said
+    message = f"{first['msg']}{hint(first, PanelSpec)}"
+    return f"{place}: {message}" if place else message
 
 
 def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel:

@@ -1,4 +1,4 @@
-"""Whatever the panel, the answers, the failures and the order in which answers arrive: the laws of a debate hold."""
+"""The laws of a debate, for random panels, answers, failures and orders of arrival."""
 
 import pytest
 from hypothesis import given, settings
@@ -81,7 +81,7 @@ picks = st.lists(st.integers(0, 4), min_size=1, max_size=8)
 
 @given(debates(), picks)
 @settings(max_examples=150, deadline=None)
-def test_a_debate_ends_within_its_rounds_and_hears_each_seat_once_a_round(debate, pick) -> None:
+def test_a_debate_ends_within_its_rounds_with_one_turn_a_seat_and_round(debate, pick) -> None:
     panel, script, case = debate
 
     events = Courtroom(panel, script, case=case, pick=pick).hold().events
@@ -89,15 +89,15 @@ def test_a_debate_ends_within_its_rounds_and_hears_each_seat_once_a_round(debate
     completed = events[-1]
     assert completed.type == "debate_completed"
     assert completed.total_rounds <= panel.discussion.max_rounds
-    heard: dict[int, list[str]] = {0: []}
+    turns: dict[int, list[str]] = {0: []}
     for event in events:
         match event.type:
             case "round_started":
-                heard[event.round] = []
+                turns[event.round] = []
             case "juror_evaluated" | "statement_made" | "juror_abstained":
-                heard[max(heard)].append(event.juror_id)
-    assert list(range(completed.total_rounds + 1)) == list(heard)
-    assert all(sorted(panel.juror_ids) == sorted(jurors) for jurors in heard.values())
+                turns[max(turns)].append(event.juror_id)
+    assert list(range(completed.total_rounds + 1)) == list(turns)
+    assert all(sorted(panel.juror_ids) == sorted(jurors) for jurors in turns.values())
 
 
 @given(debates(), picks)
@@ -126,7 +126,7 @@ def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(deba
 
 @given(debates(), picks)
 @settings(max_examples=150, deadline=None)
-def test_every_vote_is_accounted_for(debate, pick) -> None:
+def test_the_judgment_lists_every_vote(debate, pick) -> None:
     panel, script, case = debate
 
     court = Courtroom(panel, script, case=case, pick=pick).hold()
@@ -154,7 +154,7 @@ def test_every_vote_is_accounted_for(debate, pick) -> None:
 
 @given(debates(), picks)
 @settings(max_examples=150, deadline=None)
-def test_a_juror_sees_only_what_it_may(debate, pick) -> None:
+def test_a_juror_sees_only_the_allowed_evaluations(debate, pick) -> None:
     panel, script, case = debate
     court = Courtroom(panel, script, case=case, pick=pick).hold()
 
@@ -215,7 +215,7 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
         {"votes": ()},
     ],
 )
-def test_a_judgment_that_the_rules_do_not_give_is_refused(tampered) -> None:
+def test_a_judgment_that_differs_from_the_rules_is_refused(tampered) -> None:
     court = Courtroom(a_panel(), lambda _step, _call: Says("unsafe_fail", 10.0)).hold()
     *events, judged, _completed = court.events
     state = DebateState()

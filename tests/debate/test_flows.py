@@ -105,7 +105,7 @@ def test_document_002_phase_2_is_forced_and_a_majority_of_two_thirds_ends_it() -
     assert (completed.total_rounds, completed.end_reason, completed.early_termination) == (1, "consensus", True)
 
 
-def test_without_collaboration_each_votes_once() -> None:
+def test_without_a_discussion_each_seat_votes_once() -> None:
     court = Courtroom(a_panel(preset="independent"), by_round(ALWAYS_SPLIT)).hold()
 
     assert court.event_ids[-3:] == ["initial/check", "final/judgment", "completed"]

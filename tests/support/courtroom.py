@@ -144,7 +144,7 @@ class Courtroom:
         if isinstance(answer, CallOutcome):
             return Reply(answer)
         raw = answer.answer(assignment) if isinstance(answer, Says) else answer
-        return Reply(CallOutcome.ANSWERED, answer=raw, said=self.pen.make(raw))
+        return Reply(CallOutcome.ANSWERED, answer=raw, appended=self.pen.make(raw))
 
     @property
     def event_ids(self) -> list[str]:
