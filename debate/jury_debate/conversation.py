@@ -28,9 +28,8 @@ class ToolTurn(NamedTuple):
 class Reply(NamedTuple):
     """How a call ended.
 
-    `appended` is the model's turn, verbatim, for the next request (the provider's response, else the answer), `answer` the
-    bytes that are parsed; None where there is none. `seconds` is the duration of the attempt, the wait before it
-    included.
+    `appended` is the model's turn, verbatim, for the next request (the provider's response, else the answer); `answer`
+    the bytes to parse; None where there is none. `seconds` is the duration of the attempt and the wait before it.
     """
 
     outcome: CallOutcome
