@@ -27,7 +27,7 @@ from jury_events.codec import encode
 from jury_events.errors import JuryError
 from jury_events.ids import calls_stream, exchange_id
 from jury_events.outcome import CallOutcome
-from jury_events.parts import SALT_BYTES, PartPen
+from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_store.errors import Mismatch
 from jury_store.event_store import Append
 
@@ -149,7 +149,7 @@ class Juror:
         self._outbox.put(told)
 
     async def _do(self, ask: Ask) -> Outcome:
-        pen = PartPen(lambda: self._sources.entropy(SALT_BYTES))
+        pen = PartBuffer(lambda: self._sources.entropy(SALT_BYTES))
         duty = Duty(ask, self._texts[ask.assignment.debate_id], pen)
         retry_after: float | None = None
         while (call := duty.conversation.call) is not None:

@@ -24,7 +24,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, debate_stream
 from jury_events.local_facts import local_facts
-from jury_events.parts import SALT_BYTES, PartPen, refs_in
+from jury_events.parts import SALT_BYTES, PartBuffer, refs_in
 from jury_store.errors import Mismatch
 from jury_store.event_store import Append, Appended
 
@@ -53,7 +53,7 @@ class Sitting:
     def __init__(self, bench: Bench, job: Job) -> None:
         self._bench = bench
         self._job = job
-        self._pen = PartPen(lambda: bench.sources.entropy(SALT_BYTES))
+        self._pen = PartBuffer(lambda: bench.sources.entropy(SALT_BYTES))
         self._inbox: deque[Told | list[str]] = deque()
         self._filled = asyncio.Event()
         self._asked: set[str] = set()
@@ -183,7 +183,7 @@ class Sitting:
         for step in self._debate.pending_steps():
             recorded = by_step.get(step.id, [])
             # What would be said next is the juror's to write, and is thrown away here.
-            scratch = PartPen(lambda: bytes(SALT_BYTES))
+            scratch = PartBuffer(lambda: bytes(SALT_BYTES))
             conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
             for stored in recorded:
                 exchange = decode(stored)

@@ -111,7 +111,7 @@ class PartMaker(Protocol):
         ...
 
 
-class PartBook(PartMaker, Protocol):
+class PartRegistry(PartMaker, Protocol):
     """A `PartMaker` that also returns the texts."""
 
     def content(self, part: str) -> bytes:
@@ -119,8 +119,8 @@ class PartBook(PartMaker, Protocol):
         ...
 
 
-class PartPen:
-    """A `PartBook` that draws salts and collects the parts that are not in the log yet.
+class PartBuffer:
+    """A `PartRegistry` that draws salts and collects the parts that are not in the log yet.
 
     `known` are parts that are already stored, so that a text is stored once a debate.
     """

@@ -10,7 +10,7 @@ from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFa
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_events.panel import Panel
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_replay.errors import DebateMissing, RecordDamaged
 from jury_replay.recorded_case import recorded_case
 from jury_store.inventory import DebateRecord
@@ -48,9 +48,9 @@ class RecordedDebate(NamedTuple):
             ref.part for event in self.events if isinstance(event, TextsErased) for ref in event.parts
         ) - frozenset(self.texts)
 
-    def pen(self) -> PartPen:
+    def pen(self) -> PartBuffer:
         """Makes texts again under the references that they have on record; new ones get an empty salt."""
-        pen = PartPen(lambda: bytes(16))
+        pen = PartBuffer(lambda: bytes(16))
         pen.know_texts(self.texts)
         return pen
 
@@ -99,7 +99,7 @@ def opening_of(debate_id: str, events: Sequence[DebateEvent | ExchangeRecorded])
 
 
 def opened_again(
-    recorded: RecordedDebate, rules: Rules, pen: PartPen, *, prompts: int | None = None, panel: Panel | None = None
+    recorded: RecordedDebate, rules: Rules, pen: PartBuffer, *, prompts: int | None = None, panel: Panel | None = None
 ) -> DebateOpened:
     """The opening event as `rules` make it of the recorded case, panel, prompts of one's own and secret.
 

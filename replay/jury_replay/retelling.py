@@ -24,7 +24,7 @@ from jury_events.debate_events import (
 )
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, exchange_id
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_replay.difference import Difference, FieldChange, Kind, request_changes
 from jury_replay.recorded import RecordedDebate
 
@@ -67,7 +67,7 @@ class Retelling:
         self,
         recorded: RecordedDebate,
         opened: DebateOpened,
-        pen: PartPen,
+        pen: PartBuffer,
         *,
         only_if_asked: bool = False,
         memo: Memo | None = None,

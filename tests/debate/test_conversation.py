@@ -13,7 +13,7 @@ from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from support.courtroom import SECRET, Courtroom, FixedPen, Says, a_case, a_panel
+from support.courtroom import SECRET, Courtroom, DeterministicParts, Says, a_case, a_panel
 
 RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, verdict in enumerate(["pass", "fail"]))
 GOOD = Says("safe_pass", 80.0)
@@ -44,7 +44,7 @@ def as_reply(reply, assignment, pen):
 
 def play(replies, **settings):
     """Apply the replies in order; returns the calls and the outcome."""
-    pen = FixedPen()
+    pen = DeterministicParts()
     assignment, conversation = a_conversation(pen, **settings)
     calls = []
     for reply in replies:
@@ -173,7 +173,7 @@ def test_nothing_is_retried_after_the_deadline() -> None:
 
 @pytest.mark.parametrize("trouble", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
 def test_a_failure_that_needs_a_person_halts_the_step_and_consumes_no_try(trouble) -> None:
-    pen = FixedPen()
+    pen = DeterministicParts()
     assignment, conversation = a_conversation(pen, tries=1, fallbacks=["simulated/b"])
     for _ in range(3):
         conversation.apply_reply(as_reply(trouble, assignment, pen))
@@ -201,7 +201,7 @@ def test_a_blocked_seat_is_neutral_by_default() -> None:
 
 
 def tools(pen_text="{}", count=1):
-    pen = FixedPen()
+    pen = DeterministicParts()
     appended = pen.make(json.dumps({"calls": count}))
     turns = tuple(ToolTurn(f"call-{n}", pen.make(pen_text)) for n in range(count))
     return Reply(CallOutcome.ANSWERED, appended=appended, tools=turns)

@@ -6,7 +6,7 @@ from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
 from jury_debate.rules_registry import LATEST
-from support.courtroom import SECRET, FixedPen, a_case
+from support.courtroom import SECRET, DeterministicParts, a_case
 
 GEMINI = {"model": "google/gemini-2.5-pro"}
 CHOSEN = {"model": "google/gemini-2.5-pro", "fallbacks": ["openai/spare"], "role_name": "The third"}
@@ -37,7 +37,7 @@ def a_resolved(spec: object) -> ResolvedPanel:
 
 @pytest.mark.parametrize("spec", PANELS)
 def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object) -> None:
-    resolved, pen = a_resolved(spec), FixedPen()
+    resolved, pen = a_resolved(spec), DeterministicParts()
     opened = LATEST.open_debate(
         a_case(),
         resolved.panel,

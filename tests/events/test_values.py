@@ -17,11 +17,11 @@ from jury_events.evaluation import Evaluation
 from jury_events.exact import exact_sum
 from jury_events.ids import Step, debate_id, escape, exchange_id, unescape
 from jury_events.panel import Bands, Panel
-from jury_events.parts import PartPen, make_part, part_digest, refs_in
+from jury_events.parts import PartBuffer, make_part, part_digest, refs_in
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
 from jury_events.value import DebateId, NewDebateId, NewRunId, RunId, Value
 from jury_events.verdict import Verdict
-from support.courtroom import FixedPen, a_case, a_panel
+from support.courtroom import DeterministicParts, a_case, a_panel
 from support.pictures import a_case_with_pictures
 
 
@@ -111,7 +111,7 @@ def test_the_overall_score_is_the_decimal_sum() -> None:
             scores=scores(40.0, 0.0, 0.0, 0.0),
             overall=50.0,
             confidence=1.0,
-            rationale=FixedPen().make("x"),
+            rationale=DeterministicParts().make("x"),
             model="simulated/a",
         )
 
@@ -172,7 +172,7 @@ def test_an_id_that_cannot_be_addressed_is_read_from_logs_and_refused_for_new_de
 
 def test_a_part_is_made_once_and_its_digest_is_salted() -> None:
     salts = iter([b"a" * 16, b"b" * 16])
-    pen = PartPen(lambda: next(salts))
+    pen = PartBuffer(lambda: next(salts))
 
     first, again, other = pen.make("text"), pen.make("text"), pen.make("other")
 
@@ -184,20 +184,20 @@ def test_a_part_is_made_once_and_its_digest_is_salted() -> None:
 
 def test_a_pen_reuses_known_parts() -> None:
     known = make_part(b"text", b"k" * 16)
-    pen = PartPen(lambda: b"n" * 16, [known])
+    pen = PartBuffer(lambda: b"n" * 16, [known])
 
     assert known.ref == pen.make("text")
     assert pen.take() == ()
 
 
 def test_references_survive_pickling() -> None:
-    ref = FixedPen().make("text")
+    ref = DeterministicParts().make("text")
 
     assert ref == pickle.loads(pickle.dumps(ref))
 
 
 def test_references_are_found_at_any_place() -> None:
-    one, two = FixedPen().make("one"), FixedPen().make("two")
+    one, two = DeterministicParts().make("one"), DeterministicParts().make("two")
     body = {"a": one.model_dump(), "b": [{"c": two.model_dump(), "part": "no reference: it has a sibling"}], "part": 1}
 
     assert [one.part, two.part] == list(refs_in(body))

@@ -21,7 +21,7 @@ SECRET = bytes(range(32))
 SEATS = ("gpt", "claude", "gemini")
 
 
-class FixedPen:
+class DeterministicParts:
     """A part maker whose salts follow from the content, so that equal inputs give equal events."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class Courtroom:
     """
 
     def __init__(self, panel: Panel, script: Script, *, case: Case | None = None, pick: Sequence[int] = (0,)) -> None:
-        self.pen = FixedPen()
+        self.pen = DeterministicParts()
         self.script = script
         self.asked: list[Asked] = []
         opened = LATEST.open_debate(case or a_case(), panel, debate_id="d1", run_id="r1", secret=SECRET, parts=self.pen)

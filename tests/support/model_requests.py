@@ -7,7 +7,7 @@ from jury_actors.duty import Duty
 from jury_actors.messages import Ask
 from jury_actors.providers.provider import ModelRequest
 from jury_events.case import ArtifactRecord, Case
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
 
 GATE_AND_CARD = {
@@ -32,7 +32,7 @@ def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, Mod
     for asked in room.asked:
         part = room.debate.state.debate.case if asked.assignment.tools else None
         ask = Ask(asked.assignment, room.pen.texts, part, ())
-        duty = Duty(ask, dict(room.pen.texts), PartPen(lambda: bytes(16)))
+        duty = Duty(ask, dict(room.pen.texts), PartBuffer(lambda: bytes(16)))
         assert duty.conversation.call is not None
         found.setdefault(asked.step.id, duty.request(duty.conversation.call))
     return found

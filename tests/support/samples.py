@@ -16,7 +16,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef
 from jury_events.transcript import NotShown, Transcript
-from support.courtroom import Courtroom, FixedPen, Says, a_case, a_panel, by_round
+from support.courtroom import Courtroom, DeterministicParts, Says, a_case, a_panel, by_round
 from support.pictures import PNG, an_image
 
 
@@ -41,7 +41,7 @@ def sample_events() -> dict[str, AnyEvent]:
     samples: dict[str, AnyEvent] = {}
     for event in court.events:
         samples.setdefault(event.type, event)
-    pen = FixedPen()
+    pen = DeterministicParts()
     text = pen.make("because")
     by_hand: list[AnyEvent] = [
         DebateFailed(reason="case_unreadable", detail=text),
@@ -77,7 +77,7 @@ def _with_a_loss(case: Case) -> Case:
     return case.changed(scenarios=(first.changed(execution=execution), *others))
 
 
-def an_exchange(pen: FixedPen) -> ExchangeRecorded:
+def an_exchange(pen: DeterministicParts) -> ExchangeRecorded:
     return ExchangeRecorded(
         step="initial/gpt",
         juror_id="gpt",

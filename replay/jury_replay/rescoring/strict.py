@@ -11,7 +11,7 @@ from jury_debate.rules_registry import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_events.ids import FINAL
 from jury_events.panel import Panel
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.recorded import RecordedDebate, broken, opened_again, read_recorded
 from jury_replay.rescoring.panels import Panels
@@ -77,7 +77,7 @@ class Strict:
         return rows
 
 
-def held_under(recorded: RecordedDebate, panel: Panel, pen: PartPen, memo: Memo | None = None) -> Retelling:
+def held_under(recorded: RecordedDebate, panel: Panel, pen: PartBuffer, memo: Memo | None = None) -> Retelling:
     """The debate held again under `panel`, as far as its recorded answers go.
 
     Args:
