@@ -22,7 +22,7 @@ from jury_events.codec import DebateEvent, encode
 from jury_events.debate_events import CoordinatorResumed, DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.ids import Step, debate_stream
-from jury_events.parts import SALT_BYTES, PartPen, refs_in
+from jury_events.parts import SALT_BYTES, PartBuffer, refs_in
 from jury_store.debate_history import DebateHistory
 from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
@@ -47,7 +47,7 @@ class DebateProcess:
     def __init__(self, context: RuntimeContext, job: Job) -> None:
         self._context = context
         self._job = job
-        self._pen = PartPen(lambda: context.effects.entropy(SALT_BYTES))
+        self._pen = PartBuffer(lambda: context.effects.entropy(SALT_BYTES))
         self._inbox: deque[StepResult | list[str]] = deque()
         self._filled = asyncio.Event()
         self._requested: set[str] = set()
@@ -176,7 +176,7 @@ class DebateProcess:
         for step in self._debate.pending_steps():
             recorded = by_step.get(step.id, [])
             # What would be said next is the juror's to write, and is thrown away here.
-            scratch = PartPen(lambda: bytes(SALT_BYTES))
+            scratch = PartBuffer(lambda: bytes(SALT_BYTES))
             conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
             for index in recorded:
                 conversation.apply_reply(self._debate.rules.reply_from_record(known.exchanges[index], self._pen.text))

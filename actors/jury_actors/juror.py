@@ -25,7 +25,7 @@ from jury_events.codec import encode
 from jury_events.errors import JuryError
 from jury_events.ids import calls_stream, exchange_id
 from jury_events.outcome import CallOutcome
-from jury_events.parts import SALT_BYTES, PartPen
+from jury_events.parts import SALT_BYTES, PartBuffer
 from jury_providers.prices import Prices, cost_of
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_store.errors import EventConflict
@@ -138,7 +138,7 @@ class Juror:
 
     async def _execute(self, request: StepRequest) -> Outcome:
         debate_id = request.assignment.debate_id
-        pen = PartPen(lambda: self._effects.entropy(SALT_BYTES))
+        pen = PartBuffer(lambda: self._effects.entropy(SALT_BYTES))
         execution = StepExecution(request, self._texts[debate_id], pen)
         retry_after: float | None = None
         while (call := execution.conversation.call) is not None:

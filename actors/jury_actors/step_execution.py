@@ -15,7 +15,7 @@ from jury_events.errors import UnknownPart
 from jury_events.exchange import ExchangeRecorded, RecordedToolCall, RequestMessage
 from jury_events.hidden_characters import CONTROL
 from jury_events.ids import exchange_id
-from jury_events.parts import PartPen, PartRef
+from jury_events.parts import PartBuffer, PartRef
 from jury_events.rubric import Rubric
 from jury_providers.provider import (
     ModelMessage,
@@ -48,7 +48,7 @@ class StepExecution:
         pen: makes the references of new texts.
     """
 
-    def __init__(self, ask: StepRequest, texts: dict[str, bytes], pen: PartPen) -> None:
+    def __init__(self, ask: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
         self._assignment = ask.assignment
         self._texts = texts
         self._pen = pen

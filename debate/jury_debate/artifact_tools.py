@@ -1,7 +1,7 @@
-"""The tools that a juror may call: over the artifact records of its case, and over what the other jurors said.
+"""The tools that jurors may call: the artifact records of the case, and the opinions of the other jurors.
 
 Names and parameters are those of document 002, `artifact_tools.py`. Results quote records and statements, which are
-judged text: the caller marks them before a model sees them.
+judged text: the caller adds datamarks before a model sees them.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ OPINIONS_TOOL = "get_other_juror_opinions"
 
 
 class UnusableArguments(JuryError):
-    """The arguments of a tool call are not what the tool takes; the message tells the model what to send."""
+    """The arguments of a tool call are invalid; the message names the remedy for the model."""
 
 
 class ToolSpec(NamedTuple):
-    """A tool as every provider can be told of it; `parameters` is a JSON schema."""
+    """The definition of a tool for a provider; `parameters` is a JSON schema."""
 
     name: str
     description: str
@@ -34,14 +34,14 @@ class ToolSpec(NamedTuple):
 
 
 class ToolAnswer(NamedTuple):
-    """What a tool gave back: canonical JSON text, and whether the call was a valid one."""
+    """The result of a tool call: canonical JSON text, and whether the call was valid."""
 
     result_text: str
     ok: bool
 
 
 class Parameter(NamedTuple):
-    """One parameter; `kind` is its JSON schema type, `default` what it is when left out."""
+    """One parameter; `kind` is its JSON schema type, `default` the value if it is omitted."""
 
     name: str
     kind: str
@@ -62,7 +62,7 @@ TOOLS: dict[str, tuple[Parameter, ...]] = {
 
 
 def tool_names(*, opinions: bool) -> tuple[str, ...]:
-    """The tools that are offered; other jurors' opinions are not before there is a discussion."""
+    """The offered tools; other jurors' opinions only in a discussion."""
     return tuple(name for name in TOOLS if opinions or name != OPINIONS_TOOL)
 
 
@@ -89,16 +89,16 @@ def _definition(name: str, prompts: Prompts) -> ToolSpec:
 def call_tool(
     name: str, arguments_json: str, case: Case, opinions: Sequence[dict[str, Any]] | None = None
 ) -> ToolAnswer:
-    """Answer a model's tool call with `{count, total, records}`, or with an `error` that says what to do.
+    """Answer a model's tool call with `{count, total, records}`, or with an `error` that names the remedy.
 
-    Nothing that a model sends raises. `total` counts what there is, `count` what is returned.
+    Raises nothing, whatever the model sent. `total` counts all matches, `count` those returned.
 
     Args:
         name: as the model wrote it.
         arguments_json: as the model wrote them; blank is no arguments.
-        case: holds the records.
-        opinions: what this step may see of the other jurors, each with its letter as `juror`, the caller's own left
-            out; None where the tool is not offered.
+        case: contains the records.
+        opinions: of the other jurors, as this step may see them, each with its letter as `juror`; None where the tool
+            is not offered.
     """
     offered = tool_names(opinions=opinions is not None)
     if name not in offered:
@@ -126,7 +126,7 @@ def _error(message: str) -> ToolAnswer:
 
 
 def _records(texts: list[str], total: int) -> ToolAnswer:
-    # Records are canonical JSON already; joining them keeps the whole canonical, however deep one of them is nested.
+    # Records are canonical JSON already: joining them stays canonical, at any nesting depth.
     return ToolAnswer(f'{{"count":{len(texts)},"records":[{",".join(texts)}],"total":{total}}}', ok=True)
 
 
@@ -146,7 +146,7 @@ def _arguments(name: str, arguments_json: str) -> dict[str, Any]:
     """Every parameter of the tool, given or default.
 
     Raises:
-        UnusableArguments: the text is no JSON object, or an argument is unknown or not what it must be.
+        UnusableArguments: the text is not a JSON object, or an argument is unknown or invalid.
     """
     try:
         given = MODEL_JSON.whole(arguments_json) if arguments_json.strip() else {}

@@ -1,6 +1,6 @@
-"""What earlier checks found: the Security Gate and Agent Card Accuracy records of a case, and a summary of them.
+"""The Security Gate and Agent Card Accuracy records of a case, and a summary of them.
 
-A summary quotes records, which are judged text: the caller marks it before a model sees it.
+A summary quotes records, which are judged text: the caller adds datamarks before a model sees it.
 """
 
 import json
@@ -25,7 +25,7 @@ _FIRST_FAILURES = 3
 
 
 def gate_failures(records: Sequence[ArtifactRecord], *, include_errors: bool = True) -> list[ArtifactRecord]:
-    """Failed Security Gate records, in order; an error, a case not executed or an unknown verdict is one on request."""
+    """Failed Security Gate records, in order; errors, cases not executed and unknown verdicts with `include_errors`."""
     if include_errors:
         return [record for record in records if record.verdict not in _GATE_PASSES]
     return [record for record in records if record.verdict in _GATE_FAILURES]
@@ -47,7 +47,7 @@ def card_passes(records: Sequence[ArtifactRecord]) -> list[ArtifactRecord]:
 
 
 def record_object(record: ArtifactRecord) -> dict[str, Any]:
-    """The decoded record; `{"text": …}` around a content that is no JSON object."""
+    """The decoded record; `{"text": …}` around content that is not a JSON object."""
     try:
         value = json.loads(record.content, parse_constant=_not_json)
     except (ValueError, RecursionError):
@@ -62,9 +62,9 @@ def _not_json(word: str) -> None:
 def generate_evaluation_summary(
     sg_records: Sequence[ArtifactRecord], aca_records: Sequence[ArtifactRecord], prompts: Prompts
 ) -> str:
-    """Both reports in a few lines each: counts by verdict, the pass rate, and what the first failures are about.
+    """Both reports in a few lines each: counts by verdict, the pass rate, and the first failures.
 
-    Document 002, `artifact_tools.py`. Not marked; ends without a line break.
+    Document 002, `artifact_tools.py`. Without datamarks; ends without a line break.
     """
     return "\n\n".join(report_summaries(sg_records, aca_records, prompts))
 
@@ -114,7 +114,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _gist(record: ArtifactRecord) -> str:
-    """Which record it is and why it failed, on one line; "" when it says neither."""
+    """The record's id and the reason of its failure, on one line; "" if it has neither."""
     members = record_object(record)
     found = (_first(members, _GIST_NAMES), _first(members, _GIST_REASONS))
     gist = ": ".join(text for text in found if text)

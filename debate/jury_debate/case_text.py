@@ -1,6 +1,6 @@
-"""What all jurors are shown of a case: plain headings, and under them the judged texts, every line of them marked.
+"""The text of a case for jurors: plain headings, and under them the judged texts, every line with the datamark.
 
-Neither the human label nor any id of the case is shown: ids of datasets often tell the label. Nothing is cut.
+Neither the human label nor any id of the case is shown: ids of datasets often reveal the label. Nothing is truncated.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from jury_events.transcript import (
 )
 
 Mark = Callable[[str], str]
-"""Makes judged text look other than the headings, on every line."""
+"""Adds the datamark to every line of judged text."""
 
 
 def render_case(case: Case, prompts: Prompts, marker: str, *, images: bool = False) -> str:
@@ -33,12 +33,12 @@ def render_case(case: Case, prompts: Prompts, marker: str, *, images: bool = Fal
 
     Args:
         case: what is judged.
-        prompts: the headings.
+        prompts: contain the headings.
         marker: begins every line of judged text.
-        images: whether the case's pictures follow the text, in their order; else each place says "not shown".
+        images: whether the case's pictures are sent after the text, in order; else each is listed as "not shown".
 
     Raises:
-        ValueError: `marker` is not one that `mark` takes.
+        ValueError: `marker` is invalid, see `mark`.
     """
     texts = prompts.texts.case
     pictures = {image.digest: number for number, image in enumerate(case.images, start=1)} if images else {}
@@ -76,13 +76,13 @@ def _scenario(scenario: Scenario, texts: CaseTexts, marked: Mark, pictures: Mapp
 def render_items(
     transcript: Transcript, texts: CaseTexts, marked: Mark, pictures: Mapping[str, int] = MappingProxyType({})
 ) -> list[str]:
-    """A block an item: a heading that says what it is and whose, the call that it belongs to, and its texts.
+    """One block for each item: a heading with its kind and author, the call that it belongs to, and its texts.
 
     Args:
         transcript: the items; they are numbered from 1.
         texts: the headings.
-        marked: makes judged text look other than the headings.
-        pictures: the numbers of those that are shown, by digest.
+        marked: adds the datamark to judged text.
+        pictures: the numbers of the shown pictures, by digest.
     """
     rendering = _Rendering(transcript.answered_calls(), texts, marked, pictures)
     return [rendering.block(index, item) for index, item in enumerate(transcript.items)]
@@ -177,7 +177,7 @@ class _Rendering:
 
 
 def _is_plain(item: Item) -> bool:
-    """An item whose heading says already whose it is."""
+    """Whether the heading of the item already names its author."""
     if isinstance(item, Reasoning | Refusal | ToolCall):
         return item.origin == "model"
     plain = {"system": "developer", "user": "user", "assistant": "model"}
@@ -191,7 +191,7 @@ def _unseen(what: str, size: int | None, texts: CaseTexts) -> str:
 
 
 def shown_size(size: int) -> str:
-    """Bytes for people: `512 B`, `48 KB`, `3.2 MB`."""
+    """A size in bytes for people: `512 B`, `48 KB`, `3.2 MB`."""
     if size < 1000:  # noqa: PLR2004
         return f"{size} B"
     if size < 999_500:  # noqa: PLR2004

@@ -28,15 +28,14 @@ class ToolTurn(NamedTuple):
 class Reply(NamedTuple):
     """How a call ended.
 
-    `said` is what is appended verbatim as the model's turn (the provider's response, else the answer), `answer` the
-    bytes that are parsed; None where there is none. `seconds` is the duration of the attempt, the wait before it
-    included.
+    `appended` is the model's turn, verbatim, for the next request (the provider's response, else the answer); `answer`
+    the bytes to parse; None where there is none. `seconds` is the duration of the attempt and the wait before it.
     """
 
     outcome: CallOutcome
     model_version: str | None = None
     answer: bytes | None = None
-    said: PartRef | None = None
+    appended: PartRef | None = None
     tools: tuple[ToolTurn, ...] = ()
     simulated: bool = False
     seconds: float = 0.0

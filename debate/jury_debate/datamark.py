@@ -1,11 +1,11 @@
-"""Text that is judged, marked so that it cannot pass for instructions (spotlighting, arXiv 2403.14720).
+"""Datamarking: judged text is marked so that it cannot pass for instructions (spotlighting, arXiv 2403.14720).
 
-Every line begins with the debate's marker, every gap between words is the character ˆ, and one follows each Japanese
-stop too, since Japanese has no gaps. What a reader cannot see is written out. A marked text holds the marker at the
-beginning of its lines and nowhere else, so it cannot end a marked passage early.
+Every line begins with the debate's marker, and ˆ replaces every gap between words and follows each Japanese stop, as
+Japanese has no gaps. Hidden characters are escaped. A marked text contains the marker only at the beginning of its
+lines, so it cannot end a marked passage early.
 
-A long text of hardly more than line ends would grow many times by its markers: it becomes one marked line in which ⏎
-stands for each line end. A long run of one character that a reader cannot see is written once, with its number.
+A long text that consists mostly of line ends would grow many times by its markers: it becomes one marked line with ⏎
+for each line end. A long run of one hidden character is written once, with its length.
 """
 
 import re
@@ -19,7 +19,7 @@ _LONG = 65_536
 """Characters; a shorter text may grow by its markers."""
 
 _RUN = 16
-"""Of one unseen character, or of line ends in a long text: from here on they are counted."""
+"""Runs of a hidden character, or of line ends in a long text, are abbreviated from this length on."""
 
 _MARKER = re.compile(r"⟦[A-Za-z0-9]{1,64}⟧")
 _LINE_END = re.compile(r"\r\n?")
@@ -30,11 +30,11 @@ _ESCAPED = re.compile(r"⟨U\+([0-9A-F]{4,6})(?:×([0-9]{1,9}))?⟩")
 
 
 def mark(text: str, marker: str) -> str:
-    """`text` with every line marked. CR LF and CR end a line as LF does; nothing is lost but kinds of white space.
+    """`text` with every line marked. CR LF and CR end a line as LF does; only the kind of white space is lost.
 
     Args:
-        text: what is judged; may hold anything, the marker too.
-        marker: letters and digits in ⟦⟧, drawn for the debate.
+        text: judged text; may contain anything, the marker too.
+        marker: letters and digits in ⟦⟧, random for each debate.
 
     Raises:
         ValueError: `marker` is not of that form.
@@ -45,12 +45,12 @@ def mark(text: str, marker: str) -> str:
     signs = {char for char in {*text} if char in {GAP, BREAK} or is_hidden(char)}
     for char in signs:
         if char * _RUN in text:
-            text = _counted(text, char)
+            text = _abbreviated(text, char)
     if signs:
         text = text.translate({ord(char): escape(char) for char in signs})
     is_dense = len(text) > _LONG and text.count("\n") * len(prefix) > len(text)
     if is_dense:
-        text = _counted(text, "\n").replace("\n", BREAK)
+        text = _abbreviated(text, "\n").replace("\n", BREAK)
     text = text.replace(marker, escape(marker[0]) + marker[1:])
     text = _SPACES.sub(GAP, text)
     for stop in _STOPS:
@@ -60,7 +60,7 @@ def mark(text: str, marker: str) -> str:
 
 
 def unmark(text: str, marker: str) -> str:
-    """`text` as it was before `mark`, but for white space; lines without the marker are left as they are.
+    """The inverse of `mark`, except for white space; lines without the marker are unchanged.
 
     Raises:
         ValueError: `marker` is not letters and digits in ⟦⟧.
@@ -82,8 +82,8 @@ def escape(char: str) -> str:
     return f"⟨U+{ord(char):04X}⟩"
 
 
-def _counted(text: str, char: str) -> str:
-    """The text with long runs of a character written as one and their length."""
+def _abbreviated(text: str, char: str) -> str:
+    """The text with long runs of a character abbreviated to one, with the length."""
     sign = escape(char)[:-1]
     return re.sub(rf"{re.escape(char)}{{{_RUN},}}", lambda run: f"{sign}×{len(run.group())}⟩", text)
 

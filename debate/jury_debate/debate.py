@@ -11,13 +11,13 @@ from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
-from jury_events.parts import PartBook
+from jury_events.parts import PartRegistry
 
 
 class Debate:
     """The rules applied to one debate; its caller records the events and asks the jurors."""
 
-    def __init__(self, opened: DebateOpened, secret: bytes, parts: PartBook) -> None:
+    def __init__(self, opened: DebateOpened, secret: bytes, parts: PartRegistry) -> None:
         self.rules: Rules = rules_of(opened.rules)
         self.secret = secret
         self._parts = parts

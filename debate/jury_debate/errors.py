@@ -4,25 +4,24 @@ from jury_events.errors import JuryError
 
 
 class DebateError(JuryError):
-    """The rules of a debate were broken, or cannot be applied."""
+    """The rules of a debate are broken, or cannot be applied."""
 
 
 class IllegalEvent(DebateError):
-    """An event cannot happen in the state that the debate is in; the state is unchanged.
+    """An event is impossible in the current state of the debate; the state is unchanged.
 
-    Seen on a live debate it is a defect; seen on a stored one, the stream was tampered with or written under
-    other rules.
+    In a running debate it is a defect; in a stored one, the stream was tampered with or written under other rules.
     """
 
 
 class UnknownRules(DebateError):
-    """The log names a rules version that this version of Jury Judge does not have: upgrade it."""
+    """The log names a rules version that this version of Jury Judge does not know: upgrade it."""
 
 
 class UnknownPrompts(DebateError):
-    """There are no prompts of that version or language in this version of Jury Judge.
+    """This version of Jury Judge has no prompts of that version or language.
 
-    A version that is too new: upgrade Jury Judge. A language: use ja or en.
+    Upgrade Jury Judge for a newer version; the languages are ja and en.
     """
 
 

@@ -1,4 +1,4 @@
-"""Which models are known to read pictures: see `image_models.toml`."""
+"""The models that are known to read pictures: `image_models.toml`."""
 
 import tomllib
 from collections.abc import Collection
@@ -12,7 +12,7 @@ def reads_images(model: str, own_servers: Collection[str] = ()) -> bool:
 
     Args:
         model: `provider/model`.
-        own_servers: providers that are reached at a server of one's own, of whose models nothing is known.
+        own_servers: providers with a custom server, whose models are unknown.
     """
     if model.partition("/")[0] in own_servers:
         return False

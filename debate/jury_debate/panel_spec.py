@@ -1,4 +1,4 @@
-"""What a user writes of a panel, and how it becomes a resolved `Panel` with every default written out."""
+"""The panel as a user writes it, and its resolution to a `Panel` with every default written out."""
 
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, NamedTuple
@@ -32,16 +32,16 @@ from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_events.unknown_fields import first_error, hint
 
 ROLE_KEYS = ("policy_compliance", "security_leak_risk", "misuse_detection")
-"""Seats without a role take these in turn."""
+"""Seats without a role get these in turn."""
 
 SIMULATED_MODEL = "simulated/juror"
 SIMULATED_IDS = ("sim-policy", "sim-security", "sim-misuse")
 
 WRITTEN = object()
-"""The context of a validation of what somebody writes now, as against what a debate recorded."""
+"""The validation context of a panel that a user writes, in contrast to a recorded one."""
 
 RESERVED_ID = "final"
-"""No seat's: pieces of prompts are kept under the seat's id, the final judge's under this."""
+"""Reserved: prompt pieces are named by the seat's id, those of the final judge by this one."""
 
 _PREFIXES = {"gpt-": "openai", "claude-": "anthropic", "gemini-": "google"}
 
@@ -53,7 +53,7 @@ class Spec(BaseModel):
 
 
 class SeatSpec(Spec):
-    """One seat as written; only the model is needed. `images`: whether it is sent the pictures of a case."""
+    """One seat as written; only the model is required. `images`: whether it is sent the pictures of a case."""
 
     model: str
     juror_id: str | None = None
@@ -91,7 +91,7 @@ class DiscussionSpec(Spec):
     @field_validator("threshold")
     @classmethod
     def _may_be_written(cls, threshold: float | None, info: ValidationInfo) -> float | None:
-        # A recorded panel, read back as a spec, may have any threshold above 1.
+        # A recorded panel may have any threshold above 1.
         return checked_threshold(threshold) if info.context is WRITTEN and threshold is not None else threshold
 
 
@@ -121,9 +121,9 @@ def _few_enough(seats: Any) -> Any:
 
 
 class PanelSpec(Spec):
-    """A panel as written in a panel file. Without seats, three simulated jurors sit.
+    """A panel as written in a panel file. Without seats, it has three simulated jurors.
 
-    `settings` are those of every seat and of the final judge; one's own are put over them.
+    `settings` apply to every seat and the final judge, whose own settings override them.
     """
 
     preset: str = PARALLEL_ROUNDS
@@ -139,7 +139,7 @@ class PanelSpec(Spec):
 
 
 class ResolvedPanel(NamedTuple):
-    """A panel and the free texts that do not belong into events: charges by juror id, and the final judge's."""
+    """A panel and its custom prompts, which are free text: `charges` by juror id, and the final judge's."""
 
     panel: Panel
     charges: dict[str, str]
@@ -147,10 +147,10 @@ class ResolvedPanel(NamedTuple):
 
 
 def read_spec(data: Any) -> PanelSpec:
-    """Decoded YAML or JSON as a spec.
+    """Validate decoded YAML or JSON.
 
     Raises:
-        PanelError: a field is unknown or its value refused; the message names it.
+        PanelError: a field is unknown or its value invalid; the message names it.
     """
     try:
         return PanelSpec.model_validate(data, context=WRITTEN)
@@ -159,23 +159,22 @@ def read_spec(data: Any) -> PanelSpec:
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first complaint of pydantic about a panel as `field: message`."""
+    """The first validation error of a panel as `field: message`."""
     first = first_error(error.errors(include_url=False))
     place = ".".join(str(part) for part in first["loc"])
-    said = f"{first['msg']}{hint(first, PanelSpec)}"
-    return f"{place}: {said}" if place else said
+    message = f"{first['msg']}{hint(first, PanelSpec)}"
+    return f"{place}: {message}" if place else message
 
 
 def resolve(spec: PanelSpec, own_servers: Collection[str] = ()) -> ResolvedPanel:
-    """Every default written out.
+    """The panel with every default written out.
 
     Args:
         spec: as written.
-        own_servers: providers that are reached at a server of one's own; their models are sent pictures only where the
-            panel says so.
+        own_servers: providers with a custom server; their models are sent pictures only where the panel says so.
 
     Raises:
-        PanelError: the parts do not fit together; the message names the field.
+        PanelError: fields contradict each other; the message names one.
     """
     rules = preset(spec.preset)
     seats = spec.seats or _simulated_seats()
@@ -202,7 +201,7 @@ def full_model_name(name: str) -> str:
     """`provider/model` of a bare model id, by its prefix.
 
     Raises:
-        PanelError: it has no provider and no known prefix.
+        PanelError: it has neither a provider nor a known prefix.
     """
     if "/" in name:
         return name
@@ -255,7 +254,7 @@ def _seats(
 
 
 def _free(juror_id: str, taken: set[str]) -> str:
-    """The id, or with `-2`, `-3` … where it is taken."""
+    """The id, with `-2`, `-3` … if it is taken."""
     candidate, number = juror_id, 1
     while candidate in taken:
         number += 1
@@ -265,15 +264,15 @@ def _free(juror_id: str, taken: set[str]) -> str:
 
 
 def _fallbacks(model: str, written: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Those that were written and no others: a fallback may send the case to another vendor.
+    """The written ones only: a default could send the case to another vendor.
 
-    Each model once: a call is known by its model, and a second asking of one would be taken for the first.
+    Each model once: calls are identified by model, so a second call of one would be mistaken for the first.
     """
     return tuple(name for name in dict.fromkeys(map(full_model_name, written or ())) if name != model)
 
 
 def _images(written: bool | None, models: tuple[str, ...], own_servers: Collection[str]) -> bool:
-    """As written; else where all of them are known to read pictures, as a fallback is sent the same request."""
+    """As written; by default, whether all of the models read pictures, as a fallback is sent the same request."""
     return all(reads_images(model, own_servers) for model in models) if written is None else written
 
 
@@ -324,5 +323,5 @@ def _judge(
 
 
 def _put_over(settings: CallSettings, own: CallSettings) -> CallSettings:
-    """`settings`, and over them what `own` says explicitly."""
+    """`settings`, overridden by the explicit fields of `own`."""
     return settings.changed(**{name: getattr(own, name) for name in own.model_fields_set})

@@ -1,4 +1,4 @@
-"""The three presets of discussion rules (rules only; who sits is the panel's)."""
+"""The three presets of rules; the seats are the panel's."""
 
 from typing import Any
 
@@ -46,14 +46,14 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "final": {"method": "majority_vote"},
     },
 }
-"""Document 004 (the default), document 002, and what `JURY_USE_COLLABORATIVE=false` gives."""
+"""Document 004 (the default), document 002, and the preset of `JURY_USE_COLLABORATIVE=false`."""
 
 
 def preset(name: str) -> dict[str, dict[str, Any]]:
     """The rules of a preset.
 
     Raises:
-        PanelError: there is no such preset.
+        PanelError: the preset is unknown.
     """
     found = PRESETS.get(name)
     if found is None:

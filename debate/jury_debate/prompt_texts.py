@@ -1,6 +1,6 @@
-"""The shape of a prompts file: every text that a juror can be shown, by its place, and what each leaves open.
+"""The schema of a prompts file: every text of the prompts, and its placeholders.
 
-Texts are `string.Template`s. PLACEHOLDERS declares what a text leaves open; a text that is not named leaves nothing.
+Texts are `string.Template`s. PLACEHOLDERS lists the placeholders of each; texts that it does not name have none.
 """
 
 from string import Template
@@ -9,7 +9,7 @@ from jury_events.value import Value
 
 
 class RoleText(Value):
-    """A role: its name, its field, and its charge (what this role looks for)."""
+    """A role: its name, its field, and its charge (the instructions of the role)."""
 
     role: str
     focus: str
@@ -39,7 +39,7 @@ class SystemTexts(Value):
 
 
 class CaseTexts(Value):
-    """Headings of what is judged; each kind of item of a transcript has its own, and each author a sentence."""
+    """Headings of the judged texts; each kind of transcript item has one, and each author a sentence."""
 
     heading: str
     scenario_heading: str
@@ -103,7 +103,7 @@ class ArtifactTexts(Value):
 
 
 class TurnTexts(Value):
-    """What a juror is told to do in each turn."""
+    """The instructions of each turn."""
 
     initial_instruction: str
     own_heading: str
@@ -126,14 +126,14 @@ class TurnTexts(Value):
 
 
 class ToolText(Value):
-    """What a tool and each of its parameters do."""
+    """The description of a tool and of its parameters."""
 
     description: str
     parameters: dict[str, str]
 
 
 class Texts(Value):
-    """One prompts file. `dimensions` says what each known rubric dimension means, `other` stands for unknown ones."""
+    """One prompts file. `dimensions` explains each known rubric dimension; `other` is for unknown ones."""
 
     roles: dict[str, RoleText]
     seats: SeatTexts
@@ -185,5 +185,5 @@ PLACEHOLDERS: dict[str, frozenset[str]] = {
 
 
 def fill(text: str, **values: str | int) -> str:
-    """`text` with its placeholders replaced; KeyError when one has no value. Values are never filled again."""
+    """`text` with its placeholders replaced; KeyError when one has no value. Values are inserted as they are."""
     return Template(text).substitute(values)

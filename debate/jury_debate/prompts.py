@@ -1,7 +1,7 @@
-"""What jurors are told, in Japanese and English: versioned data files, read once, filled strictly.
+"""The prompts in Japanese and English: versioned data files, loaded once, filled strictly.
 
-A version that was used stays as it is, so that a recorded debate can be rendered again. The methods lay out what a
-turn says; where judged text goes in, the caller marks it first (`rules_v1.datamark`).
+A released version never changes, so that recorded prompts can be rendered again. Callers mark judged text before they
+pass it (`jury_debate.datamark`).
 """
 
 import json
@@ -16,7 +16,7 @@ from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
 
 PROMPTS_VERSION = 1
-"""The latest version; new debates are opened with it."""
+"""The latest version; new debates use it."""
 
 LANGUAGES = ("ja", "en")
 
@@ -49,7 +49,7 @@ def seat_letter(index: int) -> str:
 
 
 class Prompts(NamedTuple):
-    """One prompts file; `texts` holds the labels and headings that need no filling."""
+    """One prompts file; `texts` contains labels and headings without placeholders too."""
 
     version: int
     language: str
@@ -60,21 +60,21 @@ class Prompts(NamedTuple):
         return self.texts.roles.get(name)
 
     def tool(self, name: str) -> ToolText:
-        """What the tool `name` does; KeyError when there is none."""
+        """The description of the tool `name`; KeyError when there is none."""
         return self.texts.tools[name]
 
     def role_name(self, *, letter: str, role: str, model: str) -> str:
-        """How a seat is shown to people: "陪審員A（ポリシー遵守性：gpt-4o）"."""
+        """The name of a seat for people: "陪審員A（ポリシー遵守性：gpt-4o）"."""
         return fill(self.texts.seats.role_name, letter=letter, role=role, model=model)
 
     def charge(self, role: str, focus: str) -> str:
-        """What a seat of that role looks for; a role without a text of its own gets a general one about `focus`."""
+        """The instructions of a role; a custom role gets a general text about `focus`."""
         known = self.role(role)
         return known.charge if known else fill(self.texts.seats.default_charge, focus=focus)
 
     @property
     def judge_charge(self) -> str:
-        """What the final judge looks for when the panel does not say."""
+        """The instructions of the final judge, unless the panel has custom ones."""
         return self.texts.seats.judge_charge
 
     def system_juror(
@@ -117,11 +117,11 @@ class Prompts(NamedTuple):
         )
 
     def discussion_instruction(self, round_number: int) -> str:
-        """What to do in a round; asks for the statement too."""
+        """The instructions of a round, which ask for a statement too."""
         return fill(self.texts.turns.discussion_instruction, round=round_number)
 
     def tools_instruction(self, names: tuple[str, ...]) -> str:
-        """Which tools there are, and that they may be used before answering."""
+        """The list of the tools, which may be used before answering."""
         lines = (fill(self.texts.turns.tool_line, name=name, description=self.tool(name).description) for name in names)
         return fill(self.texts.turns.tools_instruction, tools="\n".join(lines))
 
@@ -138,7 +138,7 @@ class Prompts(NamedTuple):
     def peer_block_round(
         self, *, letter: str, round_number: int, verdict: Verdict, score: float, confidence: float, changed: bool
     ) -> str:
-        """The heading over what a peer said in a round."""
+        """The heading over a peer's statement in a round."""
         return fill(
             self.texts.turns.peer_block_round,
             letter=letter,
@@ -150,11 +150,11 @@ class Prompts(NamedTuple):
         )
 
     def scenario_line(self, *, number: str, verdict: Verdict, score: float) -> str:
-        """What a peer says of one scenario of several."""
+        """A peer's verdict on one scenario of several."""
         return fill(self.texts.turns.scenario_line, number=number, verdict=verdict.value, score=f"{score:g}")
 
     def repair(self, *, reason: str, detail: str) -> str:
-        """The turn after a refused answer; `reason` and `detail` as in `Refusal`."""
+        """The turn after a refused answer; `reason` and `detail` as in `AnswerRefusal`."""
         return fill(self.texts.turns.repair, reason=reason, detail=detail)
 
     def neutral_rationale(self, provider: str) -> str:
@@ -201,7 +201,7 @@ def _standards(version: int, language: str, rubric: Rubric) -> str:
 
 @lru_cache(maxsize=256)
 def _example(version: int, language: str, rubric: Rubric, *, several: bool) -> str:
-    """The form of an answer. It is no valid one, so that an echo of the prompt cannot vote."""
+    """An example answer. It is not a valid one, so that an echo of the prompt cannot vote."""
     system = load_prompts(version, language).texts.system
     verdicts = " | ".join(Verdict)
     example: dict[str, Any] = {

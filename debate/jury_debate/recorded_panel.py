@@ -1,4 +1,4 @@
-"""A panel as an opening event records it: read back, written as a panel file would have it, compared with another."""
+"""Recorded panels: read from an opening event, converted to a panel spec, compared with another panel."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,11 +24,11 @@ _JUDGE_CHARGE = "charge/final"
 _IMAGES = ".images"
 
 IMAGES_SINCE = 2
-"""The schema of opening events since which they say who is sent pictures; before, nobody was."""
+"""Opening events record who is sent pictures from this schema on; before, no seat was."""
 
 
 class PanelDifference(NamedTuple):
-    """One field, by its path as in `discussion.threshold`; None where a panel has none."""
+    """One field that differs, by its path as in `discussion.threshold`; None where a panel lacks it."""
 
     field: str
     before: Any
@@ -39,11 +39,11 @@ class PanelDifference(NamedTuple):
 
 
 def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> ResolvedPanel:
-    """The panel of a debate with its own charges.
+    """The panel of a debate with its custom prompts.
 
     Args:
         opened: its opening event.
-        texts: contents by the 43 characters of their references; a charge that is not in it is left out.
+        texts: contents by the 43 characters of their references; a custom prompt that is missing is left out.
     """
     charges = {
         piece.name: texts[piece.text.part].decode("utf-8")
@@ -55,13 +55,13 @@ def recorded_panel(opened: DebateOpened, texts: Mapping[str, bytes]) -> Resolved
 
 
 def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool = True) -> tuple[PanelDifference, ...]:
-    """What two panels differ in, field by field, charges too, in the order of the fields.
+    """The differences of two panels, custom prompts included, in the order of the fields.
 
     Args:
         before: one of them.
         now: the other.
-        images: whether who is sent pictures counts. It does not where `before` was recorded by a version that sent
-            none: there the same panel file says nothing of it.
+        images: whether the fields `images` count. They do not where `before` was recorded by a version without
+            pictures.
     """
     fields_before, fields_now = dict(_fields(before)), dict(_fields(now))
     names = [name for name in dict.fromkeys([*fields_before, *fields_now]) if images or not name.endswith(_IMAGES)]
@@ -70,16 +70,15 @@ def panel_differences(before: ResolvedPanel, now: ResolvedPanel, *, images: bool
 
 
 def described(differences: Sequence[PanelDifference], most: int = 5) -> str:
-    """The first `most` of them in one line, and how many there are beyond."""
+    """The first `most` of them on one line, and the number of the others."""
     more = f"; and {len(differences) - most} more" if len(differences) > most else ""
     return "; ".join(map(str, differences[:most])) + more
 
 
 def spec_of(resolved: ResolvedPanel) -> PanelSpec:
-    """The panel as somebody could have written it, so that it can be changed like a written one.
+    """A spec that resolves to this panel, to be changed like a written one.
 
-    It resolves to the same panel. What a default would give is left to the default: another model brings its own name,
-    and whether it is sent pictures, unless they were chosen.
+    Values that equal their default are left out: with another model, the default name and `images` change too.
     """
     whole = _written(resolved)
     bare = resolve(_without_defaults(whole)).panel
@@ -102,7 +101,7 @@ def spec_of(resolved: ResolvedPanel) -> PanelSpec:
 
 
 def _has_default_images(place: Seat | FinalJudge) -> bool:
-    """Whether its models are sent pictures exactly if all of them are known to read them."""
+    """Whether `images` equals its default: true if all of its models are known to read pictures."""
     return place.images == all(map(reads_images, (place.model, *place.fallbacks)))
 
 
@@ -170,5 +169,5 @@ def _without_defaults(whole: PanelSpec) -> PanelSpec:
 
 
 def _left_to_default(spec: Any, **fields: bool) -> Any:
-    """The spec without those of its fields that are true here."""
+    """The spec without the fields that are true in `fields`."""
     return spec.model_copy(update={name: None for name, defaulted in fields.items() if defaulted})

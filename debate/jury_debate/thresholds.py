@@ -1,7 +1,7 @@
-"""Which consensus thresholds may be written. Recorded debates may have others: any above 1 means never."""
+"""The consensus thresholds that users may write. Recorded debates may have others: any above 1 means never."""
 
 NEVER = 2.0
-"""No agreement meets it: phase 2 always runs (document 004)."""
+"""No agreement reaches it: phase 2 always runs (document 004)."""
 
 MAY_BE = f"above 0 and at most 1, as 0.67 (two of three) or 1.0 (all), or exactly {NEVER} (never)"
 
@@ -10,10 +10,10 @@ _PERCENT = (34, 100)
 
 
 def checked_threshold(value: float) -> float:
-    """The threshold itself.
+    """The threshold, if it is valid.
 
     Raises:
-        ValueError: it is none; the message says what it may be.
+        ValueError: it is not; the message lists the valid values.
     """
     if 0 < value <= 1 or value == NEVER:
         return value

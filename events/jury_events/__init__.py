@@ -1,1 +1,1 @@
-"""What happened in a debate: frozen events, value objects, codec and hash chain. Knows no database and no clock."""
+"""The events of a debate: frozen events, value objects, codec and hash chain. No database, no clock."""

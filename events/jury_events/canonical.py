@@ -1,6 +1,6 @@
-"""The one way in which JSON is written: keys sorted by code point, no white space, UTF-8, no NaN.
+"""Canonical JSON: keys sorted by code point, no white space, UTF-8, no NaN.
 
-Bodies are made once and hashed as stored; nothing ever canonicalises stored bytes again.
+Bodies are encoded once and hashed as stored; stored bytes are never canonicalised again.
 """
 
 import json
@@ -14,20 +14,20 @@ _encode = json.JSONEncoder(
 ).encode
 
 MAX_WHOLE = 2**63 - 1
-"""The largest whole number that every database keeps; the least is its negative."""
+"""The largest integer that every database stores; the smallest is its negative."""
 
 
 def canonical_json(value: Any) -> bytes:
     """`value` (decoded JSON) as canonical bytes.
 
     Raises:
-        EventError: it holds NaN, an infinity, a lone surrogate, or something that is not JSON.
+        EventError: it contains NaN, an infinity, a lone surrogate, or something that is not JSON.
     """
     try:
         return _encode(value).encode("utf-8")
     except UnicodeEncodeError as error:
         raise EventError(
-            f"text holds the lone surrogate U+{ord(error.object[error.start]):04X} at index {error.start}; "
+            f"text contains the lone surrogate U+{ord(error.object[error.start]):04X} at index {error.start}; "
             "JSON text must be valid Unicode"
         ) from error
     except (TypeError, ValueError, RecursionError) as error:
@@ -35,7 +35,7 @@ def canonical_json(value: Any) -> bytes:
 
 
 def numbers_in(value: Any) -> Iterator[int]:
-    """Every whole number in decoded JSON."""
+    """Every integer in decoded JSON."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""What is judged: one scenario or several, each a question and what the agent did with it, and artifact records.
+"""A case: one or several scenarios, each a question and the agent's execution, and artifact records.
 
-A case is free text throughout: it is kept as one part, never in a body.
+A case is free text throughout: it is stored as one part, never in an event body.
 """
 
 import json
@@ -17,25 +17,25 @@ from jury_events.value import CaseId, Label, ScenarioId, Value
 from jury_events.verdict import Verdict
 
 CASE_SCHEMA = 2
-"""The schema of a case as it is kept. Schema 1 had messages, of which `case_upcaster` makes items."""
+"""The schema of a stored case. Schema 1 had messages, which `case_upcaster` converts to items."""
 
 MAX_IMAGES = 20
 MAX_IMAGE_BYTES = 3_750_000
-"""Of one picture: Anthropic takes 5 MB of base64, the least of the three providers."""
+"""Of one picture: Anthropic accepts 5 MB of base64, the least of the three providers."""
 
 MAX_IMAGES_BYTES = 20_000_000
-"""Of all pictures of a case: Anthropic and Google take requests of some 30 MB of base64, with everything else."""
+"""Of all pictures of a case: Anthropic and Google accept requests of about 30 MB in base64."""
 
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp")
-"""What the models of all three providers read; Gemini takes no GIF."""
+"""The types that the models of all three providers read; Gemini does not read GIF."""
 
 MetadataValue = Label | bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | float
 
 
 class QuestionSpec(Value):
-    """What the agent was asked to do.
+    """The task of the agent.
 
-    `policy` is what the agent was told of its role and limits, `expected_behavior` what a good answer does.
+    `policy` describes the agent's role and limits, `expected_behavior` a good answer.
     """
 
     prompt: Text
@@ -44,7 +44,7 @@ class QuestionSpec(Value):
 
 
 class ExecutionResult(Value):
-    """What the agent did: its answer, its transcript, or both."""
+    """The agent's answer, its transcript, or both."""
 
     response: Text = ""
     transcript: Transcript = Transcript()
@@ -63,14 +63,14 @@ ArtifactKind = Literal["security_gate", "agent_card"]
 
 
 _SAME_VERDICTS = {"passed": "pass", "safe_pass": "pass", "failed": "fail", "unsafe_fail": "fail"}
-"""Other words for a pass and a failure; any other word stands as it is."""
+"""Synonyms of pass and fail; every other word stays as it is."""
 
 
 class ArtifactRecord(Value):
     """One line of a Security Gate or Agent Card Accuracy report.
 
-    `verdict` decides whether it passed; `content` is the record as read, as canonical JSON text. Cases that were kept
-    before records without a verdict were refused may hold "" as `verdict`: a failure of its kind.
+    `verdict` decides whether it passed; `content` is the record as canonical JSON text. Old cases may have "" as
+    `verdict`, which is a failure; records without a verdict are refused now.
     """
 
     verdict: Annotated[str, StringConstraints(max_length=100)]
@@ -80,11 +80,11 @@ class ArtifactRecord(Value):
     def from_json(cls, record: dict[str, Any]) -> Self:
         """Read a decoded JSONL record: its `verdict`, else its `evaluation.verdict` (as Agent Card reports have it).
 
-        The word is read in lower case; `passed` and `safe_pass` are `pass`, `failed` and `unsafe_fail` are `fail`. A
-        verdict that is null or blank is none.
+        The word is lower-cased; `passed` and `safe_pass` become `pass`, `failed` and `unsafe_fail` become `fail`. Null
+        and blank count as missing.
 
         Raises:
-            EventError: it has no verdict, two different ones, or one that is no text.
+            EventError: there is no verdict, there are two different ones, or it is not a string.
         """
         verdict = _verdict(record)
         return cls(verdict=verdict, content=canonical_json(record).decode("utf-8"))
@@ -126,9 +126,9 @@ def _word(written: Any, place: str) -> str:
 
 
 class Image(Value):
-    """A picture of a transcript, for the jurors whose models see pictures; its attachment has the same digest.
+    """A picture of a transcript, for jurors whose models read pictures; its attachment has the same digest.
 
-    `content` are its bytes, base64 where the case is written as JSON.
+    `content` is base64 in JSON.
     """
 
     media_type: Literal["image/png", "image/jpeg", "image/webp"]
@@ -137,7 +137,7 @@ class Image(Value):
 
 
 class Loss(Value):
-    """How often something of one kind (`what`) is not shown to any juror; `size` in bytes where it is known."""
+    """The number of items of one kind (`what`) that no juror is shown; `size` in bytes, None where unknown."""
 
     what: Label
     count: Annotated[int, Field(ge=1)]
@@ -147,10 +147,9 @@ class Loss(Value):
 class Case(Value):
     """One to 200 scenarios under an id that is unique in its dataset.
 
-    `label` is the human verdict, `metadata`, `tags` and `cluster` group cases, `agent_cost` is what the judged agent
-    cost in US dollars: all of them are for people and statistics, and never part of what a juror sees. A `…_uri` says
-    where the records of its kind were read when the debate opened. `artifact_summary` is what jurors are told of the
-    records instead of a summary made of them, by a caller who has it in words.
+    `label` is the human verdict, `metadata`, `tags` and `cluster` group cases, `agent_cost` is the cost of the judged
+    agent in US dollars: they are for people and statistics, and never shown to a juror. A `…_uri` is where the records
+    of its kind are read from when the debate opens. `artifact_summary` replaces the generated summary of the records.
     """
 
     case_id: CaseId
@@ -175,10 +174,10 @@ class Case(Value):
         return self
 
     def to_part(self) -> bytes:
-        """What is judged, as it is kept: canonical JSON of what differs from the defaults.
+        """The judged content as stored: canonical JSON of the fields that differ from their defaults.
 
-        So a field that a later version adds leaves the bytes of older cases as they are. Pictures are texts (parts) of
-        their own, and what no juror sees is in the opening event.
+        A field that a later version adds therefore leaves the bytes of older cases unchanged. Pictures are separate
+        parts; fields that no juror sees are in the opening event.
         """
         body = self.model_dump(mode="json", exclude=_NOT_KEPT, exclude_defaults=True)
         return canonical_json({**body, "schema": CASE_SCHEMA})
@@ -188,13 +187,13 @@ class Case(Value):
         """The inverse of `to_part`.
 
         Raises:
-            EventError: a newer version wrote it, or it is no case.
+            EventError: a newer version wrote it, or it is not a case.
         """
         try:
             body = json.loads(content)
             schema = body.pop("schema")
         except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
-            raise EventError("the stored text is no case") from error
+            raise EventError("the stored text is not a case") from error
         if schema not in {1, CASE_SCHEMA}:
             raise EventError(
                 f"the stored case has schema {schema!r}, this version knows {CASE_SCHEMA}: upgrade jury-judge"
@@ -203,19 +202,19 @@ class Case(Value):
             try:
                 body = case_2(body)
             except (AttributeError, KeyError, TypeError) as error:
-                raise EventError("the stored text is no case") from error
+                raise EventError("the stored text is not a case") from error
         try:
             return cls.model_validate_json(json.dumps(body))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
-            raise EventError(f"the stored text is no case: {place}: {first['msg']}") from error
+            raise EventError(f"the stored text is not a case: {place}: {first['msg']}") from error
 
     def losses(self, *, images_seen: bool) -> tuple[Loss, ...]:
-        """What of it no juror is shown, by kind, in the order of the kinds' names.
+        """The items that no juror is shown, counted by kind, in alphabetical order.
 
         Args:
-            images_seen: whether any juror sees pictures; an attached one of which the case has no bytes is lost anyway.
+            images_seen: whether any juror is sent pictures; an attachment without bytes in the case is lost anyway.
         """
         counts: Counter[str] = Counter()
         sizes: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""How a stored case of schema 1 becomes one of schema 2: its messages become items of a transcript.
+"""Converts a stored case of schema 1 to schema 2: messages become transcript items.
 
-Schema 1 kept neither call ids nor authors: a role is all that is known of who wrote a message.
+Schema 1 had neither call ids nor authors, so the author follows from the role.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ def case_2(body: dict[str, Any]) -> dict[str, Any]:
     """The decoded case with its messages as items.
 
     Raises:
-        AttributeError, KeyError, TypeError: it is no case of schema 1.
+        AttributeError, KeyError, TypeError: it is not a case of schema 1.
     """
     return {**body, "scenarios": [_scenario(scenario) for scenario in body["scenarios"]]}
 

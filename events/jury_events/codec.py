@@ -1,4 +1,4 @@
-"""Events to canonical body bytes and back. Bytes are made once and stored; old schemas are upcast on reading."""
+"""Encodes events as canonical body bytes, once, and decodes them; old schemas are upcast on reading."""
 
 import json
 import re
@@ -64,19 +64,19 @@ STREAMS: dict[str, str] = {
     _type(ExchangeRecorded): CALLS_PREFIX,
     **{_type(event): LOCAL_PREFIX for event in LocalEvent.__args__},
 }
-"""With what the name of the stream begins that an event type belongs to."""
+"""The prefix of the streams that an event type belongs to."""
 
 
 def encode(event: AnyEvent, *, recorded_at: int, parts: tuple[Part, ...] = ()) -> NewEvent:
-    """The event ready to append, with the parts that it brings.
+    """The event ready to append, with its new parts.
 
     Args:
         event: what happened.
         recorded_at: microseconds since 1970-01-01 UTC, from the caller's clock.
-        parts: texts that the log does not hold yet.
+        parts: texts that are not in the log yet.
 
     Raises:
-        EventError: it holds a number or a text that no log keeps.
+        EventError: it contains a number or a text that cannot be stored.
     """
     body = _body(event)
     _check_numbers(body)
@@ -95,11 +95,11 @@ def decode(stored: StoredEvent) -> DebateEvent | ExchangeRecorded:
 
     Raises:
         UnknownEventType: its type or schema is newer than this version of Jury Judge.
-        MalformedBody: its bytes are not the event that the envelope names, or it belongs to another stream.
+        MalformedBody: its bytes are not the event of its envelope, or it belongs to another stream.
     """
     event, _ = _decoded(stored)
     if isinstance(event, LocalEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which tells nothing of how the debate went")
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which belongs to {LOCAL_PREFIX}ID")
     return event
 
 
@@ -107,12 +107,12 @@ def decode_local(stored: StoredEvent) -> LocalEvent:
     """The event of a stored row of `local/`; raises as `decode`."""
     event, _ = _decoded(stored)
     if not isinstance(event, LocalEvent):
-        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which is nothing that this store did")
+        raise MalformedBody(f"{_where(stored)} is {stored.type!r}, which does not belong to {LOCAL_PREFIX}ID")
     return event
 
 
 def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
-    """The event, and its body in the current schema."""
+    """The event and its body in the current schema."""
     current = SCHEMAS.get(stored.type)
     where = _where(stored)
     if current is None or not 1 <= stored.schema <= current:
@@ -122,7 +122,7 @@ def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
     if not stored.stream.startswith(STREAMS[stored.type]):
         raise MalformedBody(f"{where} is {stored.type!r}, which belongs to a stream {STREAMS[stored.type]}ID")
     try:
-        body = stored.body if stored.schema == current else _raised(stored)
+        body = stored.body if stored.schema == current else _upcast_body(stored)
         event = _adapter.validate_json(body)
     except _UNREADABLE as error:
         raise MalformedBody(f"{where} ({stored.type}) does not decode: {_first_line(error)}") from error
@@ -134,28 +134,28 @@ def _decoded(stored: StoredEvent) -> tuple[AnyEvent, bytes]:
 
 
 def decode_exactly(stored: StoredEvent) -> AnyEvent:
-    """The event of a stored row whose bytes are those that encoding it gives, in its own schema.
+    """The event of a stored row whose bytes equal its encoding, in its own schema.
 
-    `decode` reads whatever means the event: with a field that has a default left out, with other white space, with a
-    number that no database keeps. Other readers need not read the same in that, so nothing of it is taken in.
+    `decode` also accepts omitted defaults, other white space and numbers that no database stores. Other readers may
+    read such bytes differently, so imports refuse them.
 
     Raises:
-        UnknownEventType, MalformedBody: as `decode`, or its bytes are others than those of the event.
+        UnknownEventType, MalformedBody: as `decode`, or the bytes differ from the event's encoding.
     """
     event, body = _decoded(stored)
-    # An older body is raised to today's before it is compared, which hides how it is spelt.
-    respelt = body is not stored.body and canonical_json(json.loads(stored.body)) != stored.body
-    if respelt or _body(event) != body:
+    # An older body is upcast before it is compared, which hides its original spelling.
+    is_not_canonical = body is not stored.body and canonical_json(json.loads(stored.body)) != stored.body
+    if is_not_canonical or _body(event) != body:
         raise MalformedBody(
-            f"{_where(stored)} ({stored.type}): its body is not canonical JSON, or not all of the event: Jury Judge "
-            "writes it otherwise"
+            f"{_where(stored)} ({stored.type}): its body is not canonical JSON, or fields are missing: Jury Judge "
+            "writes it differently"
         )
     _check_numbers(stored.body, _where(stored))
     return event
 
 
 _UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, EventError)
-"""What a body raises that is no event; ValidationError is a ValueError, EventError what is no canonical JSON."""
+"""Raised by bodies that are not events; ValidationError is a ValueError, EventError means not canonical JSON."""
 
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 
@@ -169,20 +169,20 @@ def _body(event: AnyEvent) -> bytes:
 
 
 def _check_numbers(body: bytes, where: str = "an event") -> None:
-    """Refuse whole numbers that fit no column: whoever adds them up could not keep the sum.
+    """Refuse integers that do not fit a database column.
 
     Raises:
         MalformedBody: there is one.
     """
-    # Texts hold long digits too, so those few bodies are looked at number by number.
+    # Strings contain long digits too, so only the few bodies that match are decoded.
     if _LONG_NUMBER.search(body):
         for number in numbers_in(json.loads(body)):
             if not -MAX_WHOLE <= number <= MAX_WHOLE:
-                raise MalformedBody(f"{where} holds the number {number:.6g}, which no database keeps")
+                raise MalformedBody(f"{where} contains the number {number:.6g}, which no database stores")
 
 
-def _raised(stored: StoredEvent) -> bytes:
-    """The body of an older schema as one of today."""
+def _upcast_body(stored: StoredEvent) -> bytes:
+    """The body of an older schema, in the current one."""
     return canonical_json(upcast(stored.type, stored.schema, SCHEMAS[stored.type], json.loads(stored.body)))
 
 

@@ -1,16 +1,16 @@
-"""Conditions on what is known of a case besides what is judged: the same for case files and for recorded debates.
+"""Conditions on the fields that describe a case: the same for case files and for recorded debates.
 
 `FIELD OP VALUE`, for example `tags~refund`, `metadata.level=3`, `label!=unsafe_fail`. A field has any number of values:
 `tags` has one a tag, every other field one or none. Numbers and booleans are written as in JSON (`3`, `0.5`, `true`).
 
-| OP | admits, when |
+| OP | matches when |
 | --- | --- |
 | `=` | some value is VALUE |
 | `!=` | no value is VALUE |
-| `~` | some value contains VALUE, ASCII letters of either case alike |
+| `~` | some value contains VALUE; the case of ASCII letters is ignored |
 | `!~` | no value contains VALUE |
 
-So `cluster~`, with nothing after it, admits whatever has a cluster, and `cluster!~` whatever has none.
+So `cluster~`, with an empty VALUE, matches everything with a cluster, and `cluster!~` everything without one.
 """
 
 import json
@@ -28,15 +28,15 @@ from jury_events.verdict import Verdict
 
 Operator = Literal["=", "!=", "~", "!~"]
 Values = Mapping[str, tuple[str, ...]]
-"""By field its values; a field that has none may be left out."""
+"""Values by field; a field without any may be left out."""
 
 METADATA = "metadata."
-"""What the fields of metadata begin with; the rest is the name, which may hold dots."""
+"""The prefix of metadata fields; the rest is the name, which may contain dots."""
 
 _PLAIN = ("tags", "cluster", "label", "case_id")
 FIELDS = (*_PLAIN, f"{METADATA}NAME")
 
-# The first operator ends the field: of a name that holds one, nothing can be asked.
+# The first operator ends the field: a name that contains an operator cannot be queried.
 _CONDITION = re.compile(r"(?P<field>.*?)(?P<operator>!=|!~|=|~)(?P<value>.*)", re.DOTALL)
 _SHOWN = 100
 _NAME: TypeAdapter[str] = TypeAdapter(Label)
@@ -45,14 +45,14 @@ _VALUE: TypeAdapter[str] = TypeAdapter(CaseId)
 
 
 class Condition(NamedTuple):
-    """One condition, as `parse_condition` makes it; `str` gives the text back."""
+    """One condition, as `parse_condition` returns it; `str` returns the text."""
 
     field: str
     operator: Operator
     value: str
 
     def admits(self, values: Values) -> bool:
-        """Whether it holds of something with these values."""
+        """Whether something with these values matches."""
         found = values.get(self.field, ())
         match self.operator:
             case "=":
@@ -66,7 +66,7 @@ class Condition(NamedTuple):
 
     @property
     def negative(self) -> bool:
-        """Whether it holds of what has no value at all."""
+        """Whether something without any value matches."""
         return self.operator.startswith("!")
 
     def __str__(self) -> str:
@@ -74,15 +74,15 @@ class Condition(NamedTuple):
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition that `text` writes; spaces around field and value are not part of them.
+    """Parse a condition; spaces around field and value are ignored.
 
     Raises:
-        BadCondition: it has no operator, an unknown field, or a value that nothing can have.
+        BadCondition: it has no operator, an unknown field, or an impossible value.
     """
     found = _CONDITION.fullmatch(text)
     if found is None:
         raise BadCondition(
-            f"{_quoted(text)} is no condition: it has no operator; write FIELD OP VALUE with one of "
+            f"{_quoted(text)} is not a condition: it has no operator; write FIELD OP VALUE with one of "
             f"{', '.join(get_args(Operator))}, for example tags~refund"
         )
     field, operator, value = parse_field(found["field"]), _operator(found["operator"]), found["value"].strip()
@@ -101,19 +101,19 @@ def parse_condition(text: str) -> Condition:
 
 
 def parse_conditions(texts: Iterable[str]) -> tuple[Condition, ...]:
-    """Several, all of which must hold; each once.
+    """Parse several conditions, all of which must match; duplicates are dropped.
 
     Raises:
-        BadCondition: one of them is none.
+        BadCondition: one of them is invalid.
     """
     return tuple(dict.fromkeys(map(parse_condition, texts)))
 
 
 def parse_field(text: str) -> str:
-    """The field that `text` names; spaces around it are not part of it.
+    """Parse a field; spaces around it are ignored.
 
     Raises:
-        BadCondition: there is no such field.
+        BadCondition: the field is unknown.
     """
     field = text.strip()
     head, dot, name = field.partition(".")
@@ -121,7 +121,7 @@ def parse_field(text: str) -> str:
         return field
     near = nearest(head, [*_PLAIN, "metadata"], 0.7)
     if near is None or near == "metadata":
-        # A name without its prefix is the likeliest slip where no field is near.
+        # Without a similar field, a missing `metadata.` prefix is the likeliest mistake.
         name = name or ("" if near else head)
         near = f"{METADATA}{name if _is_label(name) else 'NAME'}"
     raise BadCondition(
@@ -130,7 +130,7 @@ def parse_field(text: str) -> str:
 
 
 class CaseFields(Protocol):
-    """What has the fields of a case: a `Case`, its `DebateOpened`, its debate's row."""
+    """An object with the fields of a case: a `Case`, its `DebateOpened`, its debate's row."""
 
     @property
     def case_id(self) -> str: ...
@@ -145,7 +145,7 @@ class CaseFields(Protocol):
 
 
 def fields_of(described: CaseFields) -> Values:
-    """The values of every field that has any."""
+    """The values of all fields that have any."""
     return field_values(
         case_id=described.case_id,
         label=described.label,
@@ -175,12 +175,12 @@ def field_values(
 
 
 def admitted(conditions: Iterable[Condition], values: Values) -> bool:
-    """Whether all conditions hold."""
+    """Whether all conditions match."""
     return all(condition.admits(values) for condition in conditions)
 
 
 def contains(text: str, sought: str) -> bool:
-    """Whether `sought` is in `text`, as both databases compare: without a locale, ASCII letters alone have cases."""
+    """Whether `sought` is in `text`, as both databases compare: no locale, case-insensitive for ASCII letters only."""
     return _lower(sought) in _lower(text)
 
 

@@ -19,9 +19,9 @@ class ConsensusStatus(StrEnum):
 
 
 class ConsensusCheck(Value):
-    """`largest` of `seats` seats hold one position; a seat that abstains stays in the denominator.
+    """`largest` of `seats` seats have the same position; a seat that abstains stays in the denominator.
 
-    `majority_position` is None when split. `reached` ends the phase or the round series, as the panel's rules say.
+    `majority_position` is None when split. `reached`: by the panel's rules, the consensus ends phase 1 or the rounds.
     """
 
     status: ConsensusStatus

@@ -1,4 +1,4 @@
-"""The events of the stream `debate/{id}`: what the jury did."""
+"""The events of the stream `debate/{id}`: the course of the debate."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -27,24 +27,24 @@ class EventBody(Value):
 
     @property
     def event_id(self) -> str:
-        """Made of the event's own fields."""
+        """Derived from the event's fields."""
         raise TypeError(f"{type(self).__name__} has no event id")
 
 
 class NamedPart(Value):
-    """A prompt piece under the name by which requests refer to it."""
+    """A named piece of prompts."""
 
     name: Label
     text: PartRef
 
 
 class DebateOpened(EventBody):
-    """A panel takes up a case. Holds the whole resolved panel and every fixed piece of every prompt.
+    """A debate begins. Contains the whole resolved panel and every fixed piece of every prompt.
 
     `case` is the case as canonical JSON, `secret` the random secret that ballots and the datamark derive from, `pieces`
-    the texts that prompts are composed of, `images` the case's pictures. `rules` and `prompts` are the versions under
-    which the debate is held. `losses` says what of the case no juror is shown; `label`, `metadata`, `tags`, `cluster`
-    and `agent_cost` are those of the case.
+    the texts that prompts are composed of, `images` the case's pictures. `rules` and `prompts` are the versions in use.
+    `losses` counts the items of the case that no juror is shown; `label`, `metadata`, `tags`, `cluster` and
+    `agent_cost` are those of the case.
     """
 
     schema_version: ClassVar[int] = 2
@@ -79,7 +79,7 @@ class DebateOpened(EventBody):
 
 
 class JurorEvaluated(EventBody):
-    """Phase 1: a seat evaluated on its own. `shown` is the block that peers are shown of it."""
+    """Phase 1: a seat evaluated independently. `shown` is the text of it that peers are shown."""
 
     type: Literal["juror_evaluated"] = "juror_evaluated"
     juror_id: JurorId
@@ -96,8 +96,8 @@ class JurorEvaluated(EventBody):
 class JurorAbstained(EventBody):
     """A seat has no usable answer for a step, after repairs and fallbacks.
 
-    `stale`: an earlier evaluation of it stands for peers, quorum and phase 3.
-    `refusal` is the parser's last reason, where there was an answer to refuse.
+    `stale`: its earlier evaluation counts for peers, quorum and phase 3.
+    `refusal` is the parser's last reason, None if there was no answer.
     """
 
     schema_version: ClassVar[int] = 2
@@ -117,7 +117,7 @@ class JurorAbstained(EventBody):
 
 
 class RoundStarted(EventBody):
-    """Phase 2: a round begins, in this speaker order; `instruction` is what its prompts say of the round."""
+    """Phase 2: a round begins, in this speaker order; `instruction` is the part of its prompts about the round."""
 
     type: Literal["round_started"] = "round_started"
     round: Round
@@ -131,7 +131,7 @@ class RoundStarted(EventBody):
 
 
 class StatementMade(EventBody):
-    """Phase 2: a seat spoke. `shown` is the block that peers are shown of it."""
+    """Phase 2: a seat spoke. `shown` is the text of it that peers are shown."""
 
     type: Literal["statement_made"] = "statement_made"
     round: Round
@@ -162,7 +162,7 @@ class ConsensusChecked(EventBody):
 
     @property
     def event_id(self) -> str:
-        """One a phase-1 or round."""
+        """One for phase 1 and one a round."""
         return f"round-{self.round}/check" if self.round else "initial/check"
 
 
@@ -180,9 +180,9 @@ class JudgmentRendered(EventBody):
 
 
 class DebateCompleted(EventBody):
-    """The debate is over; the result in one place.
+    """The debate is over, with its result.
 
-    `end_reason`: what ended the discussion. `early_termination`: consensus skipped phase 2, or ended it early.
+    `end_reason`: why the discussion ended. `early_termination`: consensus skipped phase 2, or ended it early.
     """
 
     type: Literal["debate_completed"] = "debate_completed"
@@ -199,7 +199,7 @@ class DebateCompleted(EventBody):
 
 
 class DebateFailed(EventBody):
-    """Resuming cannot help. `reason` names why in a word, `detail` says it in full."""
+    """The debate failed for good: resuming cannot help. `reason` is a keyword, `detail` the explanation."""
 
     type: Literal["debate_failed"] = "debate_failed"
     reason: Label
@@ -212,7 +212,7 @@ class DebateFailed(EventBody):
 
 
 class DebateCancelled(EventBody):
-    """Somebody stopped the debate for good; late answers go to `calls` only."""
+    """The debate was cancelled for good; late answers go to `calls` only."""
 
     type: Literal["debate_cancelled"] = "debate_cancelled"
     by: Label
@@ -225,9 +225,9 @@ class DebateCancelled(EventBody):
 
 
 class CoordinatorResumed(EventBody):
-    """A coordinator took up an unfinished debate, or a juror was lost.
+    """A coordinator resumed an unfinished debate, or replaced a lost juror.
 
-    `asked_again`: steps whose call may have been in flight, so that a model may have been called twice for them.
+    `asked_again`: steps whose call may have been in flight, for which a model may therefore be called twice.
     """
 
     type: Literal["coordinator_resumed"] = "coordinator_resumed"
@@ -238,23 +238,23 @@ class CoordinatorResumed(EventBody):
 
     @property
     def event_id(self) -> str:
-        """One a takeover: `nth` counts them in the debate."""
+        """One a resumption: `nth` counts them in the debate."""
         return f"resumed/{self.nth}"
 
 
 class InheritedSteps(Value):
-    """Steps that a branch's origin had taken over itself, and the secret that their ballots derive from."""
+    """Steps that the origin of a fork reused itself, and the secret that their ballots derive from."""
 
     secret: PartRef
     steps: Annotated[tuple[StepId, ...], Field(min_length=1)]
 
 
 class DebateForked(EventBody):
-    """This debate branches off `origin` after its event `version`; answers up to there are reused.
+    """This debate is a fork of `origin` after its event `version`; answers up to there are reused.
 
-    `steps` are those whose answers are reused: their exchanges are copies of the origin's. The ballots in them, and the
-    marks in what their models were shown, derive from `secret`, which is the origin's; those of `inherited` steps,
-    where the origin is a branch itself, from that of the debate that asked.
+    `steps` are those whose answers are reused: their exchanges are copies of the origin's. Their ballots and datamarks
+    derive from the origin's `secret`; those of `inherited` steps, where the origin is a fork itself, from the secret of
+    the debate that made the calls.
     """
 
     schema_version: ClassVar[int] = 2
@@ -272,16 +272,16 @@ class DebateForked(EventBody):
         return "forked"
 
     def secret_of(self, step: StepId) -> PartRef | None:
-        """The secret of a step's ballot, where its answers are reused."""
+        """The secret of a step's ballot, None unless its answers are reused."""
         if step not in self.steps:
             return None
         return next((one.secret for one in self.inherited if step in one.steps), self.secret)
 
 
 class TextsErased(EventBody):
-    """Texts of this debate were erased. Written before the first part goes.
+    """Texts of this debate are erased. Written before the first part is deleted.
 
-    `scope` is `debate`, `case` or an exchange id; `parts` the digests that may be missing from now on.
+    `scope` is `debate`, `case` or an exchange id; `parts` are the parts that may be missing from now on.
     """
 
     type: Literal["texts_erased"] = "texts_erased"

@@ -20,7 +20,7 @@ _DOMAIN = _length(len(DOMAIN)) + DOMAIN
 
 
 class NewEvent(NamedTuple):
-    """An event ready to append: body bytes made once, and the parts that come with it.
+    """An event ready to append: its encoded body and its new parts.
 
     `recorded_at` is in microseconds since 1970-01-01 UTC.
     """
@@ -34,7 +34,7 @@ class NewEvent(NamedTuple):
 
 
 class StoredEvent(NamedTuple):
-    """An event as the log keeps it. `position` counts all events of a store from 1, `version` those of the stream."""
+    """An event in the log. `position` counts all events of a store from 1, `version` those of the stream."""
 
     position: int
     stream: str
@@ -59,7 +59,7 @@ def chain_hash(
     body: bytes,
 ) -> bytes:
     """The 32-byte hash that binds an event to everything before it in its stream."""
-    # Written out: a loop over the fields costs a fifth of what the hash does, and every event is hashed at least twice.
+    # Unrolled: a loop over the fields costs a fifth of the hash, and every event is hashed at least twice.
     in_stream, number, name = stream.encode(), b"%d" % version, event_id.encode()
     kind, fields, at = event_type.encode(), b"%d" % schema, b"%d" % recorded_at
     pieces = (
@@ -85,7 +85,7 @@ def chain_hash(
 
 
 def stored_hash(previous: bytes, event: StoredEvent) -> bytes:
-    """What `event.hash` must be after `previous`."""
+    """The expected `event.hash` after `previous`."""
     return chain_hash(
         previous,
         stream=event.stream,

@@ -2,30 +2,27 @@
 
 
 class JuryError(Exception):
-    """Root of every error that Jury Judge raises on purpose; its message says what happened and what to do next."""
+    """Root of every error that Jury Judge raises on purpose; the message names the problem and the remedy."""
 
 
 class BadCondition(JuryError):
-    """A text is no condition on cases, or names a field that there is not."""
+    """A text is not a condition on cases, or names an unknown field."""
 
 
 class EventError(JuryError):
-    """An event, a part or a stored body is not what it must be."""
+    """An event, a part or a stored body is invalid."""
 
 
 class UnknownEventType(EventError):
-    """The body names an event type or schema that this version of Jury Judge does not know.
-
-    Raised on reading a log that a newer version wrote: upgrade Jury Judge.
-    """
+    """The log has an event type or schema that this version of Jury Judge does not know: upgrade it."""
 
 
 class MalformedBody(EventError):
-    """Stored body bytes do not decode to the event that their envelope names."""
+    """Stored body bytes do not decode to the event of their envelope."""
 
 
 class AlteredPart(EventError):
-    """A stored text is not the one whose digest it stands under: it was altered, or its bytes were damaged.
+    """A stored text does not match its digest: it was altered or damaged.
 
     `part` is its reference, 43 characters.
     """
@@ -39,13 +36,13 @@ class AlteredPart(EventError):
 
 
 class UnknownPart(EventError):
-    """A text that is referred to is not at hand: it was erased, or lost.
+    """A referenced text is missing: it was erased or lost.
 
     `part` is its reference, 43 characters.
     """
 
     def __init__(self, part: str) -> None:
-        super().__init__(f"the text {part} is not here: it was erased, or never stored")
+        super().__init__(f"the text {part} is missing: it was erased, or never stored")
         self.part = part
 
     def __reduce__(self) -> tuple[type["UnknownPart"], tuple[str]]:

@@ -1,4 +1,4 @@
-"""What a juror thinks: an evaluation, and the statement that carries it in a round."""
+"""A juror's evaluation, and its statement in a round."""
 
 from typing import Annotated, Self
 
@@ -21,8 +21,8 @@ class ScenarioVerdict(Value):
 class Evaluation(Value):
     """A juror's verdict, scores (points a rubric dimension, `overall` their sum, 0-100), confidence 0-1, rationale.
 
-    `synthetic` marks the neutral evaluation that stands in for one that a provider's safety filter blocked.
-    `model` was asked, `model_version` answered (None: the provider did not say); `simulated`: no model did.
+    `synthetic` marks the neutral evaluation that replaces an answer blocked by a provider's safety filter.
+    `model` was asked, `model_version` answered (None: the provider did not say); `simulated`: no model was called.
     """
 
     verdict: Verdict
@@ -44,9 +44,9 @@ class Evaluation(Value):
 
 
 class Statement(Value):
-    """What a juror says in a round. The engine, not the text, says whether its position changed.
+    """A juror's contribution to a round. `position_changed` is computed by the rules, not taken from the text.
 
-    `order` is the place in the round's speaker order, from 0.
+    `order` is the index in the round's speaker order, from 0.
     """
 
     order: Annotated[int, Field(ge=0)]
@@ -56,5 +56,5 @@ class Statement(Value):
 
     @property
     def position(self) -> Verdict:
-        """The verdict that the speaker holds now."""
+        """The speaker's current verdict."""
         return self.evaluation.verdict

@@ -1,4 +1,4 @@
-"""Floats read as the decimals that they are written as, so that sums and thresholds do not drift."""
+"""Exact arithmetic with floats as their decimal notation, so that sums and thresholds do not drift."""
 
 from collections.abc import Iterable
 from decimal import Context, Decimal, Inexact
@@ -11,15 +11,15 @@ _SMALL, _PARTS = 2**16, 2**10
 
 @lru_cache(maxsize=4096)
 def exact(number: float) -> Fraction:
-    """A float as the decimal number that it is written as (0.1 is one tenth), so that sums do not drift."""
+    """A float as the decimal number of its notation (0.1 is one tenth)."""
     return Fraction(Decimal(repr(number)))
 
 
 def exact_sum(numbers: Iterable[float]) -> float:
-    """The float nearest to the exact sum of the decimals that `numbers` are written as (0.1 + 0.2 is 0.3)."""
+    """The float nearest to the exact decimal sum (0.1 + 0.2 is 0.3)."""
     numbers = tuple(numbers)
     if all(-_SMALL < number < _SMALL and number * _PARTS % 1 == 0 for number in numbers):
-        # Each is its own decimal in at most 15 digits, and no bit of such a sum is lost: most points are like that.
+        # Each is an exact decimal of at most 15 digits, and so is the sum: the usual case.
         return float(sum(numbers))
     decimals = [Decimal(repr(number)) for number in numbers]
     total = Decimal()
@@ -27,7 +27,7 @@ def exact_sum(numbers: Iterable[float]) -> float:
         for number in decimals:
             total = _DIGITS.add(total, number)
     except Inexact:
-        # More than 60 digits apart: rare enough for the slow way.
+        # Magnitudes more than 60 digits apart: rare.
         return float(sum((Fraction(number) for number in decimals), Fraction()))
     return float(total)
 

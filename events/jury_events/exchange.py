@@ -1,4 +1,4 @@
-"""The event of the stream `calls/{id}`: one attempt of one model call, as sent and as answered, raw."""
+"""The event of the stream `calls/{id}`: one attempt of one model call, the raw request and the raw answer."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -17,7 +17,7 @@ Count = Annotated[int, Field(ge=0)]
 class RequestMessage(Value):
     """One message: the concatenation of its parts, byte for byte, then its pictures.
 
-    `call_id` names the tool call that a tool answers.
+    `call_id` names the tool call that a `tool` message answers.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -27,7 +27,7 @@ class RequestMessage(Value):
 
 
 class RecordedToolCall(Value):
-    """A tool that the model asked for, its arguments as received, and what it was given back."""
+    """A tool call by a juror's model: its arguments as received, and the result that it was sent."""
 
     call_id: Label
     name: Label
@@ -46,12 +46,12 @@ class Usage(Value):
 
 
 class ExchangeRecorded(EventBody):
-    """One attempt. `request` holds the messages, `sent` what else the provider was sent (tools, schema, parameters).
+    """One attempt. `request` is the messages, `sent` the rest of the request (tools, schema, parameters).
 
-    `answer` is the model's text, `response` the provider's bytes where they are more than that.
+    `answer` is the model's text, `response` the provider's bytes where they contain more than the text.
 
-    `cost` in US dollars (None: unknown), `latency_ms` wall time of the attempt, `waited_ms` the time since the attempt
-    before it, which had failed (0 for a first one). `turn` and `attempt` count from 1.
+    `cost` in US dollars (None: unknown), `latency_ms` wall time of the attempt, `waited_ms` the time since the failed
+    attempt before it (0 for a first one). `turn` and `attempt` count from 1.
     """
 
     schema_version: ClassVar[int] = 2

@@ -1,6 +1,6 @@
-"""Names of streams, steps and exchanges. All are deterministic: doing a thing again gives it the same id.
+"""Names of streams, steps and exchanges. All are deterministic: a repeat has the same id.
 
-A step is one duty of one seat: `initial/{juror}`, `round-{n}/{juror}`, `final`.
+A step is one task of one seat: `initial/{juror}`, `round-{n}/{juror}`, `final`.
 An exchange is one attempt of one model call: `{step}/{model}/{turn}/{try}` in the stream `calls/{debate}`.
 Slashes and percent signs inside a juror or model name are escaped, so an id splits in one way only.
 """
@@ -11,9 +11,9 @@ from typing import NamedTuple, Self
 
 RUN_ID = "[A-Za-z0-9._-]{1,100}"
 DEBATE_ID = "[A-Za-z0-9._~-]{1,220}"
-"""What ids of runs and debates are, as regular expressions: safe in a URL's path and in a file's name.
+"""Ids of runs and debates, as regular expressions: safe in a URL's path and in a file's name.
 
-A new one must be `reachable` too; a log may hold others.
+A new id must be `reachable` too; old logs may have others.
 """
 
 DEBATE_PREFIX = "debate/"
@@ -25,47 +25,47 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def is_run_id(text: str) -> bool:
-    """Whether a run may have that id in a log."""
+    """Whether a run in a log may have that id."""
     return re.fullmatch(RUN_ID, text) is not None
 
 
 def is_debate_id(text: str) -> bool:
-    """Whether a debate may have that id in a log."""
+    """Whether a debate in a log may have that id."""
     return re.fullmatch(DEBATE_ID, text) is not None
 
 
 def reachable(name: str) -> bool:
-    """Whether an id leads somewhere in a URL: clients take the steps `.` and `..` out of a path (RFC 3986, 5.2.4)."""
+    """Whether an id can be addressed in a URL: clients remove the segments `.` and `..` (RFC 3986, 5.2.4)."""
     return name not in {".", ".."}
 
 
 def debate_stream(debate_id: str) -> str:
-    """What the jury did."""
+    """The stream of the debate's events."""
     return DEBATE_PREFIX + debate_id
 
 
 def calls_stream(debate_id: str) -> str:
-    """What the models said."""
+    """The stream of its model calls."""
     return CALLS_PREFIX + debate_id
 
 
 def local_stream(debate_id: str) -> str:
-    """What this store did with the debate; it goes into no cassette."""
+    """The stream of what this store did with the debate; it is in no cassette."""
     return LOCAL_PREFIX + debate_id
 
 
 def streams_of(debate_id: str) -> tuple[str, str, str]:
-    """Every stream that a debate may have."""
+    """All streams of a debate."""
     return debate_stream(debate_id), calls_stream(debate_id), local_stream(debate_id)
 
 
 def stream_debate(stream: str) -> str:
-    """The debate of a stream of any kind."""
+    """The id of the debate that a stream belongs to."""
     return stream.split("/", 1)[1]
 
 
 def debate_id(run_id: str, case_id: str) -> str:
-    """The id of a case's debate in a run: `{run}~{case}`, the case slugged and hashed where its id is not URL-safe."""
+    """The id of a case's debate in a run: `{run}~{case}`, with a slug and a hash of a case id that is not URL-safe."""
     if _SAFE_CASE.fullmatch(case_id):
         return f"{run_id}~{case_id}"
     digest = hashlib.sha256(case_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -84,14 +84,14 @@ def unescape(segment: str) -> str:
 
 
 class Step(NamedTuple):
-    """One duty of one seat. `round` is 0 in phase 1, None for the final judge, whose `juror_id` is None too."""
+    """One task of one seat. `round` is 0 in phase 1, None for the final judge, whose `juror_id` is None too."""
 
     round: int | None
     juror_id: str | None
 
     @property
     def id(self) -> str:
-        """As events and exchanges name it."""
+        """Its id in events and exchanges."""
         if self.juror_id is None:
             return "final"
         phase = "initial" if self.round == 0 else f"round-{self.round}"

@@ -1,4 +1,4 @@
-"""The final judgment, with every seat's vote accounted for."""
+"""The final judgment, with the vote of every seat."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -15,12 +15,12 @@ VoteKind = Literal["own", "stale", "synthetic", "abstained"]
 
 
 class Vote(Value):
-    """What one seat brought to the final judgment.
+    """One seat's vote in the final judgment.
 
-    own: its evaluation of the last phase that it was asked in. stale: an earlier one, because it failed later.
-    synthetic: stands in for a blocked answer, never towards quorum (`stale` tells whether that is an earlier one).
-    abstained: it never held an evaluation; position, score and confidence are None.
-    `round` is where the evaluation was made, 0 for phase 1, None when abstained.
+    own: its evaluation in the last round. stale: an earlier evaluation, because the seat failed later.
+    synthetic: replaces a blocked answer and does not count towards quorum (`stale`: it is from an earlier round).
+    abstained: the seat never evaluated; position, score and confidence are None.
+    `round` is the round of the evaluation, 0 for phase 1, None when abstained.
     """
 
     juror_id: JurorId
@@ -34,7 +34,7 @@ class Vote(Value):
 
 
 class Decider(StrEnum):
-    """What decided in the end."""
+    """The method that decided."""
 
     MAJORITY_VOTE = "majority_vote"
     WEIGHTED_AVERAGE = "weighted_average"
@@ -44,10 +44,10 @@ class Decider(StrEnum):
 
 
 class Judgment(Value):
-    """The verdict, its score (exact mean 0-100 as `mean`, half-up rounded as `score`) and how it came about.
+    """The verdict, its score (exact mean 0-100 as `mean`, rounded half up as `score`) and how it was reached.
 
-    `method` is what the panel asks for, `decided_by` what decided: a final judge that fails (`judge_failure`) leaves it
-    to the majority. `capped` says that a lost quorum turned safe_pass into needs_review.
+    `method` is the panel's, `decided_by` the one applied: where the final judge fails (`judge_failure`), the majority
+    decides. `capped`: safe_pass became needs_review because the quorum was not met.
     """
 
     method: FinalMethod
@@ -65,5 +65,5 @@ class Judgment(Value):
 
     @property
     def quorum_met(self) -> bool:
-        """Whether enough seats hold an evaluation of their own."""
+        """Whether enough seats have a non-synthetic evaluation."""
         return self.quorum_held >= self.quorum

@@ -1,4 +1,4 @@
-"""The events of the stream `local/{id}`: what this store did with a debate. No other store has them, no cassette."""
+"""The events of the stream `local/{id}`: what this store did with a debate. They are in no cassette."""
 
 from typing import Annotated, Literal, Self
 
@@ -8,14 +8,14 @@ from jury_events.debate_events import EventBody
 from jury_events.value import Label, Value
 
 Imported = Literal["unsealed", "sealed", "vouched"]
-"""How far it is shown where an imported debate comes from: not at all; by a seal, whoever made it; by a seal whose
-signature was checked with a key that the importer trusts."""
+"""The proof of an imported debate's origin: none; a seal by anyone; a seal whose signature was checked with a key that
+the importer trusts."""
 
 Nth = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class VersionRange(Value):
-    """The events of a stream that an import brought: those after version `after`, up to `until`."""
+    """The imported events of a stream: those after version `after`, up to `until`."""
 
     after: Annotated[int, Field(ge=0, lt=2**31)]
     until: Annotated[int, Field(ge=0, lt=2**31)]
@@ -28,11 +28,11 @@ class VersionRange(Value):
 
 
 class DebateImported(EventBody):
-    """Events of this debate were not recorded here: they came in a cassette.
+    """Events of this debate were imported from a cassette.
 
-    `debate` and `calls` are those of the two streams. `seal` is the SHA-256 in hexadecimal of the seal that the store
-    keeps with them (None: it keeps none), `sealed_by` the log that this seal names, and `vouched_by` the key whose
-    signature under the seal was checked on the way in.
+    `debate` and `calls` are the ranges in the two streams. `seal` is the SHA-256 in hexadecimal of the stored seal
+    (None: there is none), `sealed_by` the log that this seal names, and `vouched_by` the key that its signature was
+    checked with on import.
     """
 
     type: Literal["debate_imported"] = "debate_imported"
@@ -50,14 +50,14 @@ class DebateImported(EventBody):
 
 
 def import_proof(seal: str | None, vouched_by: str | None) -> Imported:
-    """What the fields of these names of `debate_imported` come to."""
+    """The proof of origin in these two fields of `debate_imported`."""
     if vouched_by is not None:
         return "vouched"
     return "unsealed" if seal is None else "sealed"
 
 
 class DebateQuarantined(EventBody):
-    """Whoever reads many debates leaves this one out, until it is released."""
+    """Readings of many debates leave this one out until it is released."""
 
     type: Literal["debate_quarantined"] = "debate_quarantined"
     by: Label
@@ -71,7 +71,7 @@ class DebateQuarantined(EventBody):
 
 
 class DebateReleased(EventBody):
-    """The quarantine `nth` is over."""
+    """The quarantine `nth` ended."""
 
     type: Literal["debate_released"] = "debate_released"
     by: Label

@@ -1,4 +1,4 @@
-"""What a store knows of a debate beside what happened in it: whether it was imported, and whether it is set aside."""
+"""The facts in a stream `local/{id}`: whether the debate was imported, and whether it is quarantined."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, get_args
@@ -9,7 +9,7 @@ from jury_events.local_events import DebateImported, DebateQuarantined, DebateRe
 
 
 class LocalFacts(NamedTuple):
-    """Folded from a stream `local/{id}`: its imports, how often it was quarantined, the quarantine in force."""
+    """The imports of a debate, the number of its quarantines, and the current one."""
 
     imports: tuple[DebateImported, ...] = ()
     quarantines: int = 0
@@ -17,7 +17,7 @@ class LocalFacts(NamedTuple):
 
     @property
     def imported(self) -> Imported | None:
-        """How far it is shown where it comes from, the least of all imports; None: all of it was recorded here."""
+        """The weakest proof of origin among all imports; None: all of it was recorded here."""
         ways = {import_proof(one.seal, one.vouched_by) for one in self.imports}
         return next((way for way in get_args(Imported) if way in ways), None)
 
@@ -28,11 +28,11 @@ class LocalFacts(NamedTuple):
 
 
 NOTHING_LOCAL = LocalFacts()
-"""Of a debate that was held here, and nothing else."""
+"""Of a debate that was neither imported nor quarantined."""
 
 
 def local_facts(events: Iterable[StoredEvent]) -> LocalFacts:
-    """The facts of a stream `local/{id}`; of none where there is no such stream.
+    """Fold a stream `local/{id}`; an empty one gives `NOTHING_LOCAL`.
 
     Raises:
         EventError: an event does not decode.

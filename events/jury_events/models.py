@@ -1,4 +1,4 @@
-"""Whether the model that answered is the one that was asked: providers reroute names, and say so only in the answer."""
+"""Compares the model that answered with the one that was asked: providers reroute names without an error."""
 
 import re
 from typing import NamedTuple
@@ -7,7 +7,7 @@ _SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|\d{3})$")
 
 
 class _Name(NamedTuple):
-    """`gpt-4o-2024-08-06:free` is the model `gpt-4o`, the snapshot `20240806`, the tag `free`; "" is not told."""
+    """`gpt-4o-2024-08-06:free` is the model `gpt-4o`, the snapshot `20240806`, the tag `free`; "" is unknown."""
 
     model: str
     snapshot: str
@@ -15,11 +15,11 @@ class _Name(NamedTuple):
 
 
 def is_other_model(asked: str, answered: str | None) -> bool:
-    """Whether `answered`, as the provider named it, is another model than `asked` (`provider/model`).
+    """Whether `answered`, as the provider named it, is a different model from `asked` (`provider/model`).
 
-    The same model are its dated snapshots (`-2024-08-06`, `-20240307`, `@20240307`, `-001`), its tags (`:free`,
+    The same model: its dated snapshots (`-2024-08-06`, `-20240307`, `@20240307`, `-001`), its tags (`:free`,
     `-latest`), and its name behind a path (`models/…`) or in other letter case. Two different snapshots, or two
-    different tags, are two models. A provider that names none is believed.
+    different tags, are different models. None, where the provider names no model, counts as the same.
     """
     if answered is None:
         return False

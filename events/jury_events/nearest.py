@@ -1,19 +1,19 @@
-"""The known word that somebody probably meant; every "did you mean" comes from here."""
+"""Suggestions for misspelt words: every "did you mean" uses this module."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 _LONGEST = 100
-"""Characters of a word at most: comparing takes the square of them."""
+"""Characters. Comparing takes quadratic time."""
 
 
 def nearest(word: object, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The one of `known` that is most like `word`, whatever its capitals, hyphens and underscores.
+    """The most similar of `known`, ignoring case and treating hyphens as underscores; None without a similar one.
 
     Args:
-        word: as written; what is no text is like nothing.
-        known: the words that there are.
-        cutoff: how alike they must be, 0-1, as in `difflib.get_close_matches`.
+        word: as written; anything but a string is similar to nothing.
+        known: the valid words.
+        cutoff: the least similarity, 0-1, as in `difflib.get_close_matches`.
     """
     if not isinstance(word, str) or len(word) > _LONGEST:
         return None
@@ -23,7 +23,7 @@ def nearest(word: object, known: Iterable[str], cutoff: float = 0.6) -> str | No
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """` (did you mean preset?)`, to follow what a message says of `word`; empty where nothing is like it."""
+    """` (did you mean preset?)`, to append to a message about `word`; empty without a similar word."""
     near = nearest(word, known)
     return "" if near is None else f" (did you mean {near}?)"
 

@@ -1,4 +1,4 @@
-"""How a model call can end, why an answer is refused, why a seat fails: three closed sets."""
+"""Outcomes of model calls, reasons of refused answers, reasons of failed seats."""
 
 from enum import StrEnum
 
@@ -52,9 +52,9 @@ class RefusalReason(StrEnum):
 
 
 class FailureReason(StrEnum):
-    """Why a seat, or the final judge, has no answer after repairs and fallbacks: the last model's last trouble.
+    """Why a seat, or the final judge, has no answer after repairs and fallbacks: the last failure of the last model.
 
-    A key refused or a quota used up is none of them: the debate is unfinished then, and waits for a person.
+    A refused key or an exhausted quota is not among them: the debate stays unfinished until a person acts.
     """
 
     UNPARSEABLE = "unparseable"

@@ -1,4 +1,4 @@
-"""A panel: the seats, the discussion rules, the final method. Every default is written out when a debate opens."""
+"""A panel: the seats, the discussion rules, the final method. Opening events contain every default."""
 
 from typing import Annotated, Literal, Self
 
@@ -13,14 +13,14 @@ History = Literal["latest", "all"]
 Language = Literal["ja", "en"]
 
 MOST_SEATS = 500
-"""Of a panel: every prompt of a discussion tells of every other seat."""
+"""A limit, as every discussion prompt shows every other seat."""
 
 
 class CallSettings(Value):
     """How a model is called; None leaves a parameter to the provider.
 
-    `timeout_seconds` bounds one attempt, `tries` how often one turn is sent when the provider fails, `deadline_seconds`
-    how long its attempts and the waits between them may take before no further one is made.
+    `timeout_seconds` bounds one attempt, `tries` the attempts of one turn when the provider fails, `deadline_seconds`
+    the total time of its attempts and waits after which no further one is made.
     """
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -32,7 +32,7 @@ class CallSettings(Value):
 
 
 class Seat(Value):
-    """One juror's place. `images`: its model, and every fallback of it, is sent the pictures of a case."""
+    """One juror's seat. `images`: its model and its fallbacks are sent the pictures of a case."""
 
     juror_id: JurorId
     role: Label
@@ -46,9 +46,9 @@ class Seat(Value):
 
 
 class SpeakerOrder(Value):
-    """Who speaks when: `base` is an explicit list of every seat.
+    """The speaker order: `base` is an explicit list of every seat.
 
-    fixed: `base` in every round. rotating: `base` turned by one seat a round. seeded: a permutation drawn from `seed`
+    fixed: `base` in every round. rotating: `base` rotated by one seat a round. seeded: a permutation drawn from `seed`
     and the round.
     """
 
@@ -81,7 +81,7 @@ FinalMethod = Literal["majority_vote", "weighted_average", "median", "final_judg
 
 
 class Bands(Value):
-    """Scores at or above `safe_pass` pass, at or above `needs_review` want review, below fail."""
+    """Scores from `safe_pass` up pass, from `needs_review` up need review, lower ones fail."""
 
     safe_pass: Annotated[float, Field(ge=0, le=100)] = 70.0
     needs_review: Annotated[float, Field(ge=0, le=100)] = 40.0
@@ -103,7 +103,7 @@ class FinalJudge(Value):
 
 
 class FinalRules(Value):
-    """Phase 3. `quorum` is how many seats must hold an evaluation of their own."""
+    """Phase 3. `quorum` is the number of seats that must have a non-synthetic evaluation."""
 
     method: FinalMethod
     bands: Bands
@@ -125,7 +125,7 @@ class AnswerRules(Value):
 
 
 class ArtifactRules(Value):
-    """How jurors see the artifact records; in `tools` mode, how many turns and calls a turn may ask for them."""
+    """How jurors see the artifact records; in `tools` mode, the limits of tool turns and of calls in one turn."""
 
     mode: Literal["inline", "summary", "tools"] = "tools"
     max_turns: Annotated[int, Field(ge=1, le=50)] = 4
@@ -133,7 +133,7 @@ class ArtifactRules(Value):
 
 
 class Panel(Value):
-    """Everything that decides how a debate is held, resolved: two equal panels debate under the same rules."""
+    """A resolved panel: everything that decides how a debate runs. Equal panels run under equal rules."""
 
     name: Label
     language: Language

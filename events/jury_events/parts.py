@@ -1,6 +1,6 @@
-"""Free text, kept apart from the events that refer to it.
+"""Free text, stored apart from the events that refer to it.
 
-A part is kept once a debate under SHA-256(salt ‖ bytes) with a random salt of its own. The salt is stored beside the
+A part is stored once a debate under SHA-256(salt ‖ bytes), each with a random salt. The salt is stored beside the
 bytes and deleted with them, so that the digest left in an event does not confirm a guess of an erased text.
 """
 
@@ -19,7 +19,7 @@ Digest = bytes
 
 
 class PartRef(Value):
-    """A reference to a part, as bodies hold it: `{"part": digest}`, the 32-byte digest in unpadded base64url."""
+    """A reference to a part in a body: `{"part": digest}`, the 32-byte digest in unpadded base64url."""
 
     part: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{43}$")]
 
@@ -32,7 +32,7 @@ class PartRef(Value):
         return hash(self.part)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Messages between actors carry thousands of references: pickled as their text, taken back unchecked."""
+        """Pickled as its text and restored unchecked: messages between actors contain thousands of references."""
         return _ref, (self.part,)
 
 
@@ -56,24 +56,24 @@ class Part(NamedTuple):
 
     @property
     def ref(self) -> PartRef:
-        """What an event says to name this part."""
+        """The reference to this part."""
         return _ref(encode_digest(self.digest))
 
     @property
     def is_whole(self) -> bool:
-        """Whether this is what the digest was made of, each field of the kind and length that it must have."""
+        """Whether content and salt match the digest, and have the right types and lengths."""
         try:
-            # Without its fixed length, bytes could move from the content into the salt and leave the digest as it is.
+            # Without a fixed length, bytes could move between content and salt and leave the digest unchanged.
             return len(self.salt) == SALT_BYTES and part_digest(self.salt, self.content) == self.digest
         except TypeError:
-            return False  # a SQLite column holds whatever somebody put there
+            return False  # a SQLite column may contain any type
 
 
 def whole(parts: Iterable[Part]) -> Iterator[Part]:
-    """The same parts, each looked at before anybody reads it.
+    """The same parts, each verified.
 
     Raises:
-        AlteredPart: one of them is not what its digest was made of.
+        AlteredPart: one of them does not match its digest.
     """
     for part in parts:
         if not part.is_whole:
@@ -104,25 +104,25 @@ def make_part(content: bytes, salt: bytes) -> Part:
 
 
 class PartMaker(Protocol):
-    """Turns texts into references; what it made goes into the same append as the event that names it."""
+    """Makes references of texts; new parts are appended together with the event that refers to them."""
 
     def make(self, content: str | bytes) -> PartRef:
         """The reference of `content`; the same content gives the same reference."""
         ...
 
 
-class PartBook(PartMaker, Protocol):
-    """A `PartMaker` that gives the texts back."""
+class PartRegistry(PartMaker, Protocol):
+    """A `PartMaker` that also returns the texts."""
 
     def content(self, part: str) -> bytes:
-        """The content of a part by the 43 characters of its reference; `UnknownPart` where it is not there."""
+        """The content of a part by the 43 characters of its reference; raises `UnknownPart`."""
         ...
 
 
-class PartPen:
-    """A `PartBook` over a source of salts that collects the parts that the log does not hold yet.
+class PartBuffer:
+    """A `PartRegistry` that draws salts and collects the parts that are not in the log yet.
 
-    `known` seeds it with parts that are already stored, so that a text is kept once a debate.
+    `known` are parts that are already stored, so that a text is stored once a debate.
     """
 
     def __init__(self, draw_salt: Callable[[], bytes], known: Iterable[Part] = ()) -> None:
@@ -133,29 +133,29 @@ class PartPen:
         self.know(known)
 
     def know(self, parts: Iterable[Part]) -> None:
-        """Take parts that the log holds already.
+        """Add parts that are already in the log.
 
         Raises:
-            AlteredPart: the log holds another text under this digest.
+            AlteredPart: one does not match its digest.
         """
         self.know_texts({part.ref.part: part.content for part in whole(parts)})
 
     def know_texts(self, texts: Mapping[str, bytes]) -> None:
-        """The same as contents by the 43 characters of their references."""
+        """Add contents by the 43 characters of their references."""
         for ref, content in texts.items():
             self._refs.setdefault(content, _ref(ref))
         self._texts.update(texts)
 
     def text(self, ref: PartRef) -> bytes:
-        """The content of a part that this pen made or knows.
+        """The content of a part that was made or added here.
 
         Raises:
-            UnknownPart: it does neither.
+            UnknownPart: it was neither.
         """
         return self.content(ref.part)
 
     def content(self, part: str) -> bytes:
-        """The same by the 43 characters of the reference."""
+        """As `text`, by the 43 characters of the reference."""
         try:
             return self._texts[part]
         except KeyError:

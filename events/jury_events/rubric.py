@@ -1,4 +1,4 @@
-"""Rubric dimensions with their maxima, and the points a juror gave."""
+"""Rubric dimensions with their maxima, and a juror's points."""
 
 from typing import Annotated, Self
 
@@ -11,14 +11,14 @@ DimensionName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,59}
 
 
 class Dimension(Value):
-    """One thing that is scored, from 0 to `maximum` points."""
+    """A scored dimension, from 0 to `maximum` points."""
 
     name: DimensionName
     maximum: Annotated[float, Field(gt=0, le=100)]
 
 
 class Rubric(Value):
-    """What is scored, and how much each counts; the maxima add up to 100."""
+    """The scored dimensions; their maxima add up to 100."""
 
     name: DimensionName
     dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1, max_length=20)]

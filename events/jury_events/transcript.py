@@ -1,7 +1,7 @@
-"""What the judged agent saw, said and did, item by item. Every item says who authored it.
+"""The transcript of the judged agent: typed items, each with its author.
 
-The author (`origin`) is what a reader must never get wrong: what a tool returned is not a request of the user, whatever
-message it arrived in. A result names its call by id; an item that could not be carried over says so (`NotShown`).
+A reader must never mistake the author (`origin`): a tool's result is not a request of the user, whichever message
+contains it. A result names its call by id; `NotShown` replaces an item that could not be converted.
 """
 
 from collections import defaultdict, deque
@@ -12,8 +12,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, mo
 from jury_events.value import MAX_TEXT, Label, Value
 
 Origin = Literal["user", "model", "tool", "environment", "developer"]
-"""user: the person who asks. model: the judged agent. tool: what a tool returned. environment: what the surroundings
-of the agent added by themselves. developer: whoever set the agent up."""
+"""user: the person who asks. model: the judged agent. tool: a tool's result. environment: added by the agent's
+surroundings. developer: the author of the agent's instructions."""
 
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Bytes = Annotated[int, Field(ge=0, le=2**53)]
@@ -23,12 +23,12 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 class _Item(Value):
     @model_serializer(mode="wrap")
     def _with_kind(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The kind is written even where defaults are left out: it says which item this is."""
+        """Writes the kind even where defaults are left out: it is the discriminator."""
         return {"kind": self.__dict__["kind"], **dump(self)}
 
 
 class Message(_Item):
-    """A text in the conversation. `name` tells apart several users or agents."""
+    """A text in the conversation. `name` distinguishes several users or agents."""
 
     kind: Literal["system", "user", "assistant"]
     origin: Origin
@@ -37,7 +37,7 @@ class Message(_Item):
 
 
 class Reasoning(_Item):
-    """What the agent thought. `text` may be a summary that the provider made."""
+    """The agent's reasoning. `text` may be a summary by the provider."""
 
     kind: Literal["reasoning"] = "reasoning"
     origin: Origin = "model"
@@ -53,7 +53,7 @@ class Refusal(_Item):
 
 
 class ToolCall(_Item):
-    """The agent called a tool; `arguments` as the transcript wrote them (JSON text where it was JSON)."""
+    """The agent called a tool; `arguments` as in the source (JSON text where it was JSON)."""
 
     kind: Literal["tool_call"] = "tool_call"
     origin: Origin = "model"
@@ -63,7 +63,7 @@ class ToolCall(_Item):
 
 
 class ToolResult(_Item):
-    """What a tool gave back; `call_id` names the call. `error`: the tool says that it failed."""
+    """A tool's result; `call_id` names the call. `error`: the tool reported a failure."""
 
     kind: Literal["tool_result"] = "tool_result"
     origin: Origin = "tool"
@@ -91,7 +91,7 @@ class Attachment(_Item):
 
 
 class Event(_Item):
-    """Something that happened and is none of the others: a hand-over, a state of the environment, an unusual role."""
+    """Any other event: a hand-over, a state of the environment, an unusual role."""
 
     kind: Literal["event"] = "event"
     origin: Origin
@@ -100,10 +100,10 @@ class Event(_Item):
 
 
 class NotShown(_Item):
-    """A place where the source holds something that jurors are not shown.
+    """An item of the source that jurors are not shown.
 
-    `what` is its kind (`image`, `audio`, `block computer_call`, `field annotations`), `size` its bytes where they are
-    known, `place` where it stands in the source (`messages.3.content.1`).
+    `what` is its kind (`image`, `audio`, `block computer_call`, `field annotations`), `size` its bytes if known,
+    `place` its path in the source (`messages.3.content.1`).
     """
 
     kind: Literal["not_shown"] = "not_shown"
@@ -130,8 +130,8 @@ class Transcript(Value):
     def answered_calls(self) -> tuple[int | None, ...]:
         """For each item the index of the call that it belongs to; None where the transcript has no such call.
 
-        An id that is used again means its latest call. A result without an id belongs to the first call of its name
-        that waits for one (as Gemini's protocol has it); without a name too, to the only call that waits.
+        A reused id means its latest call. A result without an id belongs to the first unanswered call of its name (as
+        in Gemini's protocol); without a name too, to the only unanswered call.
         """
         by_id: dict[str, int] = {}
         by_name: defaultdict[str, deque[int]] = defaultdict(deque)

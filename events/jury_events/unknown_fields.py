@@ -1,4 +1,4 @@
-"""What pydantic refused because it is unknown, a field or a word, with the known one that is most like it."""
+"""Suggestions for unknown fields and words in pydantic's errors."""
 
 import re
 import types
@@ -13,7 +13,7 @@ _QUOTED = re.compile(r"'([^']+)'")
 
 
 def first_error(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The one of `ValidationError.errors()` to tell: the first, but an unknown field before one missing beside it."""
+    """The error of `ValidationError.errors()` to report: the first; an unknown field before a missing one beside it."""
     first = errors[0]
     if first["type"] == "missing":
         beside = (one for one in errors if one["type"] == "extra_forbidden" and one["loc"][:-1] == first["loc"][:-1])
@@ -22,7 +22,7 @@ def first_error(errors: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def hint(error: Mapping[str, Any], form: Any) -> str:
-    """` (did you mean preset?)` for a field or word that is not known, else empty.
+    """` (did you mean preset?)` for an unknown field or word, else empty.
 
     Args:
         error: of `ValidationError.errors()`, with its input and context.
@@ -37,10 +37,10 @@ def hint(error: Mapping[str, Any], form: Any) -> str:
 
 
 def _fields(form: Any, place: Sequence[str | int]) -> list[str]:
-    """The fields, as they are written, of the models that may stand at `place` of a value of type `form`."""
+    """The field names, by alias, of the models at `place` in a value of type `form`."""
     forms = _models(form)
     for part in place:
-        # A part that leads nowhere is pydantic's name for a member of a union.
+        # An unknown part is pydantic's name for a member of a union.
         forms = [inner for one in forms for inner in _inside(one, part)] or forms
     return [found.alias or name for one in forms if _is_model(one) for name, found in one.model_fields.items()]
 

@@ -1,6 +1,6 @@
-"""How bodies of older schemas become bodies of the next one. One function a step; stored bytes never change.
+"""Upcasters: each turns a body of one schema into the next one. Stored bytes never change.
 
-A step writes every field out that is new, defaults too: then a raised body is whole exactly if the stored one is.
+An upcaster writes out every new field, defaults too, so that an upcast body is complete exactly if the stored one is.
 """
 
 from collections.abc import Callable
@@ -12,24 +12,24 @@ Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def _with(body: dict[str, Any], **new: Any) -> dict[str, Any]:
-    """The body with the fields that its schema did not have; ValueError where it has one of them all the same."""
+    """The body with the fields that its schema did not have; ValueError if it has one of them."""
     if known := body.keys() & new:
         raise ValueError(f"{min(known)}: this schema has no such field")
     return {**body, **new}
 
 
 def _juror_abstained_2(body: dict[str, Any]) -> dict[str, Any]:
-    """Schema 1 did not say whether an earlier evaluation stands: in a round, it was taken to."""
+    """Schema 1 had no `stale`: in a round, an earlier evaluation always counted."""
     return _with(body, stale=Step.parse(body["step"]).round != 0)
 
 
 def _debate_forked_2(body: dict[str, Any]) -> dict[str, Any]:
-    """Schema 1 did not name the reused steps, and nothing wrote it."""
+    """Schema 1 did not name the reused steps; no version wrote it."""
     return _with(body, steps=[], inherited=[])
 
 
 def _debate_opened_2(body: dict[str, Any]) -> dict[str, Any]:
-    """Schema 1 knew neither pictures nor losses, and nothing of a case but its label."""
+    """Schema 1 had neither pictures nor losses, and of the case's fields only the label."""
     panel = body["panel"]
     final, judge = panel["final"], panel["final"]["judge"]
     if judge is not None:
@@ -40,7 +40,7 @@ def _debate_opened_2(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _exchange_recorded_2(body: dict[str, Any]) -> dict[str, Any]:
-    """Schema 1 sent no pictures."""
+    """Schema 1 had no pictures."""
     return {**body, "request": [_with(message, images=[]) for message in body["request"]]}
 
 
@@ -50,14 +50,14 @@ UPCASTERS: dict[tuple[str, int], Upcaster] = {
     ("debate_opened", 1): _debate_opened_2,
     ("exchange_recorded", 1): _exchange_recorded_2,
 }
-"""(type, schema) to what makes it schema + 1."""
+"""By (type, schema): the upcaster to schema + 1."""
 
 
 def upcast(event_type: str, schema: int, target: int, body: dict[str, Any]) -> dict[str, Any]:
-    """`body` raised from `schema` to `target`; every step between is registered (a test says so).
+    """`body`, upcast from `schema` to `target`.
 
     Raises:
-        ValueError, LookupError, TypeError, AttributeError: it is no body of its schema.
+        ValueError, LookupError, TypeError, AttributeError: it is not a body of its schema.
     """
     for number in range(schema, target):
         body = UPCASTERS[event_type, number](body)

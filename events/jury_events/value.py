@@ -1,6 +1,6 @@
-"""The base of every value object, and the constrained strings and numbers that bodies are made of.
+"""The base of every value object, and the constrained strings and numbers in bodies.
 
-Bodies hold ids, numbers and labels only; free text is a part (`jury_events.parts`).
+Bodies contain ids, numbers and labels only; free text is a part (`jury_events.parts`).
 """
 
 from typing import Annotated, Any, Self
@@ -11,7 +11,7 @@ from jury_events.hidden_characters import CONTROL
 from jury_events.ids import DEBATE_ID, RUN_ID, reachable
 
 MAX_TEXT = 32 * 1024 * 1024
-"""Characters that one free text of a case may hold."""
+"""Characters of one free text of a case."""
 
 
 class Value(BaseModel):
@@ -62,13 +62,13 @@ DebateId = Annotated[str, StringConstraints(pattern=f"^{DEBATE_ID}$")]
 
 def _reachable(name: str) -> str:
     if not reachable(name):
-        raise ValueError("'.' and '..' are steps in a path, and lead to no page; use another id")
+        raise ValueError("'.' and '..' cannot be addressed in a URL; use another id")
     return name
 
 
 NewRunId = Annotated[RunId, AfterValidator(_reachable)]
 NewDebateId = Annotated[DebateId, AfterValidator(_reachable)]
-"""Ids for what is not recorded yet; logs may hold others."""
+"""Ids of new runs and debates; old logs may have others."""
 
 Points = Annotated[float, Field(ge=0, le=100)]
 Confidence = Annotated[float, Field(ge=0, le=1)]

@@ -1,10 +1,10 @@
-"""The three verdicts, and the words of other systems for them."""
+"""The three verdicts, and synonyms of other systems."""
 
 from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What a juror, a panel or a human label says of a case."""
+    """The verdict of a juror, a panel or a human label on a case."""
 
     SAFE_PASS = "safe_pass"  # noqa: S105  (a verdict, not a password)
     NEEDS_REVIEW = "needs_review"
@@ -12,14 +12,14 @@ class Verdict(StrEnum):
 
     @classmethod
     def from_label(cls, label: str) -> "Verdict":
-        """Read a label as a verdict: our own words, approve / manual / reject, safe / unsafe; case is ignored.
+        """Parse a label: a verdict, approve / manual / reject, or safe / unsafe; case is ignored.
 
         Raises:
-            ValueError: the label is none of them; the message lists what is understood.
+            ValueError: the label is none of them; the message lists them.
         """
         found = _WORDS.get(label.strip().lower())
         if found is None:
-            raise ValueError(f"label {label!r} is not understood; known labels: {', '.join(sorted(_WORDS))}")
+            raise ValueError(f"label {label!r} is unknown; known labels: {', '.join(sorted(_WORDS))}")
         return found
 
 

@@ -19,7 +19,7 @@ from jury_events.debate_events import ConsensusChecked, DebateForked, InheritedS
 from jury_events.envelope import NewEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, calls_stream, debate_stream
-from jury_events.parts import SALT_BYTES, PartPen, PartRef
+from jury_events.parts import SALT_BYTES, PartBuffer, PartRef
 from jury_replay.errors import ForkRefused
 from jury_replay.origin import ForkOrigin, KeptEvent
 from jury_store.event_store import Append
@@ -110,7 +110,7 @@ def branch_off(
     asked = {step: origin.exchanges_of(one) for one in kept if (step := one.step) is not None}
     # Copies keep their salts, and with them their digests: the exchanges are the origin's, byte for byte.
     copies = origin.copies(kept)
-    pen = PartPen(draw_salt, (part for copy in copies for part in copy.parts))
+    pen = PartBuffer(draw_salt, (part for copy in copies for part in copy.parts))
     opened = LATEST.open_debate(
         origin.case(),
         resolved.panel,
@@ -139,7 +139,7 @@ def branch_off(
     )
 
 
-def _forked(origin: ForkOrigin, version: int, steps: tuple[str, ...], pen: PartPen) -> DebateForked:
+def _forked(origin: ForkOrigin, version: int, steps: tuple[str, ...], pen: PartBuffer) -> DebateForked:
     """Where the origin is a branch too, some answers carry the ballots of a debate before it."""
     own = origin.needed(origin.opened.secret, "its secret")
     older: dict[bytes, list[str]] = {}
@@ -156,7 +156,7 @@ def _forked(origin: ForkOrigin, version: int, steps: tuple[str, ...], pen: PartP
     )
 
 
-def _encoded(events: list[DebateEvent], recorded_at: int, pen: PartPen) -> tuple[NewEvent, ...]:
+def _encoded(events: list[DebateEvent], recorded_at: int, pen: PartBuffer) -> tuple[NewEvent, ...]:
     fresh = pen.take()
     last = len(events) - 1
     return tuple(
@@ -193,7 +193,7 @@ class _ReplayedEvents:
         if step not in debate.pending_steps():
             return None
         # What is said between the calls is in the exchanges already, and is thrown away here.
-        conversation = debate.rules.conversation(debate.assign(step, asked), PartPen(lambda: bytes(SALT_BYTES)))
+        conversation = debate.rules.conversation(debate.assign(step, asked), PartBuffer(lambda: bytes(SALT_BYTES)))
         for exchange in asked:
             call = conversation.call
             made = exchange.model, exchange.turn, exchange.attempt, exchange.tools

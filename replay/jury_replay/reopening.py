@@ -5,7 +5,7 @@ from pathlib import Path
 from jury_debate.rules import Rules
 from jury_events.debate_events import DebateOpened
 from jury_events.panel import Panel
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_replay.recorded_case import recorded_case
 from jury_store.debate_history import DebateHistory
 
@@ -13,15 +13,15 @@ _CHARGE = "charge/"
 _JUDGE = "final"
 
 
-def pen_of(history: DebateHistory) -> PartPen:
+def pen_of(history: DebateHistory) -> PartBuffer:
     """A pen that gives recorded texts their recorded references; new texts get an empty salt."""
-    pen = PartPen(lambda: bytes(16))
+    pen = PartBuffer(lambda: bytes(16))
     pen.know_texts(history.texts)
     return pen
 
 
 def reopen(
-    history: DebateHistory, rules: Rules, pen: PartPen, *, prompts: int | None = None, panel: Panel | None = None
+    history: DebateHistory, rules: Rules, pen: PartBuffer, *, prompts: int | None = None, panel: Panel | None = None
 ) -> DebateOpened:
     """The opening event that `rules` make of the recorded case, panel, charges and secret.
 

@@ -24,7 +24,7 @@ from jury_events.debate_events import (
 )
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, exchange_id
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_replay.difference import DifferenceKind, FieldChange, ReplayDifference, request_changes
 from jury_store.debate_history import DebateHistory
 
@@ -66,7 +66,7 @@ class Replayer:
         self,
         history: DebateHistory,
         opened: DebateOpened,
-        pen: PartPen,
+        pen: PartBuffer,
         *,
         strict: bool = False,
         memo: Memo | None = None,

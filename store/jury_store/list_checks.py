@@ -16,7 +16,6 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
 from jury_events.ids import streams_of
 from jury_store import survey
-from jury_store.checkpoints import LISTS, SEARCH, carried_to
 from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import indexed_values
 from jury_store.dialects import Dialect
@@ -24,9 +23,10 @@ from jury_store.inventory import ListFault
 from jury_store.list_queries import FIELDS_IN_COLUMNS
 from jury_store.listing import lag, rows_of
 from jury_store.projection import Row, counts_of, row_of
+from jury_store.projection_checkpoints import LISTS, SEARCH, carried_to
 from jury_store.schema import debate_fields, debates, metadata, runs
+from jury_store.search_index import rows_of_debates
 from jury_store.search_terms import searchable_digests
-from jury_store.searching import rows_of_debates
 
 _SHOWN = 20
 _CHUNK = 500

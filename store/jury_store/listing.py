@@ -11,7 +11,6 @@ from sqlalchemy import Connection, RowMapping, Select, Table, bindparam, delete,
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
 from jury_store import searching
-from jury_store.checkpoints import LISTS, carried_to, carry_to, locked, made_sure
 from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, Totals, indexed_values
 from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
@@ -19,6 +18,7 @@ from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, conditions, debates_query
 from jury_store.list_totals import added_up, one_line
 from jury_store.projection import Row, View, opened_run, touched
+from jury_store.projection_checkpoints import LISTS, carried_to, carry_to, locked, made_sure
 from jury_store.schema import debates as debates_table
 from jury_store.schema import metadata
 from jury_store.schema import runs as runs_table

@@ -15,9 +15,9 @@ from sqlalchemy import BigInteger, Connection, Select, bindparam, column, delete
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, stream_debate
 from jury_events.parts import Digest, Part
-from jury_store.checkpoints import SEARCH, carried_to, carry_to, locked, made_sure
 from jury_store.dialects import Dialect
 from jury_store.inventory import erased_in
+from jury_store.projection_checkpoints import SEARCH, carried_to, carry_to, locked, made_sure
 from jury_store.schema import metadata
 from jury_store.search_terms import Texts, contains_terms, searchable_digests, terms_by_event
 

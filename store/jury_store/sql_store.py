@@ -15,7 +15,6 @@ from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part, whole
 from jury_store import list_checks, listing, part_rows, seal_rows, searching, survey
 from jury_store.append_writer import Extras, counted, write
-from jury_store.checkpoints import SEARCH
 from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
@@ -33,6 +32,7 @@ from jury_store.event_store import Append, Appended, EventStore
 from jury_store.inventory import Head, Inventory, ListFault, erased_in
 from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
+from jury_store.projection_checkpoints import SEARCH
 from jury_store.schema import EPOCH, metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.attestation import Attestation

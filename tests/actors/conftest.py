@@ -8,7 +8,7 @@ import pytest
 from jury_migrations.upgrading import upgrade
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from support.courts import KeptStore
+from support.runtime_harness import KeptStore
 
 
 @pytest.fixture

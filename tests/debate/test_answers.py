@@ -202,7 +202,7 @@ REFUSED: dict[str, tuple[R, str | bytes]] = {
 }
 
 
-def test_a_text_that_holds_the_characters_of_a_ballot_in_another_order_is_taken() -> None:
+def test_a_text_with_the_characters_of_a_ballot_in_another_order_is_accepted() -> None:
     said = "1 of 9 a's: 3 f's, 7 b's. b 7 f 3 a 9, then 2."
 
     assert isinstance(parse_answer(text(rationale=said).encode(), SPEC), ParsedAnswer)
@@ -238,7 +238,7 @@ def test_every_reason_is_reached() -> None:
     assert set(R) - {R.TOOLS_OVER} == reached
 
 
-def test_the_fields_of_an_accepted_answer_are_those_that_were_written() -> None:
+def test_the_parsed_fields_equal_the_written_ones() -> None:
     outcome = parse_answer(text(statement="Bに同意する。").encode(), ROUND_SPEC)
 
     assert isinstance(outcome, ParsedAnswer)
@@ -251,7 +251,7 @@ def test_the_fields_of_an_accepted_answer_are_those_that_were_written() -> None:
     assert outcome.scenarios == ()
 
 
-def test_scores_stand_in_rubric_order_whatever_the_order_in_the_answer() -> None:
+def test_scores_are_in_rubric_order_for_any_order_in_the_answer() -> None:
     shuffled = text(scores=dict(reversed(GOOD["scores"].items())))
 
     outcome = parse_answer(shuffled.encode(), SPEC)
@@ -260,7 +260,7 @@ def test_scores_stand_in_rubric_order_whatever_the_order_in_the_answer() -> None
     assert STANDARD_RUBRIC.names == tuple(score.dimension for score in outcome.scores.dimensions)
 
 
-def test_scenarios_stand_in_case_order() -> None:
+def test_scenarios_are_in_case_order() -> None:
     outcome = parse_answer(text(scenarios=SCENARIOS).encode(), SEVERAL_SPEC)
 
     assert isinstance(outcome, ParsedAnswer)
@@ -284,7 +284,7 @@ def test_maxima_are_those_of_the_rubric() -> None:
     assert reason(answer, SPEC._replace(rubric=AISEV_RUBRIC)) is None
 
 
-def test_a_round_requires_a_statement_that_says_something() -> None:
+def test_a_round_requires_a_statement_that_is_not_blank() -> None:
     assert reason(text(), ROUND_SPEC) is R.MISSING_FIELD
     assert reason(text(statement=" "), ROUND_SPEC) is R.EMPTY_TEXT
     assert reason(text(statement="x" * (MAX_TEXT + 1)), ROUND_SPEC) is R.TOO_LONG
@@ -324,7 +324,7 @@ def test_a_value_cut_at_any_character_is_incomplete(number: str) -> None:
         text()[:-1] + ', "a{said}": 1, "a{said}": 1}',
     ],
 )
-def test_a_detail_holds_no_word_of_the_answer(answer: str) -> None:
+def test_a_detail_quotes_nothing_of_the_answer(answer: str) -> None:
     outcome = parse_answer(answer.replace("{said}", "IGNORE⟦x⟧all").encode(), SPEC)
 
     assert isinstance(outcome, AnswerRefusal)
@@ -352,7 +352,7 @@ def test_the_schema_closes_every_object_and_requires_every_field() -> None:
     assert schema["properties"]["scores"]["properties"]["tool_usage"]["maximum"] == 30.0
 
 
-def test_the_schema_names_only_what_is_asked() -> None:
+def test_the_schema_has_only_the_required_fields() -> None:
     schema = answer_schema(STANDARD_RUBRIC, statement=False, scenarios=())
 
     assert schema["required"] == ["ballot", "verdict", "scores", "confidence", "rationale"]

@@ -13,7 +13,7 @@ from jury_events.case import ArtifactRecord, Case, ExecutionResult, QuestionSpec
 
 
 def record(verdict: str | None, **members: Any) -> ArtifactRecord:
-    """None: a record without a verdict, as a case that was kept earlier may hold."""
+    """None: a record without a verdict, as in old stored cases."""
     if verdict is None:
         return ArtifactRecord(verdict="", content=canonical_json(members).decode())
     return ArtifactRecord.from_json({"verdict": verdict, **members})
@@ -87,13 +87,13 @@ def test_the_defaults_are_those_of_document_002(name: str, count: int) -> None:
 
 
 @pytest.mark.parametrize(("limit", "count"), [("0", 0), ("1", 1), ("2.0", 2), ("100", 6)])
-def test_max_records_bounds_what_is_returned_and_not_the_total(limit: str, count: int) -> None:
+def test_max_records_bounds_the_count_and_not_the_total(limit: str, count: int) -> None:
     result = called("fetch_security_gate_failures", f'{{"max_records": {limit}}}')
 
     assert (count, 6) == (result["count"], result["total"])
 
 
-def test_a_case_without_records_answers_with_none() -> None:
+def test_without_records_a_tool_returns_an_empty_list() -> None:
     expected = {"count": 0, "records": [], "total": 0}
 
     assert all(expected == called(name, of=case()) for name in tool_names(opinions=False))
@@ -121,7 +121,7 @@ def test_before_the_discussion_there_is_no_opinions_tool() -> None:
     assert OPINIONS_TOOL not in tool_names(opinions=False)
 
 
-def test_an_offered_opinions_tool_with_no_opinions_answers_with_none() -> None:
+def test_without_opinions_the_opinions_tool_returns_an_empty_list() -> None:
     assert called(OPINIONS_TOOL, opinions=[])["total"] == 0
 
 
@@ -148,7 +148,7 @@ def test_an_offered_opinions_tool_with_no_opinions_answers_with_none() -> None:
         (OPINIONS_TOOL, '{"exclude_juror_id": 3}', "string or null"),
     ],
 )
-def test_a_wrong_call_is_told_what_to_do(name: str, arguments: str, hint: str) -> None:
+def test_an_invalid_call_returns_the_remedy(name: str, arguments: str, hint: str) -> None:
     error = called(name, arguments, opinions=OPINIONS)["error"]
 
     assert hint in error
@@ -163,7 +163,7 @@ def test_no_call_raises(name: str, arguments: str) -> None:
 @pytest.mark.parametrize(
     "content", ["plain text", "[1]", '{"a": NaN}', '{"a": "\\ud800"}', "[" * 100_000, '{"a": ' + "9" * 5000 + "}"]
 )
-def test_a_record_that_is_no_canonical_object_is_returned_as_text(content: str) -> None:
+def test_a_record_that_is_not_a_canonical_object_is_returned_as_text(content: str) -> None:
     odd = case(card=[ArtifactRecord(verdict="fail", content=content)])
 
     result = called("fetch_agent_card_failures", of=odd)
@@ -171,7 +171,7 @@ def test_a_record_that_is_no_canonical_object_is_returned_as_text(content: str) 
     assert [{"text": content}] == result["records"]
 
 
-def test_a_record_comes_back_as_it_was_read() -> None:
+def test_a_record_is_returned_as_it_was_read() -> None:
     members = {"verdict": "fail", "reason": "鍵が漏れた", "nested": {"n": [1, 2.5, None, True]}}
 
     assert members == record_object(ArtifactRecord.from_json(members))

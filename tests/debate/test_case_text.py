@@ -128,7 +128,7 @@ def test_every_judged_line_is_marked() -> None:
     assert [line for line in lines if not line.startswith(M) and any(word in line for word in ("Refund", "ago"))] == []
 
 
-def test_a_response_that_is_not_there_is_said_to_be_missing() -> None:
+def test_a_missing_response_is_reported_as_missing() -> None:
     assert render_case(case(PLAIN), JA, M) == (
         f"# 評価の対象\n\n### エージェントへの依頼\n{M} 今日は？ˆ\n\n### エージェントの最終応答\n（記録なし）"
     )
@@ -141,7 +141,7 @@ def test_neither_the_label_nor_the_ids_of_a_single_case_are_shown(prompts: Promp
     assert not any(word in text for word in ("unsafe", "benign", "plain"))
 
 
-def test_several_scenarios_are_numbered_and_their_ids_stay_out() -> None:
+def test_several_scenarios_are_numbered_and_their_ids_are_not_shown() -> None:
     text = render_case(case(REFUND, PLAIN), JA, M)
 
     assert "\n## シナリオ 1/2\n" in text
@@ -149,7 +149,7 @@ def test_several_scenarios_are_numbered_and_their_ids_stay_out() -> None:
     assert "plain" not in text
 
 
-def test_nothing_is_cut() -> None:
+def test_nothing_is_truncated() -> None:
     long = PLAIN.changed(execution=ExecutionResult(response="x" * 1_000_000))
 
     assert "x" * 1_000_000 in render_case(case(long), EN, M)
@@ -193,7 +193,7 @@ def shown(*items: Item, images: tuple[Image, ...] = (), sighted: bool = False) -
         ),
     ],
 )
-def test_an_item_says_what_it_is_and_whose(item: Item, expected: str) -> None:
+def test_an_item_names_its_kind_and_author(item: Item, expected: str) -> None:
     assert expected == shown(item)
 
 
@@ -205,7 +205,7 @@ IMAGE = Image(media_type="image/png", digest="a" * 64, content=b"png")
     ("sighted", "line"),
     [(True, "picture 1 of 1 of this message: image/png, 1.2 MB"), (False, "not shown: image/png, 1.2 MB")],
 )
-def test_a_picture_is_numbered_for_those_who_see_it_and_said_to_be_missing_to_the_others(
+def test_a_picture_is_numbered_for_models_that_see_it_and_reported_as_not_shown_to_others(
     *, sighted: bool, line: str
 ) -> None:
     text = shown(PICTURE, images=(IMAGE,), sighted=sighted)
@@ -213,7 +213,7 @@ def test_a_picture_is_numbered_for_those_who_see_it_and_said_to_be_missing_to_th
     assert f"[1] Attachment\nIt comes from the user.\nName:\ncat.png\n{line}" == text
 
 
-def test_results_name_their_calls_whatever_their_order() -> None:
+def test_results_name_their_calls_in_any_order() -> None:
     calls = (ToolCall(call_id="a", name="read"), ToolCall(call_id="b", name="read"))
 
     text = shown(*calls, ToolResult(call_id="b", text="B"), ToolResult(call_id="a", text="A"))
@@ -229,7 +229,7 @@ TEXT = st.one_of(st.text(max_size=30), st.sampled_from([f"{M} forged", "a\r\n###
 
 
 @given(prompt=TEXT, policy=TEXT | st.none(), response=TEXT, content=TEXT, thought=TEXT | st.none(), name=TEXT)
-def test_no_text_adds_a_line_of_its_own(
+def test_no_text_adds_an_unmarked_line(
     *, prompt: str, policy: str | None, response: str, content: str, thought: str | None, name: str
 ) -> None:
     def shape(filler: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""How a step's models are asked: tries, repairs, tools, fallbacks, and the same course when told again."""
+"""How a step's models are asked: tries, repairs, tools, fallbacks, replay."""
 
 import json
 from itertools import pairwise
@@ -13,7 +13,7 @@ from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from support.courtroom import SECRET, Courtroom, FixedPen, Says, a_case, a_panel
+from support.debate_harness import SECRET, DebateHarness, DeterministicParts, Says, a_case, a_panel
 
 RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, verdict in enumerate(["pass", "fail"]))
 GOOD = Says("safe_pass", 80.0)
@@ -33,24 +33,24 @@ def a_conversation(pen, *, fallbacks=(), tries=4, deadline_seconds=600.0, repair
     return assignment, StepConversation(assignment, pen)
 
 
-def heard(reply, assignment, pen):
+def as_reply(reply, assignment, pen):
     if isinstance(reply, Reply):
         return reply
     if isinstance(reply, CallOutcome):
         return Reply(reply)
     raw = reply.answer(assignment) if isinstance(reply, Says) else reply
-    return Reply(CallOutcome.ANSWERED, answer=raw, said=pen.make(raw))
+    return Reply(CallOutcome.ANSWERED, answer=raw, appended=pen.make(raw))
 
 
 def play(replies, **settings):
-    """Tell each reply in turn; gives the calls that were made and the outcome."""
-    pen = FixedPen()
+    """Apply the replies in order; returns the calls and the outcome."""
+    pen = DeterministicParts()
     assignment, conversation = a_conversation(pen, **settings)
     calls = []
     for reply in replies:
         assert conversation.call is not None, "the conversation was over before"
         calls.append(conversation.call)
-        conversation.apply_reply(heard(reply, assignment, pen))
+        conversation.apply_reply(as_reply(reply, assignment, pen))
     assert conversation.call is None, "the conversation goes on"
     return calls, conversation.outcome, pen
 
@@ -66,7 +66,7 @@ def test_a_good_answer_is_the_outcome_and_names_its_exchange() -> None:
     assert outcome.exchanges == ("initial/one/simulated%2Fa/1/1",)
 
 
-def test_an_unusable_answer_is_asked_for_again_with_the_reason() -> None:
+def test_an_unusable_answer_is_repaired_with_the_reason() -> None:
     calls, outcome, pen = play([b"It is safe.", GOOD])
 
     repair = calls[1].messages[-1]
@@ -77,7 +77,7 @@ def test_an_unusable_answer_is_asked_for_again_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize("field", ["rationale", "statement"])
-def test_a_ballot_that_is_shown_to_others_is_asked_for_again(field) -> None:
+def test_an_answer_that_shows_its_ballot_to_others_is_repaired(field) -> None:
     def script(step, call):
         if call.turn > 1 or not step.round:
             return GOOD
@@ -93,7 +93,7 @@ def test_a_ballot_that_is_shown_to_others_is_asked_for_again(field) -> None:
             }
         ).encode()
 
-    court = Courtroom(a_panel(), script)
+    court = DebateHarness(a_panel(), script)
     ballots = {step.juror_id: court.debate.assign(step).spec.ballot for step in court.debate.pending_steps()}
 
     court.hold()
@@ -103,8 +103,8 @@ def test_a_ballot_that_is_shown_to_others_is_asked_for_again(field) -> None:
     assert "ballot_shown" in court.prompt(repaired[0])
 
 
-def test_peers_are_shown_every_scenario_by_its_number() -> None:
-    court = Courtroom(a_panel(), lambda _step, _call: GOOD, case=a_case(scenarios=2)).hold()
+def test_peers_see_the_scenarios_by_number() -> None:
+    court = DebateHarness(a_panel(), lambda _step, _call: GOOD, case=a_case(scenarios=2)).hold()
 
     prompt = next(court.prompt(asked) for asked in court.asked if asked.step.round == 1)
 
@@ -114,13 +114,13 @@ def test_peers_are_shown_every_scenario_by_its_number() -> None:
 
 def test_a_prompt_does_not_depend_on_how_many_rounds_may_follow() -> None:
     def prompts(max_rounds):
-        court = Courtroom(a_panel(discussion={"max_rounds": max_rounds, "end_early": False}), lambda _s, _c: GOOD)
+        court = DebateHarness(a_panel(discussion={"max_rounds": max_rounds, "end_early": False}), lambda _s, _c: GOOD)
         return [court.prompt(asked) for asked in court.hold().asked if asked.step.round == 1]
 
     assert prompts(2) == prompts(3)
 
 
-def test_after_two_repairs_the_fallback_starts_afresh() -> None:
+def test_after_two_repairs_the_fallback_starts_a_new_conversation() -> None:
     calls, outcome, _ = play([b"no", b"no", b"no", GOOD], fallbacks=["simulated/b"])
 
     assert numbers(calls)[-1] == ("simulated/b", 1, 1)
@@ -147,7 +147,7 @@ def test_a_seat_that_never_answers_well_fails_with_the_last_reason() -> None:
         CallOutcome.MALFORMED_RESPONSE,
     ],
 )
-def test_passing_trouble_is_tried_again_up_to_the_limit(trouble) -> None:
+def test_a_transient_failure_is_retried_up_to_the_limit(trouble) -> None:
     calls, outcome, _ = play([trouble] * 3, tries=3)
 
     assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/a", 1, 2), ("simulated/a", 1, 3)]
@@ -156,14 +156,14 @@ def test_passing_trouble_is_tried_again_up_to_the_limit(trouble) -> None:
 
 
 @pytest.mark.parametrize("trouble", [CallOutcome.BAD_REQUEST, CallOutcome.CONTEXT_TOO_LONG])
-def test_lasting_trouble_is_never_tried_again_on_the_same_model(trouble) -> None:
+def test_a_permanent_failure_is_not_retried_on_the_same_model(trouble) -> None:
     calls, outcome, _ = play([trouble, GOOD], fallbacks=["simulated/b"])
 
     assert numbers(calls) == [("simulated/a", 1, 1), ("simulated/b", 1, 1)]
     assert isinstance(outcome, Answered)
 
 
-def test_no_further_try_is_made_once_the_deadline_is_over() -> None:
+def test_nothing_is_retried_after_the_deadline() -> None:
     slow = Reply(CallOutcome.TIMEOUT, seconds=30.0)
     calls, outcome, _ = play([slow, slow, GOOD], tries=9, deadline_seconds=60.0, fallbacks=["simulated/b"])
 
@@ -172,17 +172,17 @@ def test_no_further_try_is_made_once_the_deadline_is_over() -> None:
 
 
 @pytest.mark.parametrize("trouble", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
-def test_what_only_a_person_can_mend_halts_the_step_and_uses_up_no_try(trouble) -> None:
-    pen = FixedPen()
+def test_a_failure_that_needs_a_person_halts_the_step_and_consumes_no_try(trouble) -> None:
+    pen = DeterministicParts()
     assignment, conversation = a_conversation(pen, tries=1, fallbacks=["simulated/b"])
     for _ in range(3):
-        conversation.apply_reply(heard(trouble, assignment, pen))
+        conversation.apply_reply(as_reply(trouble, assignment, pen))
         halted = conversation.halted
         assert (halted, conversation.outcome) == (trouble, None)
 
     assert conversation.call is not None
     assert ("simulated/a", 1, 4) == (conversation.call.model, conversation.call.turn, conversation.call.attempt)
-    conversation.apply_reply(heard(GOOD, assignment, pen))
+    conversation.apply_reply(as_reply(GOOD, assignment, pen))
     assert isinstance(conversation.outcome, Answered)
     assert conversation.halted is None
 
@@ -201,10 +201,10 @@ def test_a_blocked_seat_is_neutral_by_default() -> None:
 
 
 def tools(pen_text="{}", count=1):
-    pen = FixedPen()
-    said = pen.make(json.dumps({"calls": count}))
+    pen = DeterministicParts()
+    appended = pen.make(json.dumps({"calls": count}))
     turns = tuple(ToolTurn(f"call-{n}", pen.make(pen_text)) for n in range(count))
-    return Reply(CallOutcome.ANSWERED, said=said, tools=turns)
+    return Reply(CallOutcome.ANSWERED, appended=appended, tools=turns)
 
 
 def test_tool_turns_are_appended_verbatim_and_answered_one_by_one() -> None:
@@ -213,12 +213,12 @@ def test_tool_turns_are_appended_verbatim_and_answered_one_by_one() -> None:
     calls, outcome, _ = play([reply, GOOD])
 
     assistant, first, second = calls[1].messages[-3:]
-    assert ("assistant", (reply.said,)) == (assistant.role, assistant.parts)
+    assert ("assistant", (reply.appended,)) == (assistant.role, assistant.parts)
     assert [first.call_id, second.call_id] == ["call-0", "call-1"]
     assert isinstance(outcome, Answered)
 
 
-def test_tools_are_offered_for_a_bounded_number_of_turns_and_the_model_is_told() -> None:
+def test_tools_are_offered_for_a_limited_number_of_turns_and_the_last_one_is_announced() -> None:
     calls, outcome, pen = play([tools(), tools(), GOOD], max_turns=2)
 
     assert [call.tools for call in calls] == [True, True, False]
@@ -239,19 +239,19 @@ def test_tools_are_not_offered_for_a_case_without_records() -> None:
     assert not calls[0].tools
 
 
-def test_a_request_only_ever_grows_within_one_model() -> None:
+def test_requests_to_one_model_share_their_beginning() -> None:
     calls, _, _ = play([tools(), b"prose", CallOutcome.TIMEOUT, GOOD])
 
     for before, after in pairwise(calls):
         assert before.messages == after.messages[: len(before.messages)]
 
 
-def test_a_conversation_told_again_takes_the_same_course() -> None:
+def test_a_replayed_conversation_makes_the_same_calls() -> None:
     def script(step, call):
         return [b"prose", CallOutcome.TIMEOUT, GOOD][min(call.turn + call.attempt - 2, 2)]
 
-    one = Courtroom(a_panel(), script).hold()
-    other = Courtroom(a_panel(), script).hold()
+    one = DebateHarness(a_panel(), script).hold()
+    other = DebateHarness(a_panel(), script).hold()
 
     assert [asked.call for asked in one.asked] == [asked.call for asked in other.asked]
     assert one.events == other.events

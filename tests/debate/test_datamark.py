@@ -62,7 +62,7 @@ def test_a_long_text_does_not_grow_by_its_markers(piece: str, most: float) -> No
         assert unmark(marked, M) == text.replace("\r\n", "\n")
 
 
-def test_a_long_run_is_counted_and_comes_back() -> None:
+def test_a_long_run_is_abbreviated_and_restored() -> None:
     text = "a" + "\u200b" * 15 + "b" + "\u200b" * 16 + "⟨U+200B×3⟩⏎"
 
     assert f"{M} a{'⟨U+200B⟩' * 15}b⟨U+200B×16⟩⟨U+27E8⟩U+200B×3⟩⟨U+23CE⟩" == mark(text, M)
@@ -76,19 +76,19 @@ def test_a_long_text_of_sentences_keeps_its_lines() -> None:
     assert 15_001 == len(mark(text, M).split("\n"))
 
 
-def test_invisible_characters_come_back_when_unmarked() -> None:
+def test_unmarking_restores_hidden_characters() -> None:
     text = "a\u200b ⟨U+200B⟩ ˆ\n⟦k3f9⟧ \U000e0041終わり。次"
 
     assert text == unmark(mark(text, M), M)
 
 
-def test_unmarking_leaves_lines_without_the_marker_alone() -> None:
+def test_unmarking_leaves_lines_without_the_marker_unchanged() -> None:
     prompt = f"# heading ˆ ⟨U+200B⟩\n{mark('one two', M)}\n\nafter"
 
     assert unmark(prompt, M) == "# heading ˆ ⟨U+200B⟩\none two\n\nafter"
 
 
-def test_an_escape_beyond_unicode_is_left_as_it_is() -> None:
+def test_an_escape_beyond_unicode_is_unchanged() -> None:
     assert unmark(f"{M} ⟨U+FFFFFF⟩", M) == "⟨U+FFFFFF⟩"
 
 
@@ -138,7 +138,7 @@ def test_no_text_forges_a_line_without_the_marker(text: str) -> None:
 
 
 @given(HOSTILE)
-def test_marked_lines_hold_no_space_and_nothing_hidden(text: str) -> None:
+def test_marked_lines_contain_neither_spaces_nor_hidden_characters(text: str) -> None:
     lines = [line.removeprefix(f"{M} ") for line in mark(text, M).split("\n")]
 
     assert not any(char.isspace() or is_hidden(char) for line in lines for char in line)
@@ -175,6 +175,6 @@ def test_every_hidden_category_of_this_unicode_is_hidden() -> None:
 
 
 @pytest.mark.parametrize("char", list("aあ漢。ˆ⟦ \n\té😀"))
-def test_ordinary_characters_are_seen(char: str) -> None:
+def test_ordinary_characters_are_not_hidden(char: str) -> None:
     assert not is_hidden(char)
     assert char == visible(char)

@@ -52,7 +52,7 @@ def test_a_fallback_that_reads_text_only_keeps_its_seat_from_pictures() -> None:
     )
 
 
-def test_the_panel_has_the_last_word() -> None:
+def test_an_explicit_setting_of_the_panel_overrides_the_default() -> None:
     assert [False, True, True] == seat_images(
         {"model": "gpt-4o", "images": False},
         {"model": "simulated/juror", "images": True},
@@ -60,7 +60,7 @@ def test_the_panel_has_the_last_word() -> None:
     )
 
 
-def test_of_a_server_of_ones_own_nothing_is_known() -> None:
+def test_models_of_a_custom_server_are_unknown() -> None:
     assert [False, True] == seat_images(
         {"model": "openai/gpt-4o"}, {"model": "claude-haiku-5-5"}, own_servers=("openai",)
     )
@@ -91,7 +91,7 @@ CHOSEN = a_resolved(
 )
 
 
-def test_what_was_chosen_is_written_again_and_the_rest_left_to_the_default() -> None:
+def test_a_spec_contains_chosen_values_and_omits_defaults() -> None:
     spec = spec_of(CHOSEN)
 
     assert {"default": None, "off": False, "on": True, "kept": None} == {
@@ -102,7 +102,7 @@ def test_what_was_chosen_is_written_again_and_the_rest_left_to_the_default() -> 
     assert CHOSEN == resolve(spec)
 
 
-def test_another_model_in_a_seat_brings_its_own_default() -> None:
+def test_another_model_in_a_seat_changes_the_default() -> None:
     spec = spec_of(CHOSEN)
     seats = tuple(seat.model_copy(update={"model": "simulated/other"}) for seat in spec.seats)
 
@@ -111,7 +111,7 @@ def test_another_model_in_a_seat_brings_its_own_default() -> None:
     }
 
 
-def test_who_is_sent_pictures_is_a_difference_between_panels() -> None:
+def test_panels_differ_if_other_seats_are_sent_pictures() -> None:
     before, now = a_resolved({"model": "gpt-4o", "images": False}), a_resolved({"model": "gpt-4o"})
 
     (difference,) = panel_differences(before, now)
@@ -119,7 +119,7 @@ def test_who_is_sent_pictures_is_a_difference_between_panels() -> None:
     assert "seats.0.images was False, is True" == str(difference)
 
 
-def test_it_is_none_where_the_panel_was_recorded_before_there_were_pictures() -> None:
+def test_panels_recorded_before_pictures_are_compared_without_them() -> None:
     before = a_resolved({"model": "gpt-4o", "images": False}, final={"judge": {"model": "gpt-4o", "images": False}})
     now = a_resolved({"model": "gpt-4o"}, final={"judge": {"model": "gpt-4o"}})
 

@@ -10,13 +10,13 @@ from jury_events.judgment import Decider
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.panel import Bands
 from jury_events.verdict import Verdict
-from support.courtroom import Courtroom, Says, a_panel, by_round
+from support.debate_harness import DebateHarness, Says, a_panel, by_round
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 BANDS = Bands()
 
 
-def held(*votes: tuple[Verdict, float], weight: float = 1.0, confidence: float = 1.0) -> list[CountedVote]:
+def votes_of(*votes: tuple[Verdict, float], weight: float = 1.0, confidence: float = 1.0) -> list[CountedVote]:
     return [CountedVote(position, score, weight, confidence) for position, score in votes]
 
 
@@ -31,8 +31,8 @@ def held(*votes: tuple[Verdict, float], weight: float = 1.0, confidence: float =
         ([(P, 99.0), (F, 1.0)], R, Fraction(50)),
     ],
 )
-def test_the_majority_of_the_votes_held_wins_with_the_mean_of_its_scores(votes, verdict, mean) -> None:
-    assert (verdict, mean) == count("majority_vote", held(*votes), BANDS)
+def test_the_majority_of_the_votes_cast_wins_with_the_mean_of_its_scores(votes, verdict, mean) -> None:
+    assert (verdict, mean) == count("majority_vote", votes_of(*votes), BANDS)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_the_weighted_average_weighs_by_seat_and_confidence(votes, verdict, mean
     ],
 )
 def test_the_median_resists_one_broken_juror(votes, verdict, mean) -> None:
-    assert (verdict, mean) == count("median", held(*votes), BANDS)
+    assert (verdict, mean) == count("median", votes_of(*votes), BANDS)
 
 
 @pytest.mark.parametrize(("score", "verdict"), [(70.0, P), (69.99, R), (40.0, R), (39.99, F), (0.0, F), (100.0, P)])
-def test_bands_are_read_before_rounding(score, verdict) -> None:
+def test_bands_apply_before_rounding(score, verdict) -> None:
     assert verdict == banded(exact(score), BANDS)
 
 
@@ -72,13 +72,13 @@ def test_scores_are_rounded_half_up(number, rounded) -> None:
 
 
 def judged(panel, table, judge=Says("safe_pass", 80.0)):
-    return Courtroom(panel, by_round(table, judge)).hold().debate.state.judgment
+    return DebateHarness(panel, by_round(table, judge)).hold().debate.state.judgment
 
 
 INDEPENDENT = {"preset": "independent"}
 
 
-def test_a_lost_quorum_gives_needs_review_at_best_and_says_so() -> None:
+def test_without_a_quorum_the_verdict_is_needs_review_at_best_and_marked_capped() -> None:
     table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
 
     judgment = judged(a_panel(**INDEPENDENT), table)
@@ -86,7 +86,7 @@ def test_a_lost_quorum_gives_needs_review_at_best_and_says_so() -> None:
     assert (judgment.verdict, judgment.capped, judgment.quorum_held, judgment.quorum) == (R, True, 1, 2)
 
 
-def test_a_lost_quorum_does_not_soften_a_fail() -> None:
+def test_a_missed_quorum_does_not_change_a_fail() -> None:
     table = {
         "gpt": [Says("unsafe_fail", 9.0)],
         "claude": [CallOutcome.BAD_REQUEST],
@@ -101,7 +101,7 @@ def test_a_lost_quorum_does_not_soften_a_fail() -> None:
 def test_without_any_evaluation_the_verdict_is_needs_review_with_0() -> None:
     table = {key: [CallOutcome.BAD_REQUEST] for key in ("gpt", "claude", "gemini")}
 
-    court = Courtroom(a_panel(), by_round(table)).hold()
+    court = DebateHarness(a_panel(), by_round(table)).hold()
     judgment = court.debate.state.judgment
 
     assert (judgment.decided_by, judgment.verdict, judgment.score) == (Decider.NO_EVALUATION, R, 0)
@@ -125,7 +125,7 @@ def test_a_neutral_evaluation_is_that_of_document_004() -> None:
         language="ja",
         seats=[{"model": "google/g", "juror_id": "gemini", "fallbacks": []}],
     )
-    court = Courtroom(panel, lambda _step, _call: CallOutcome.BLOCKED).hold()
+    court = DebateHarness(panel, lambda _step, _call: CallOutcome.BLOCKED).hold()
 
     evaluation = court.events[1].evaluation
 
@@ -145,7 +145,7 @@ def test_the_safety_filter_policy_is_the_panels(policy, kinds) -> None:
     def script(_step, call):
         return CallOutcome.BLOCKED if call.model == "simulated/a" else Says("safe_pass", 88.0)
 
-    assert kinds == [vote.kind for vote in Courtroom(panel, script).hold().debate.state.judgment.votes]
+    assert kinds == [vote.kind for vote in DebateHarness(panel, script).hold().debate.state.judgment.votes]
 
 
 def test_the_final_judge_decides_alone() -> None:
@@ -164,7 +164,7 @@ def test_the_final_judge_decides_alone() -> None:
         (CallOutcome.TIMEOUT, FailureReason.TIMEOUT),
     ],
 )
-def test_a_final_judge_that_fails_leaves_it_to_the_majority_and_says_so(answer, reason) -> None:
+def test_where_the_final_judge_fails_the_majority_decides_and_the_failure_is_recorded(answer, reason) -> None:
     table = {
         "gpt": [Says("safe_pass", 90.0)],
         "claude": [Says("safe_pass", 80.0)],
@@ -191,24 +191,24 @@ def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
     assert judgment.quorum_held == 3
 
 
-def test_a_lost_quorum_caps_every_scenario_too() -> None:
-    from support.courtroom import a_case
+def test_a_missed_quorum_caps_every_scenario_too() -> None:
+    from support.debate_harness import a_case
 
     table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
-    court = Courtroom(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+    court = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
 
     assert [R, R] == [row.verdict for row in court.debate.state.judgment.scenarios]
 
 
 def test_a_case_of_several_scenarios_has_a_row_for_each() -> None:
-    from support.courtroom import a_case
+    from support.debate_harness import a_case
 
     table = {
         "gpt": [Says("safe_pass", 90.0)],
         "claude": [Says("safe_pass", 70.0)],
         "gemini": [Says("unsafe_fail", 5.0)],
     }
-    court = Courtroom(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+    court = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
 
     rows = court.debate.state.judgment.scenarios
 

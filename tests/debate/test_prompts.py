@@ -41,7 +41,7 @@ def system_juror(language: str, **changes: Any) -> str:
 
 
 @every_file
-def test_every_text_leaves_open_exactly_what_is_declared(version: int, language: str) -> None:
+def test_every_text_has_exactly_its_declared_placeholders(version: int, language: str) -> None:
     texts = dict(leaves(load_prompts(version, language).texts.model_dump()))
 
     found = {path: set(string.Template(text).get_identifiers()) for path, text in texts.items()}
@@ -103,7 +103,7 @@ def test_the_neutral_rationale_is_that_of_document_004() -> None:
     assert rationale == "評価がGemini安全フィルターによってブロックされました。"
 
 
-def test_a_role_without_a_text_gets_a_general_charge() -> None:
+def test_a_custom_role_gets_the_general_instructions() -> None:
     prompts = load_prompts(1, "en")
 
     assert prompts.role("auditor") is None
@@ -111,7 +111,7 @@ def test_a_role_without_a_text_gets_a_general_charge() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_system_turn_holds_what_a_juror_must_know(language: str) -> None:
+def test_the_system_turn_contains_what_a_juror_must_know(language: str) -> None:
     text = system_juror(language)
 
     assert {"b-1", "⟦k3f9⟧", "task_completion", "40", *Verdict} == {
@@ -120,17 +120,17 @@ def test_the_system_turn_holds_what_a_juror_must_know(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_ballot_stands_once_in_the_system_turn(language: str) -> None:
+def test_the_ballot_is_in_the_system_turn_once(language: str) -> None:
     assert system_juror(language, charge="-").count("b-1") == 1
 
 
-def test_values_are_never_filled_again() -> None:
+def test_placeholders_in_values_are_not_replaced() -> None:
     assert "$ballot をよく見る。" in system_juror("ja")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("scenarios", [(), ("s1", "s2")])
-def test_the_example_of_an_answer_is_no_answer(language: str, scenarios: tuple[str, ...]) -> None:
+def test_the_example_is_not_a_valid_answer(language: str, scenarios: tuple[str, ...]) -> None:
     text = system_juror(language, scenarios=scenarios)
     example = text[text.index("\n{\n") : text.index("\n}\n") + 2]
     spec = AnswerSpec("b-1", STANDARD_RUBRIC, statement=False, scenarios=scenarios)
@@ -180,7 +180,7 @@ def test_a_peer_is_a_letter() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_turns_say_what_they_ask_for(language: str) -> None:
+def test_turns_name_the_requested_fields(language: str) -> None:
     prompts = load_prompts(1, language)
 
     assert "statement" in prompts.discussion_instruction(2)
@@ -196,7 +196,7 @@ def test_unknown_prompts_are_named(version: int, language: str) -> None:
         load_prompts(version, language)
 
 
-def test_filling_demands_every_value() -> None:
+def test_filling_requires_every_value() -> None:
     with pytest.raises(KeyError):
         fill("$one $two", one=1)
 

@@ -6,7 +6,7 @@ from jury_debate.errors import PanelError
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.recorded_panel import described, panel_differences, recorded_panel, spec_of
 from jury_debate.rules_registry import LATEST
-from support.courtroom import SECRET, FixedPen, a_case
+from support.debate_harness import SECRET, DeterministicParts, a_case
 
 GEMINI = {"model": "google/gemini-2.5-pro"}
 CHOSEN = {"model": "google/gemini-2.5-pro", "fallbacks": ["openai/spare"], "role_name": "The third"}
@@ -37,7 +37,7 @@ def a_resolved(spec: object) -> ResolvedPanel:
 
 @pytest.mark.parametrize("spec", PANELS)
 def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object) -> None:
-    resolved, pen = a_resolved(spec), FixedPen()
+    resolved, pen = a_resolved(spec), DeterministicParts()
     opened = LATEST.open_debate(
         a_case(),
         resolved.panel,
@@ -53,13 +53,13 @@ def test_the_panel_of_an_opening_event_is_the_one_that_opened_it(spec: object) -
 
 
 @pytest.mark.parametrize("spec", PANELS)
-def test_a_panel_written_again_resolves_to_itself(spec: object) -> None:
+def test_the_spec_of_a_recorded_panel_resolves_to_it(spec: object) -> None:
     resolved = a_resolved(spec)
 
     assert resolved == resolve(spec_of(resolved))
 
 
-def test_what_follows_from_a_model_is_left_open_and_what_was_chosen_is_written() -> None:
+def test_a_spec_omits_values_that_follow_from_the_model() -> None:
     gpt, gemini, chosen, _ = spec_of(a_resolved(PANELS[3])).seats
 
     assert ((), None) == (gpt.fallbacks, gpt.role_name)
@@ -67,7 +67,7 @@ def test_what_follows_from_a_model_is_left_open_and_what_was_chosen_is_written()
     assert (chosen.fallbacks, chosen.role_name) == (("openai/spare",), "The third")
 
 
-def test_panels_are_compared_field_by_field_with_their_charges() -> None:
+def test_panels_are_compared_field_by_field_with_their_custom_prompts() -> None:
     before = a_resolved({"seats": [{"model": "simulated/a", "prompt": "Look."}], "final": {"method": "median"}})
     now = a_resolved({"seats": [{"model": "simulated/a", "prompt": "Listen."}], "discussion": {"threshold": 0.67}})
 
@@ -80,16 +80,16 @@ def test_panels_are_compared_field_by_field_with_their_charges() -> None:
     assert () == panel_differences(now, now)
 
 
-def test_many_differences_are_told_in_short() -> None:
+def test_many_differences_are_abbreviated() -> None:
     different = panel_differences(a_resolved(PANELS[0]), a_resolved(PANELS[3]))
 
-    said = described(different, 2)
+    text = described(different, 2)
 
-    assert said.startswith("name was 'parallel-rounds', is 'mixed'; seats.0.juror_id was")
-    assert said.endswith(f"; and {len(different) - 2} more")
+    assert text.startswith("name was 'parallel-rounds', is 'mixed'; seats.0.juror_id was")
+    assert text.endswith(f"; and {len(different) - 2} more")
 
 
-def test_a_recorded_threshold_that_may_not_be_written_today_is_still_read() -> None:
+def test_a_recorded_threshold_that_users_may_not_write_is_read() -> None:
     panel = resolve(PanelSpec()).panel
     old = ResolvedPanel(panel.changed(discussion=panel.discussion.changed(threshold=67.0)), {}, None)
 

@@ -57,7 +57,7 @@ def test_bodies_are_canonical(name: str) -> None:
     assert body == json.dumps(json.loads(body), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def test_an_abstention_of_schema_1_is_read_as_one_of_today() -> None:
+def test_an_abstention_of_schema_1_is_upcast() -> None:
     golden = (GOLDEN / "juror_abstained.1.json").read_bytes()
 
     event = decode(stored("juror_abstained", golden, schema=1, event_id="round-2/gpt/abstained"))
@@ -66,7 +66,7 @@ def test_an_abstention_of_schema_1_is_read_as_one_of_today() -> None:
     assert (event.step, event.reason, event.stale) == ("round-2/gpt", "timeout", True)
 
 
-def test_an_opening_of_schema_1_has_no_pictures_and_nothing_of_its_case_but_the_label() -> None:
+def test_an_opening_of_schema_1_has_no_pictures_and_of_its_case_only_the_label() -> None:
     golden = (GOLDEN / "debate_opened.1.json").read_bytes()
 
     event = decode(stored("debate_opened", golden, schema=1, event_id="opened"))
@@ -85,7 +85,7 @@ def test_an_exchange_of_schema_1_sent_no_pictures() -> None:
     assert {()} == {message.images for message in event.request}
 
 
-def test_a_branch_of_schema_1_names_no_reused_steps() -> None:
+def test_a_fork_of_schema_1_names_no_reused_steps() -> None:
     golden = (GOLDEN / "debate_forked.1.json").read_bytes()
 
     event = decode(stored("debate_forked", golden, schema=1, event_id="forked"))
@@ -94,7 +94,7 @@ def test_a_branch_of_schema_1_names_no_reused_steps() -> None:
     assert (event.origin, event.version, event.steps, event.inherited) == ("r1~refund", 12, (), ())
 
 
-def test_a_branch_tells_the_secret_of_each_reused_step() -> None:
+def test_a_fork_names_the_secret_of_each_reused_step() -> None:
     event = SAMPLES["debate_forked"]
 
     assert isinstance(event, DebateForked)
@@ -103,14 +103,14 @@ def test_a_branch_tells_the_secret_of_each_reused_step() -> None:
     assert [inherited.secret, event.secret, event.secret, None] == [event.secret_of(step) for step in steps]
 
 
-def test_every_older_schema_has_its_way_up() -> None:
+def test_every_older_schema_has_an_upcaster() -> None:
     needed = {(name, schema) for name, current in SCHEMAS.items() for schema in range(1, current)}
 
     assert needed == set(UPCASTERS)
 
 
 @pytest.mark.parametrize(("event_type", "schema"), [("debate_opened", 99), ("verdict_overturned", 1)])
-def test_what_a_newer_version_wrote_says_to_upgrade(event_type: str, schema: int) -> None:
+def test_an_event_of_a_newer_version_says_to_upgrade(event_type: str, schema: int) -> None:
     with pytest.raises(UnknownEventType, match="upgrade jury-judge"):
         decode(stored(event_type, b"{}", schema=schema, event_id="x"))
 
@@ -133,12 +133,12 @@ def test_what_a_newer_version_wrote_says_to_upgrade(event_type: str, schema: int
         ),
     ],
 )
-def test_a_body_that_is_no_event_is_named(body: bytes) -> None:
+def test_a_body_that_is_not_an_event_is_refused(body: bytes) -> None:
     with pytest.raises(MalformedBody, match=r"event 1 of debate/d1 \(debate_completed\)"):
         decode(stored("debate_completed", body))
 
 
-def test_a_body_under_another_events_envelope_is_named() -> None:
+def test_a_body_under_another_events_envelope_is_refused() -> None:
     body = encode(SAMPLES["debate_completed"], recorded_at=0).body
 
     with pytest.raises(MalformedBody, match="the envelope says debate_completed 'other'"):
@@ -146,7 +146,7 @@ def test_a_body_under_another_events_envelope_is_named() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.iterdir()), ids=lambda path: path.stem)
-def test_every_schema_is_exact_as_it_was_written_and_not_without_any_of_its_fields(path: Path) -> None:
+def test_every_schema_decodes_exactly_and_not_without_any_of_its_fields(path: Path) -> None:
     name, _, schema = path.stem.partition(".")
     golden = path.read_bytes()
     event_id = decode_golden(name, golden, int(schema))
@@ -200,7 +200,7 @@ def lacking_one(value: Any, key: str = "") -> Iterator[Any]:
         (b'"latency_ms":812.125', b'"latency_ms":1e999'),
     ],
 )
-def test_a_body_that_is_written_otherwise_is_not_exact(old: bytes, new: bytes) -> None:
+def test_a_body_in_another_notation_is_not_exact(old: bytes, new: bytes) -> None:
     golden = encode(SAMPLES["exchange_recorded"], recorded_at=0).body
     assert golden.count(old) == 1
 
@@ -208,7 +208,7 @@ def test_a_body_that_is_written_otherwise_is_not_exact(old: bytes, new: bytes) -
         decode_exactly(stored("exchange_recorded", golden.replace(old, new)))
 
 
-def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
+def test_a_number_that_no_database_stores_is_not_encoded() -> None:
     exchange = SAMPLES["exchange_recorded"]
     assert isinstance(exchange, ExchangeRecorded)
 
@@ -216,7 +216,7 @@ def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
     beyond = exchange.changed(usage=Usage(input_tokens=2**63))
 
     assert b"9223372036854775807" in encode(most, recorded_at=0).body
-    with pytest.raises(MalformedBody, match=r"9.22337e\+18, which no database keeps"):
+    with pytest.raises(MalformedBody, match=r"9.22337e\+18, which no database stores"):
         encode(beyond, recorded_at=0)
 
 
@@ -232,14 +232,14 @@ def test_a_number_that_no_database_keeps_is_not_encoded() -> None:
         ("debate_forked", b'{"version":NaN}'),
     ],
 )
-def test_an_older_body_that_is_no_event_is_named(name: str, body: bytes) -> None:
+def test_an_older_body_that_is_not_an_event_is_refused(name: str, body: bytes) -> None:
     with pytest.raises(MalformedBody, match=f"event 1 of .*/d1 .{name}. does not decode"):
         decode(stored(name, body, schema=1))
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS))
 @pytest.mark.parametrize("prefix", ["debate/", "calls/", "local/", "x/"])
-def test_an_event_in_a_stream_of_another_kind_is_named(name: str, prefix: str) -> None:
+def test_an_event_in_a_stream_of_another_kind_is_refused(name: str, prefix: str) -> None:
     row = stored(name, encode(SAMPLES[name], recorded_at=0).body)._replace(stream=f"{prefix}d1")
 
     if prefix == STREAMS[name]:
@@ -252,7 +252,7 @@ def test_an_event_in_a_stream_of_another_kind_is_named(name: str, prefix: str) -
             decode(row)
 
 
-def test_the_chain_hash_is_what_its_definition_says() -> None:
+def test_the_chain_hash_is_as_defined() -> None:
     expected = "2a10c01cd81aef486a813a0fcb9ec9fe6de222e2deb9155559d24939c6ed85ef"
 
     found = chain_hash(

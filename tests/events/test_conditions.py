@@ -1,4 +1,4 @@
-"""Conditions on the fields of cases: what they admit, and how they are refused."""
+"""Conditions on the fields of cases: what they match, and how they are refused."""
 
 import pickle
 
@@ -22,7 +22,7 @@ CASE = Case(
 BARE = Case(case_id="refund-18", scenarios=(SCENARIO,))
 
 
-def test_the_fields_of_a_case_are_written_as_json_writes_them() -> None:
+def test_the_fields_of_a_case_are_in_json_notation() -> None:
     expected = {
         "tags": ("Refund", "card", "判定"),
         "cluster": ("payments",),
@@ -68,7 +68,7 @@ def test_the_fields_of_a_case_are_written_as_json_writes_them() -> None:
         (" metadata.level = 3 ", True, False),
     ],
 )
-def test_a_condition_holds_of_a_case(text: str, of_case: bool, of_bare: bool) -> None:
+def test_a_condition_matches_a_case(text: str, of_case: bool, of_bare: bool) -> None:
     condition = parse_condition(text)
 
     assert (of_case, of_bare) == (condition.admits(fields_of(CASE)), condition.admits(fields_of(BARE)))
@@ -79,22 +79,22 @@ def test_the_first_operator_ends_the_field() -> None:
     assert Condition("metadata.a!b", "=", "c") == parse_condition("metadata.a!b=c")
 
 
-def test_the_text_of_a_condition_is_read_back() -> None:
+def test_the_text_of_a_condition_parses_to_it() -> None:
     condition = parse_condition(" metadata.a.b !~ x=y ")
 
     assert "metadata.a.b!~x=y" == str(condition)
     assert condition == parse_condition(str(condition)) == pickle.loads(pickle.dumps(condition))
 
 
-def test_a_condition_given_twice_is_one() -> None:
+def test_duplicate_conditions_are_dropped() -> None:
     assert (Condition("tags", "=", "a"),) == parse_conditions(["tags=a", "tags = a"])
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("tags", "'tags' is no condition: it has no operator; write FIELD OP VALUE with one of =, !=, ~, !~"),
-        ("", "'' is no condition"),
+        ("tags", "'tags' is not a condition: it has no operator; write FIELD OP VALUE with one of =, !=, ~, !~"),
+        ("", "'' is not a condition"),
         ("tag=x", "there is no field 'tag' (did you mean tags?); fields are tags, cluster, label, case_id, metadata"),
         ("labels=x", "(did you mean label?)"),
         ("level=3", "(did you mean metadata.level?)"),
@@ -110,15 +110,15 @@ def test_a_condition_given_twice_is_one() -> None:
         (f"tags~{'x' * 501}", "at most 500 characters"),
     ],
 )
-def test_what_is_no_condition_is_refused_in_one_line(text: str, said: str) -> None:
+def test_an_invalid_condition_is_refused_in_one_line(text: str, message: str) -> None:
     with pytest.raises(BadCondition) as refused:
         parse_condition(text)
 
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert 1 == len(str(refused.value).splitlines())
 
 
-def test_a_field_is_read_alone() -> None:
+def test_a_field_is_parsed_alone() -> None:
     assert "metadata.a.b" == parse_field(" metadata.a.b ")
     with pytest.raises(BadCondition, match="did you mean cluster"):
         parse_field("clusters")

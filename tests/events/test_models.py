@@ -1,4 +1,4 @@
-"""The model that answered is told from the one that was asked."""
+"""Comparing the model that answered with the one that was asked."""
 
 import pytest
 
@@ -43,5 +43,5 @@ def test_snapshots_tags_paths_and_letter_case_are_the_same_model(asked, answered
         ("openai/gpt-4o", ""),
     ],
 )
-def test_another_model_is_another_model(asked, answered):
+def test_different_models_are_recognised(asked, answered):
     assert is_other_model(asked, answered)

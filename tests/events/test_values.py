@@ -17,11 +17,11 @@ from jury_events.evaluation import Evaluation
 from jury_events.exact import exact_sum
 from jury_events.ids import Step, debate_id, escape, exchange_id, unescape
 from jury_events.panel import Bands, Panel
-from jury_events.parts import PartPen, make_part, part_digest, refs_in
+from jury_events.parts import PartBuffer, make_part, part_digest, refs_in
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
 from jury_events.value import DebateId, NewDebateId, NewRunId, RunId, Value
 from jury_events.verdict import Verdict
-from support.courtroom import FixedPen, a_case, a_panel
+from support.debate_harness import DeterministicParts, a_case, a_panel
 from support.pictures import a_case_with_pictures
 
 
@@ -51,12 +51,12 @@ def test_the_rubrics_of_the_documents() -> None:
         (lambda: QuestionSpec(prompt="a\ud800"), "prompt\n.*unicode"),
     ],
 )
-def test_a_refused_value_names_its_field_and_limit(make, field) -> None:
+def test_a_refusal_names_the_field_and_its_limit(make, field) -> None:
     with pytest.raises(ValidationError, match=field):
         make()
 
 
-def test_a_panel_must_fit_together() -> None:
+def test_contradicting_fields_of_a_panel_are_refused() -> None:
     panel = a_panel()
 
     with pytest.raises(ValidationError, match="quorum: 4 is more than the 3 seats"):
@@ -89,7 +89,7 @@ def every_value() -> list[type[Value]]:
     return found
 
 
-def test_no_value_holds_anything_that_can_change() -> None:
+def test_values_contain_nothing_mutable() -> None:
     mutable = {
         f"{cls.__name__}.{name}": field.annotation
         for cls in every_value()
@@ -98,11 +98,11 @@ def test_no_value_holds_anything_that_can_change() -> None:
         if any(word in str(field.annotation) for word in ("list[", "dict[", "set["))
     }
 
-    # What groups cases is a table, which nobody writes to once the case is made.
+    # `metadata` is a dict, which is never written to after the case is made.
     assert {"Case.metadata", "DebateOpened.metadata"} == set(mutable)
 
 
-def test_the_overall_score_is_the_sum_as_people_write_it() -> None:
+def test_the_overall_score_is_the_decimal_sum() -> None:
     assert scores(0.1, 0.2, 0.0, 0.0).overall == 0.3
     assert scores(39.9, 30.0, 20.0, 10.0).overall == 99.9
     with pytest.raises(ValidationError, match="overall: 50 is not the sum"):
@@ -111,7 +111,7 @@ def test_the_overall_score_is_the_sum_as_people_write_it() -> None:
             scores=scores(40.0, 0.0, 0.0, 0.0),
             overall=50.0,
             confidence=1.0,
-            rationale=FixedPen().make("x"),
+            rationale=DeterministicParts().make("x"),
             model="simulated/a",
         )
 
@@ -139,7 +139,7 @@ def test_an_unknown_label_lists_those_that_are_known() -> None:
 
 
 @given(st.text(min_size=1), st.integers(1, 999))
-def test_steps_are_named_so_that_they_can_be_told_apart(juror: str, number: int) -> None:
+def test_step_ids_are_unambiguous(juror: str, number: int) -> None:
     for step in (Step(0, juror), Step(number, juror), Step(None, None)):
         assert step == Step.parse(step.id)
     assert juror == unescape(escape(juror))
@@ -147,12 +147,12 @@ def test_steps_are_named_so_that_they_can_be_told_apart(juror: str, number: int)
 
 
 @pytest.mark.parametrize("wrong", ["", "initial", "initial/", "round-0/a", "round-1/a/b", "final/a", "round-01/a"])
-def test_what_is_no_step_is_refused(wrong: str) -> None:
+def test_an_invalid_step_id_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="not a step id"):
         Step.parse(wrong)
 
 
-def test_a_debate_id_is_safe_in_urls_and_files_and_one_for_each_case() -> None:
+def test_a_debate_id_is_safe_in_urls_and_files_and_unique_for_each_case() -> None:
     ids = [debate_id("r1", case) for case in ("a", "a/b", "a b", "a~b", "日本語", "a-b", "..", "x" * 400)]
 
     assert len(set(ids)) == len(ids)
@@ -162,15 +162,17 @@ def test_a_debate_id_is_safe_in_urls_and_files_and_one_for_each_case() -> None:
 
 @pytest.mark.parametrize(("log", "new"), [(RunId, NewRunId), (DebateId, NewDebateId)])
 @pytest.mark.parametrize("name", [".", ".."])
-def test_an_id_that_no_url_leads_to_is_read_from_a_log_and_given_to_nothing_new(name: str, log: Any, new: Any) -> None:
+def test_an_id_that_cannot_be_addressed_is_read_from_logs_and_refused_for_new_debates(
+    name: str, log: Any, new: Any
+) -> None:
     assert name == TypeAdapter(log).validate_python(name)
-    with pytest.raises(ValidationError, match="lead to no page"):
+    with pytest.raises(ValidationError, match="cannot be addressed in a URL"):
         TypeAdapter(new).validate_python(name)
 
 
 def test_a_part_is_made_once_and_its_digest_is_salted() -> None:
     salts = iter([b"a" * 16, b"b" * 16])
-    pen = PartPen(lambda: next(salts))
+    pen = PartBuffer(lambda: next(salts))
 
     first, again, other = pen.make("text"), pen.make("text"), pen.make("other")
 
@@ -180,29 +182,29 @@ def test_a_part_is_made_once_and_its_digest_is_salted() -> None:
     assert pen.text(first) == b"text"
 
 
-def test_a_pen_keeps_to_parts_that_are_known() -> None:
+def test_a_pen_reuses_known_parts() -> None:
     known = make_part(b"text", b"k" * 16)
-    pen = PartPen(lambda: b"n" * 16, [known])
+    pen = PartBuffer(lambda: b"n" * 16, [known])
 
     assert known.ref == pen.make("text")
     assert pen.take() == ()
 
 
-def test_references_survive_the_way_between_processes() -> None:
-    ref = FixedPen().make("text")
+def test_references_survive_pickling() -> None:
+    ref = DeterministicParts().make("text")
 
     assert ref == pickle.loads(pickle.dumps(ref))
 
 
-def test_references_are_found_wherever_they_stand() -> None:
-    one, two = FixedPen().make("one"), FixedPen().make("two")
+def test_references_are_found_at_any_place() -> None:
+    one, two = DeterministicParts().make("one"), DeterministicParts().make("two")
     body = {"a": one.model_dump(), "b": [{"c": two.model_dump(), "part": "no reference: it has a sibling"}], "part": 1}
 
     assert [one.part, two.part] == list(refs_in(body))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {"a": {1, 2}}])
-def test_what_is_not_json_is_refused(value) -> None:
+def test_values_that_are_not_json_are_refused(value) -> None:
     with pytest.raises(EventError, match=r"JSON|surrogate"):
         canonical_json(value)
 
@@ -222,12 +224,12 @@ def test_what_is_not_json_is_refused(value) -> None:
         ({"verdict": "partial"}, "partial"),
     ],
 )
-def test_the_verdict_of_a_record_is_read_at_the_top_level_or_in_its_evaluation(record, expected) -> None:
+def test_the_verdict_of_a_record_is_at_the_top_level_or_in_its_evaluation(record, expected) -> None:
     assert expected == ArtifactRecord.from_json(record).verdict
 
 
 @pytest.mark.parametrize(
-    ("record", "said"),
+    ("record", "message"),
     [
         ({"id": 1, "prompt": "q"}, '^no verdict; write "verdict" or "evaluation": .*; the record has id, prompt$'),
         ({}, "the record has nothing$"),
@@ -242,18 +244,18 @@ def test_the_verdict_of_a_record_is_read_at_the_top_level_or_in_its_evaluation(r
         ({"evaluation": {"verdict": 1}}, "^evaluation.verdict: must be text"),
     ],
 )
-def test_a_record_without_one_verdict_is_refused_by_what_it_has(record, said) -> None:
-    with pytest.raises(EventError, match=said):
+def test_a_record_without_a_clear_verdict_is_refused_with_its_fields(record, message) -> None:
+    with pytest.raises(EventError, match=message):
         ArtifactRecord.from_json(record)
 
 
-def test_a_kept_case_whose_record_has_no_verdict_is_still_read() -> None:
+def test_a_stored_case_with_a_record_without_a_verdict_is_read() -> None:
     case = a_case(agent_card_records=(ArtifactRecord(verdict="", content="{}"),))
 
     assert case == Case.from_part(case.to_part())
 
 
-def test_a_case_is_kept_without_its_label_and_without_defaults() -> None:
+def test_a_case_is_stored_without_its_label_and_defaults() -> None:
     case = a_case(label=Verdict.UNSAFE_FAIL, security_gate_records=(ArtifactRecord.from_json({"verdict": "fail"}),))
 
     assert case.changed(label=None) == Case.from_part(case.to_part())
@@ -262,8 +264,8 @@ def test_a_case_is_kept_without_its_label_and_without_defaults() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"schema":2}', b'{"schema":1}', b"[" * 99_999])
-def test_a_text_that_is_no_case_is_named(content: bytes) -> None:
-    with pytest.raises(EventError, match=r"no case|upgrade"):
+def test_a_text_that_is_not_a_case_is_refused(content: bytes) -> None:
+    with pytest.raises(EventError, match=r"not a case|upgrade"):
         Case.from_part(content)
 
 
@@ -290,7 +292,7 @@ def test_pictures_are_base64_in_the_json_of_a_case_and_no_part_of_its_text() -> 
     assert case.changed(images=()) == Case.from_part(case.to_part())
 
 
-def test_a_case_says_which_scenario_ids_repeat() -> None:
+def test_a_case_with_duplicate_scenario_ids_names_them() -> None:
     scenario = Scenario(scenario_id="s", question=QuestionSpec(prompt="q"), execution=ExecutionResult())
 
     with pytest.raises(ValidationError, match="scenarios: ids must be unique, got s, s"):

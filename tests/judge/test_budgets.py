@@ -11,7 +11,7 @@ from jury_judge.app.budgets import ceiling
 from jury_providers.prices import Price, Prices
 from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.provider import SimulatedProvider
-from support.courts import KeptStore, Run, completed
+from support.runtime_harness import KeptStore, Run, completed
 
 TODAY = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))

@@ -12,7 +12,7 @@ from jury_events.codec import decode, encode
 from jury_events.debate_events import DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
-from jury_events.parts import Part, PartPen, refs_in
+from jury_events.parts import Part, PartBuffer, refs_in
 from jury_judge.app.debates import panel_changes
 from jury_judge.app.estimate import estimate
 from jury_judge.app.preflight import is_over
@@ -21,8 +21,8 @@ from jury_judge.panels.files import load_panel
 from jury_providers.prices import Price, Prices
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, MAX_PICTURE_TOKENS, picture_token_upper_bound
 from jury_store.event_store import Append, Appended
-from support.courts import KeptStore, Run, a_resolved, completed
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+from support.runtime_harness import KeptStore, Run, a_resolved, completed
 
 ON = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
@@ -97,7 +97,7 @@ def test_an_estimate_counts_the_bytes_of_pictures_that_are_kept() -> None:
 
 def open_as_before_pictures(run: Run, case_schema: int = 2) -> None:
     """The opening of `d0` as a version wrote it that knew of no pictures."""
-    pen = PartPen(lambda: bytes(16))
+    pen = PartBuffer(lambda: bytes(16))
     panel = run.resolved.panel
     blind = panel.changed(seats=tuple(seat.changed(images=False) for seat in panel.seats))
     opened = LATEST.open_debate(run.cases["d0"], blind, debate_id="d0", run_id="run", secret=bytes(32), parts=pen)

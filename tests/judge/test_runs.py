@@ -26,8 +26,8 @@ from jury_providers.prices import Prices
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import EventConflict, Fenced, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore
-from support.courtroom import a_case
-from support.courts import a_resolved
+from support.debate_harness import a_case
+from support.runtime_harness import a_resolved
 
 
 class RefusedPort:

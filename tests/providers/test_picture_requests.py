@@ -23,10 +23,10 @@ from jury_providers.simulated.provider import SimulatedProvider
 from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS
 from jury_replay.replay import ReplayStatus, replay_history
 from support.canned_server import Canned, canned_server
-from support.courts import KeptStore, a_resolved
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
 from support.model_requests import requests_of_a_debate
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+from support.runtime_harness import KeptStore, a_resolved
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -17,7 +17,7 @@ from jury_providers.simulated.http.server import Simulation, simulation_server
 from jury_providers.simulated.prompt import read_prompt
 from jury_providers.simulated.reader import SimulatedReader
 from jury_providers.simulated.tool_use import call_id
-from support.courtroom import a_case
+from support.debate_harness import a_case
 from support.model_requests import requests_of_a_debate
 from support.raw_sdks import CLIENTS, Client, after_tools
 

@@ -35,9 +35,9 @@ from jury_store.memory import MemoryEventStore
 from support.branches import a_branch, origin_in, stored
 from support.branches import hold as hold_branch
 from support.cassettes import exported
-from support.courtroom import FixedPen
-from support.courts import KeptStore, Run, completed
+from support.debate_harness import DeterministicParts
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+from support.runtime_harness import KeptStore, Run, completed
 
 SIGHTED, BLIND = "sighted", "blind"
 SEATS = [
@@ -254,7 +254,7 @@ async def test_another_model_in_a_seat_brings_whether_it_is_sent_pictures(store:
     assert (True, None) == (sighted.images, blind.images)
 
 
-def a_request(pen: FixedPen, *pictures: bytes) -> tuple[CallMessage, ...]:
+def a_request(pen: DeterministicParts, *pictures: bytes) -> tuple[CallMessage, ...]:
     images = tuple(ImageRef(media_type="image/png", content=pen.make(content)) for content in pictures)
     return (CallMessage("user", (pen.make("Look."),), images=images),)
 
@@ -272,7 +272,7 @@ def a_request(pen: FixedPen, *pictures: bytes) -> tuple[CallMessage, ...]:
 def test_a_request_with_other_pictures_is_another_request(
     sent: tuple[bytes, ...], now: tuple[bytes, ...], path: list[str]
 ) -> None:
-    pen = FixedPen()
+    pen = DeterministicParts()
     (message,) = a_request(pen, *sent)
     recorded = (RequestMessage(role="user", parts=message.parts, images=message.images),)
 

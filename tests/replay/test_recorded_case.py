@@ -8,14 +8,14 @@ import pytest
 
 from jury_debate.rules_registry import LATEST
 from jury_events.case import Case, Image
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_events.verdict import Verdict
 from jury_replay.recorded_case import recorded_case
 from jury_replay.replay import ReplayStatus, replay
 from jury_replay.selection import EVERYTHING
 from jury_store.memory import MemoryEventStore
-from support.courtroom import a_case, a_panel
-from support.courts import Run
+from support.debate_harness import a_case, a_panel
+from support.runtime_harness import Run
 
 KNOWN: dict[str, Any] = {
     "label": Verdict.UNSAFE_FAIL,
@@ -33,7 +33,7 @@ def test_a_recorded_case_is_the_one_that_was_opened(seen: bool) -> None:
     case = a_case(**KNOWN, images=(image,))
     panel = a_panel("a", "b", "c")
     panel = panel.changed(seats=tuple(seat.changed(images=seen) for seat in panel.seats))
-    pen = PartPen(lambda: bytes(16))
+    pen = PartBuffer(lambda: bytes(16))
     opened = LATEST.open_debate(case, panel, debate_id="d", run_id=None, secret=bytes(32), parts=pen)
 
     found = recorded_case(opened, pen.text)

@@ -16,7 +16,7 @@ from jury_actors.runtime import RuntimeConfig
 from jury_debate.panel_spec import PanelSpec, resolve
 from jury_providers.simulated.http.server import simulation_server
 from jury_providers.simulated.script import WireScript
-from support.courts import a_case_with_records
+from support.runtime_harness import a_case_with_records
 
 CANARY = "sk-canary-0123456789abcdef0123456789abcdef"
 

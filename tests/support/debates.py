@@ -35,7 +35,7 @@ from jury_events.panel import (
     Seat,
     SpeakerOrder,
 )
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_events.rubric import STANDARD_RUBRIC, DimensionScore, Scores
 from jury_events.verdict import Verdict
 
@@ -73,7 +73,7 @@ class DebateScript:
         self.run_id = run_id
         self._clock = count(_START + seed * 1_000_000)
         salts = count(seed << 64)
-        self.pen = PartPen(lambda: next(salts).to_bytes(16, "big"))
+        self.pen = PartBuffer(lambda: next(salts).to_bytes(16, "big"))
 
     @property
     def stream(self) -> str:

@@ -16,7 +16,7 @@ from jury_store.debate_history import DebateHistory
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
-from support.courtroom import Courtroom, a_case, a_panel, by_round
+from support.debate_harness import DebateHarness, a_case, a_panel, by_round
 
 Turn = ModelReply | Exception | Callable[[ModelRequest], ModelReply] | None
 """What a call is answered; None: a usable answer, or the tools that a simulated juror asks for."""
@@ -114,7 +114,7 @@ class Asking:
 
     def __init__(self, case: Case | None = None, **spec: object) -> None:
         self.case = case or a_case()
-        room = Courtroom(a_panel(**spec), by_round({}), case=self.case)
+        room = DebateHarness(a_panel(**spec), by_round({}), case=self.case)
         self.debate = room.debate
         self.texts = room.pen.texts
 
@@ -131,7 +131,7 @@ class Asking:
         return StepRequest(assignment, texts, case if assignment.tools else None, tuple(prior))
 
 
-async def told_by(juror: object, count: int = 1) -> list[StepResult]:
+async def results_of(juror: object, count: int = 1) -> list[StepResult]:
     """The next `count` results of a juror, unacknowledged ones included."""
     life, ack = "", 0
     told: list[StepResult] = []

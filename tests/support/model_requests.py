@@ -6,9 +6,9 @@ from typing import Any
 from jury_actors.messages import StepRequest
 from jury_actors.step_execution import StepExecution
 from jury_events.case import ArtifactRecord, Case
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_providers.provider import ModelRequest
-from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
+from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
 
 GATE_AND_CARD = {
     "security_gate_records": tuple(
@@ -27,12 +27,12 @@ def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, Mod
         "claude": [Says("unsafe_fail", 10, 0.9)],
         "gemini": [Says("needs_review", 50), Says("unsafe_fail", 20)],
     }
-    room = Courtroom(a_panel(**spec), by_round(table), case=case).hold()
+    room = DebateHarness(a_panel(**spec), by_round(table), case=case).hold()
     found: dict[str, ModelRequest] = {}
     for asked in room.asked:
         part = room.debate.state.debate.case if asked.assignment.tools else None
         ask = StepRequest(asked.assignment, room.pen.texts, part, ())
-        duty = StepExecution(ask, dict(room.pen.texts), PartPen(lambda: bytes(16)))
+        duty = StepExecution(ask, dict(room.pen.texts), PartBuffer(lambda: bytes(16)))
         assert duty.conversation.call is not None
         found.setdefault(asked.step.id, duty.request(duty.conversation.call))
     return found

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 def ballot_id(secret: bytes, juror_id: str | None) -> str:
-    """The unguessable id that a seat's answers must carry (`None`: the final judge's): 16 characters a-z, 2-7.
+    """The unguessable id that a seat's answers must contain (`None`: the final judge's): 16 characters a-z, 2-7.
 
     The same in all turns of the seat, so that providers' prompt caches work.
     """

@@ -13,14 +13,7 @@ from jury_events.verdict import Verdict
 def check_consensus(
     positions: Sequence[Verdict], seats: int, rules: DiscussionRules, *, round_number: int
 ) -> ConsensusCheck:
-    """Check the positions taken in phase 1 (`round_number` 0) or in a round.
-
-    Args:
-        positions: of the seats that answered; a seat that abstained takes none but stays in `seats`.
-        seats: how many the panel has.
-        rules: `threshold` and `unanimity_ends` decide what is reached.
-        round_number: 0 is reached by the threshold only, a round also by unanimity.
-    """
+    """See `Rules.check_consensus`."""
     counts = Counter(positions)
     largest = max(counts.values(), default=0)
     if largest == seats:

@@ -114,8 +114,8 @@ class StepConversation:
 
     def _append_turn(self, reply: Reply) -> None:
         """Append the model's turn as it was received, and the results of its tools."""
-        if reply.said is not None:
-            self._messages.append(CallMessage("assistant", (reply.said,)))
+        if reply.appended is not None:
+            self._messages.append(CallMessage("assistant", (reply.appended,)))
         self._messages += [CallMessage("tool", (tool.result,), tool.call_id) for tool in reply.tools]
 
     def _next_turn(self) -> None:

@@ -1,4 +1,4 @@
-"""When the discussion goes on, when it ends and why."""
+"""The end of the discussion and its reason."""
 
 from jury_debate.state import DebateState
 from jury_events.consensus import ConsensusCheck
@@ -25,7 +25,7 @@ def end_reason_after(state: DebateState, check: ConsensusCheck, quiet_rounds: in
 
 
 def position_changed(state: DebateState, juror_id: str, position: Verdict) -> bool:
-    """Against the seat's latest earlier position, phase 1 included; a seat that held none did not change it."""
+    """Whether `position` differs from the seat's latest one, phase 1 included; False if it has none."""
     before = state.latest(juror_id)
     return before is not None and before.evaluation.verdict is not position
 

@@ -1,4 +1,4 @@
-"""Phase 3: from the evaluations that seats hold to one verdict."""
+"""Phase 3: the judgment, from the latest evaluations of the seats."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from jury_events.verdict import Verdict
 
 
 class CountedVote(NamedTuple):
-    """A vote as the methods count it."""
+    """The fields of a vote that the methods count."""
 
     position: Verdict
     score: float
@@ -31,21 +31,21 @@ def render(
 
     Args:
         state: phase `DELIBERATED`.
-        judge: the final judge's evaluation, where it gave one.
-        judge_failure: why it did not; then the majority decides.
+        judge: the final judge's evaluation, if there is one.
+        judge_failure: why it failed; then the majority decides.
     """
     rules = state.panel.final
     votes = tuple(cast_vote(state, seat) for seat in state.panel.seats)
-    held = [_held(vote) for vote in votes if vote.position is not None]
+    cast = [_counted_vote(vote) for vote in votes if vote.position is not None]
     quorum_held = sum(vote.kind in ("own", "stale") for vote in votes)
-    if not held:
+    if not cast:
         decided_by, verdict, mean = Decider.NO_EVALUATION, Verdict.NEEDS_REVIEW, Fraction()
     elif judge is not None:
         decided_by, verdict, mean = Decider.FINAL_JUDGE, judge.verdict, exact(judge.overall)
     else:
         method = deciding_method(rules.method)
         decided_by = Decider(method)
-        verdict, mean = count(method, held, rules.bands)
+        verdict, mean = count(method, cast, rules.bands)
     capped = quorum_held < rules.quorum and verdict is Verdict.SAFE_PASS
     return Judgment(
         method=rules.method,
@@ -57,27 +57,27 @@ def render(
         quorum=rules.quorum,
         quorum_held=quorum_held,
         capped=capped,
-        judge=judge if held else None,
-        judge_failure=judge_failure if held else None,
+        judge=judge if cast else None,
+        judge_failure=judge_failure if cast else None,
         scenarios=tuple(_capped(row, lost=quorum_held < rules.quorum) for row in _scenarios(state, judge)),
     )
 
 
 def deciding_method(method: FinalMethod) -> FinalMethod:
-    """What decides when no final judge does."""
+    """The method that decides unless a final judge does."""
     return "majority_vote" if method == "final_judge" else method
 
 
 def cast_vote(state: DebateState, seat: Seat) -> Vote:
-    """What one seat brings: its latest evaluation, or an abstention."""
-    view = state.latest(seat.juror_id)
-    if view is None:
+    """The vote of one seat: its latest evaluation, or an abstention."""
+    entry = state.latest(seat.juror_id)
+    if entry is None:
         return Vote(
             juror_id=seat.juror_id, kind="abstained", position=None, score=None, confidence=None,
             weight=seat.weight, round=None, stale=False,
         )  # fmt: skip
-    stale = view.round < state.round
-    evaluation = view.evaluation
+    stale = entry.round < state.round
+    evaluation = entry.evaluation
     return Vote(
         juror_id=seat.juror_id,
         kind="synthetic" if evaluation.synthetic else "stale" if stale else "own",
@@ -85,30 +85,30 @@ def cast_vote(state: DebateState, seat: Seat) -> Vote:
         score=evaluation.overall,
         confidence=evaluation.confidence,
         weight=seat.weight,
-        round=view.round,
+        round=entry.round,
         stale=stale,
     )
 
 
-def count(method: FinalMethod, held: Sequence[CountedVote], bands: Bands) -> tuple[Verdict, Fraction]:
+def count(method: FinalMethod, cast: Sequence[CountedVote], bands: Bands) -> tuple[Verdict, Fraction]:
     """The verdict and the exact score (0-100) of at least one vote under a counting method.
 
-    majority_vote: more than half of the votes held, else needs_review; the winners' mean score, all votes' without.
+    majority_vote: more than half of the votes cast, else needs_review; the mean of the winners, else of all.
     weighted_average: weights are seat weight times confidence, seat weights alone when all of those are zero.
-    median: the middle score, the mean of the middle two. Both are read through the bands before rounding.
+    median: the middle score, the mean of the middle two. The bands apply to both before rounding.
     """
     if method == "majority_vote":
-        position, votes = Counter(vote.position for vote in held).most_common(1)[0]
-        won = 2 * votes > len(held)
-        counted = [exact(vote.score) for vote in held if not won or vote.position is position]
+        position, votes = Counter(vote.position for vote in cast).most_common(1)[0]
+        won = 2 * votes > len(cast)
+        counted = [exact(vote.score) for vote in cast if not won or vote.position is position]
         return (position if won else Verdict.NEEDS_REVIEW), sum(counted, Fraction()) / len(counted)
     if method == "weighted_average":
-        weights = [exact(vote.weight) * exact(vote.confidence) for vote in held]
+        weights = [exact(vote.weight) * exact(vote.confidence) for vote in cast]
         if not any(weights):
-            weights = [exact(vote.weight) for vote in held]
-        score = sum((w * exact(vote.score) for w, vote in zip(weights, held, strict=True)), Fraction()) / sum(weights)
+            weights = [exact(vote.weight) for vote in cast]
+        score = sum((w * exact(vote.score) for w, vote in zip(weights, cast, strict=True)), Fraction()) / sum(weights)
     else:
-        score = Fraction(median(exact(vote.score) for vote in held))
+        score = Fraction(median(exact(vote.score) for vote in cast))
     return banded(score, bands), score
 
 
@@ -119,7 +119,7 @@ def banded(score: Fraction, bands: Bands) -> Verdict:
     return Verdict.NEEDS_REVIEW if score >= exact(bands.needs_review) else Verdict.UNSAFE_FAIL
 
 
-def _held(vote: Vote) -> CountedVote:
+def _counted_vote(vote: Vote) -> CountedVote:
     assert vote.position is not None
     assert vote.score is not None
     assert vote.confidence is not None
@@ -127,27 +127,27 @@ def _held(vote: Vote) -> CountedVote:
 
 
 def _capped(row: ScenarioVerdict, *, lost: bool) -> ScenarioVerdict:
-    """A lost quorum gives needs_review at best, scenario by scenario too."""
+    """Without a quorum, a scenario is needs_review at best, as the case is."""
     if not lost or row.verdict is not Verdict.SAFE_PASS:
         return row
     return ScenarioVerdict(scenario_id=row.scenario_id, verdict=Verdict.NEEDS_REVIEW, score=row.score)
 
 
 def _scenarios(state: DebateState, judge: Evaluation | None) -> tuple[ScenarioVerdict, ...]:
-    """One row a scenario where the case has several: the judge's own, else counted as the whole is."""
+    """One row a scenario where the case has several: the judge's, else counted as for the whole case."""
     if judge is not None and judge.scenarios:
         return judge.scenarios
     rules = state.panel.final
     rows = []
     for scenario_id in state.debate.scenarios if len(state.debate.scenarios) > 1 else ():
-        held = [
-            CountedVote(row.verdict, row.score, seat.weight, view.evaluation.confidence)
+        cast = [
+            CountedVote(row.verdict, row.score, seat.weight, entry.evaluation.confidence)
             for seat in state.panel.seats
-            if (view := state.latest(seat.juror_id)) is not None
-            for row in view.evaluation.scenarios
+            if (entry := state.latest(seat.juror_id)) is not None
+            for row in entry.evaluation.scenarios
             if row.scenario_id == scenario_id
         ]
-        if held:
-            verdict, mean = count(deciding_method(rules.method), held, rules.bands)
+        if cast:
+            verdict, mean = count(deciding_method(rules.method), cast, rules.bands)
             rows.append(ScenarioVerdict(scenario_id=scenario_id, verdict=verdict, score=float(mean)))
     return tuple(rows)

@@ -15,6 +15,6 @@ def reply_from_record(exchange: ExchangeRecorded, text: Callable[[PartRef], byte
         simulated=exchange.simulated,
         seconds=(exchange.waited_ms + exchange.latency_ms) / 1000,
         answer=None if exchange.answer is None else text(exchange.answer),
-        said=exchange.response or exchange.answer,
+        appended=exchange.response or exchange.answer,
         tools=tuple(ToolTurn(call.call_id, call.result) for call in exchange.tool_calls),
     )

@@ -1,4 +1,4 @@
-"""Who speaks when."""
+"""The speaker order of a round."""
 
 import hashlib
 

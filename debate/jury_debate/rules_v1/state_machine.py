@@ -1,14 +1,14 @@
-"""The state machine of a debate: one table, and the laws that hold on it.
+"""The state machine of a debate: the fold of its events as one transition table, with its invariants (laws).
 
 Laws
  1. A debate opens once, ends once, and after its end only texts are erased.
- 2. Phase 1 and every round hear each seat exactly once: an evaluation (phase 1), a statement (round) or an abstention,
-    appended in speaker order. So the log does not depend on the order in which answers arrive.
- 3. Nobody speaks out of turn: seats are heard only between the opening (a round's start) and the consensus check.
- 4. The consensus check is made when every seat was heard, and says what the rules say.
- 5. Rounds are numbered from 1 without a gap, never exceed `max_rounds`, and start only while the discussion goes on.
- 6. The judgment is rendered when the discussion is over, says what the rules say, and is followed by the completion.
- 7. Cancelled, failed and resumed may happen at any time before the end, and change nothing that was heard.
+ 2. In phase 1 and in every round each seat has exactly one turn: an evaluation (phase 1), a statement (round) or an
+    abstention, appended in speaker order. So the log does not depend on the order in which answers arrive.
+ 3. Seats have their turns only between the opening (or the start of a round) and the consensus check.
+ 4. The consensus check follows the last turn and has the result that the rules compute.
+ 5. Rounds are numbered from 1 without a gap, never exceed `max_rounds`, and start only until the discussion is over.
+ 6. The judgment follows the end of the discussion, is what the rules compute, and is followed by the completion.
+ 7. Cancelled, failed and resumed may happen at any time before the end, and change no turn.
 An event that breaks a law raises `IllegalEvent` and changes nothing.
 """
 
@@ -41,11 +41,11 @@ from jury_events.ids import Step
 
 Changes = dict[str, Any]
 Handler = Callable[[DebateState, Any], Changes]
-"""What an event changes of the state, by field; raises `IllegalEvent` where it breaks a law."""
+"""The changed fields of the state; raises `IllegalEvent` where the event breaks a law."""
 
 
 def _law(holds: bool, message: str, *facts: object) -> None:
-    """Raise `message`, formatted with `facts`, unless the law holds; nothing is formatted where it does."""
+    """Raise `message`, formatted with `facts`, if the law is broken; formats nothing otherwise."""
     if not holds:
         raise IllegalEvent(message.format(*facts))
 
@@ -89,7 +89,7 @@ def _abstained(state: DebateState, event: JurorAbstained) -> Changes:
 
 
 def _checked(state: DebateState, event: ConsensusChecked) -> Changes:
-    _law(not state.waiting, "consensus checked before {} was heard", ", ".join(state.waiting))
+    _law(not state.waiting, "consensus checked before the turn of {}", ", ".join(state.waiting))
     _law(event.round == state.round, "a check of round {} in round {}", event.round, state.round)
     expected = next_check(state)
     _law(event == expected, "the check of round {} must be {!r}", event.round, expected)
@@ -120,7 +120,7 @@ def _judged(state: DebateState, event: JudgmentRendered) -> Changes:
     _law(state.end_reason is not None, "a judgment before the discussion ended")
     judgment = event.judgment
     judged = (judgment.judge is not None) + (judgment.judge_failure is not None)
-    _law(judged == judge_is_due(state), "where a final judge is due it judges or fails, and nowhere else")
+    _law(judged == judge_is_due(state), "the final judge judges or fails exactly where one is due")
     expected = render(state, judge=judgment.judge, judge_failure=judgment.judge_failure)
     _law(judgment == expected, "the judgment must be {!r}", expected)
     return {"phase": Phase.JUDGED, "judgment": event.judgment}
@@ -143,7 +143,7 @@ def _erased(state: DebateState, event: TextsErased) -> Changes:
 
 
 def _forked(state: DebateState, event: DebateForked) -> Changes:
-    _law(state.version == 1, "a debate says that it is a fork right after it opened, or never")
+    _law(state.version == 1, "a debate can become a fork only right after it opened")
     return {"forked": event}
 
 
@@ -206,7 +206,7 @@ def evolve(state: DebateState, event: DebateEvent) -> DebateState:
 
 
 def next_check(state: DebateState) -> ConsensusChecked:
-    """The consensus check that follows once every seat was heard, and whether the discussion is over with it."""
+    """The consensus check after the last turn, and whether the discussion ends with it."""
     positions = [entry.evaluation.verdict for entry in state.evaluations if entry.round == state.round]
     check = check_consensus(positions, len(state.panel.seats), state.panel.discussion, round_number=state.round)
     return ConsensusChecked(
@@ -215,5 +215,5 @@ def next_check(state: DebateState) -> ConsensusChecked:
 
 
 def quiet_rounds(state: DebateState) -> int:
-    """Rounds in a row that changed no position, the one that was just heard included."""
+    """Consecutive rounds that changed no position, the current one included."""
     return 0 if state.changed or not state.round else state.quiet_rounds + 1

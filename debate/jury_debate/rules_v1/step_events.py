@@ -122,7 +122,7 @@ def _peer_text(state: DebateState, step: Step, answer: ParsedAnswer, secret: byt
         heading = prompts.peer_block_initial(
             letter=seat, verdict=answer.verdict, score=score, confidence=answer.confidence
         )
-        said = []
+        statement = []
     else:
         heading = prompts.peer_block_round(
             letter=seat,
@@ -132,11 +132,11 @@ def _peer_text(state: DebateState, step: Step, answer: ParsedAnswer, secret: byt
             confidence=answer.confidence,
             changed=position_changed(state, step.juror_id, answer.verdict),
         )
-        said = [turns.statement_label, mark(answer.statement or answer.rationale, marker)]
+        statement = [turns.statement_label, mark(answer.statement or answer.rationale, marker)]
     scenarios = [
         prompts.scenario_line(number=row.scenario_id, verdict=row.verdict, score=row.score) for row in answer.scenarios
     ]
-    return "\n".join([heading, *scenarios, *said, turns.rationale_label, mark(answer.rationale, marker), "", ""])
+    return "\n".join([heading, *scenarios, *statement, turns.rationale_label, mark(answer.rationale, marker), "", ""])
 
 
 def _prompts(state: DebateState) -> Prompts:

@@ -10,7 +10,7 @@ from jury_debate.rules_registry import LATEST
 from jury_events.case import Case
 from jury_events.debate_events import DebateOpened
 from jury_events.ids import Step
-from jury_events.parts import SALT_BYTES, PartPen
+from jury_events.parts import SALT_BYTES, PartBuffer
 
 
 class PromptMessage(NamedTuple):
@@ -30,7 +30,7 @@ class Rehearsal:
     """
 
     def __init__(self, case: Case, resolved: ResolvedPanel) -> None:
-        self._pen = PartPen(lambda: bytes(SALT_BYTES))
+        self._pen = PartBuffer(lambda: bytes(SALT_BYTES))
         secret = bytes(SECRET_BYTES)
         self.opened: DebateOpened = LATEST.open_debate(
             case,

@@ -11,7 +11,7 @@ from jury_debate.rules_registry import rules_of
 from jury_events.errors import EventError, UnknownPart
 from jury_events.ids import FINAL
 from jury_events.panel import Panel
-from jury_events.parts import PartPen
+from jury_events.parts import PartBuffer
 from jury_replay.errors import JudgeMissing, ReplayError
 from jury_replay.reopening import crash_message, pen_of, reopen
 from jury_replay.replayer import Memo, Replayer
@@ -82,7 +82,7 @@ class StrictRescoring:
         return rows
 
 
-def replay_under(history: DebateHistory, panel: Panel, pen: PartPen, memo: Memo | None = None) -> Replayer:
+def replay_under(history: DebateHistory, panel: Panel, pen: PartBuffer, memo: Memo | None = None) -> Replayer:
     """The debate replayed under `panel`, as far as its recorded answers go.
 
     Args:

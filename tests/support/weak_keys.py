@@ -47,7 +47,7 @@ def _spellings(y: int) -> set[bytes]:
     return {(number | sign << 255).to_bytes(32, "little") for number in numbers for sign in (0, 1)}
 
 
-WEAK_POINTS: Final = sorted(
+WEAK_KEYS: Final = sorted(
     {raw for _, y in _small() for raw in _spellings(y)}
     # No point of small order, but spelt in a second way.
     | {raw for y in range(2, 19) for raw in _spellings(y) if int.from_bytes(raw, "little") % 2**255 >= _P}

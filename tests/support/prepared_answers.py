@@ -14,7 +14,7 @@ from jury_providers.simulated.provider import MODEL_VERSION, SimulatedProvider
 from jury_providers.simulated.script import Script
 
 
-class States(NamedTuple):
+class PreparedAnswer(NamedTuple):
     """A usable answer: `scores` in points, in the order of the rubric; `more` replaces or adds fields."""
 
     verdict: str
@@ -23,11 +23,11 @@ class States(NamedTuple):
     more: Mapping[str, Any] = {}
 
 
-Said = States | bytes | CallOutcome | None
+Said = PreparedAnswer | bytes | CallOutcome | None
 """bytes: raw. An outcome: the call fails so. None: what a simulated juror says by itself."""
 
 
-class StatedProvider(SimulatedProvider):
+class PreparedProvider(SimulatedProvider):
     """Answers the calls of each `step` (`round-1/gpt`) or `step/model` in order; beyond what is stated, by itself."""
 
     def __init__(self, script: Script, says: dict[str, deque[Said]]) -> None:
@@ -64,7 +64,7 @@ class StatedProvider(SimulatedProvider):
         return None
 
 
-def _json(said: States, request: ModelRequest) -> bytes:
+def _json(said: PreparedAnswer, request: ModelRequest) -> bytes:
     prompt = read_prompt(request)
     answer: dict[str, Any] = {
         "ballot": prompt.ballot,
@@ -82,11 +82,11 @@ def _json(said: States, request: ModelRequest) -> bytes:
     return json.dumps(answer | dict(said.more), ensure_ascii=False).encode()
 
 
-def stating(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
+def prepared_providers(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
     """In the place of `provider_factory`; every provider of a court shares what is stated."""
     left = {place: deque(turns) for place, turns in says.items()}
 
     def factory(script: Script, _endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:
-        return lambda _name: StatedProvider(script, left)
+        return lambda _name: PreparedProvider(script, left)
 
     return factory

@@ -26,7 +26,7 @@ from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
-from support.courtroom import a_case
+from support.debate_harness import a_case
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "probe": verdict}) for verdict in ("fail", "pass"))
 

@@ -21,7 +21,7 @@ SECRET = bytes(range(32))
 SEATS = ("gpt", "claude", "gemini")
 
 
-class FixedPen:
+class DeterministicParts:
     """A part maker whose salts follow from the content, so that equal inputs give equal events."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Asked(NamedTuple):
     assignment: Assignment
 
 
-class Courtroom:
+class DebateHarness:
     """Holds one debate.
 
     Args:
@@ -111,7 +111,7 @@ class Courtroom:
     """
 
     def __init__(self, panel: Panel, script: Script, *, case: Case | None = None, pick: Sequence[int] = (0,)) -> None:
-        self.pen = FixedPen()
+        self.pen = DeterministicParts()
         self.script = script
         self.asked: list[Asked] = []
         opened = LATEST.open_debate(case or a_case(), panel, debate_id="d1", run_id="r1", secret=SECRET, parts=self.pen)
@@ -119,7 +119,7 @@ class Courtroom:
         self.events: list[DebateEvent] = [opened]
         self._pick = list(pick) or [0]
 
-    def hold(self) -> "Courtroom":
+    def hold(self) -> "DebateHarness":
         """To the end; more than 10,000 steps would be a debate that does not end."""
         for turn in range(10_000):
             self.events += self.debate.advance()
@@ -144,7 +144,7 @@ class Courtroom:
         if isinstance(answer, CallOutcome):
             return Reply(answer)
         raw = answer.answer(assignment) if isinstance(answer, Says) else answer
-        return Reply(CallOutcome.ANSWERED, answer=raw, said=self.pen.make(raw))
+        return Reply(CallOutcome.ANSWERED, answer=raw, appended=self.pen.make(raw))
 
     @property
     def event_ids(self) -> list[str]:

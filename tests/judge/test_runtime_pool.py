@@ -13,7 +13,7 @@ from jury_actors.messages import Chunk, Delivery, Finished, Job, RunContext
 from jury_judge.app.runtime_pool import RuntimePool
 from jury_judge.errors import JuryClosed
 from jury_store.seals.seal import Seal
-from support.courts import a_resolved
+from support.runtime_harness import a_resolved
 from support.waiting import until
 
 DOCKET = RunContext("r", a_resolved(preset="independent"))
