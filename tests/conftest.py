@@ -3,6 +3,7 @@
 import os
 import signal
 import sqlite3
+import ssl
 import sys
 from collections.abc import Iterator
 from itertools import chain
@@ -106,6 +107,17 @@ def _new_stores_are_copies(_migrated: Path) -> Iterator[None]:
             return REVISION
 
         patch.setattr(upgrading, "_upgrade", copy_or_migrate)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_certificate_authority(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Each client of a provider loads every authority that this machine trusts, and no test needs more than one."""
+    path = tmp_path_factory.mktemp("authorities") / "one.pem"
+    with pytest.MonkeyPatch.context() as patch:
+        for certificate in ssl.create_default_context().get_ca_certs(binary_form=True)[:1]:
+            path.write_text(ssl.DER_cert_to_PEM_cert(certificate), "ascii")
+            patch.setenv("SSL_CERT_FILE", str(path))
         yield
 
 
