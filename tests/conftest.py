@@ -5,7 +5,7 @@ import signal
 import sqlite3
 import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from sqlalchemy import Connection
 
 from jury_migrations import upgrading
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
 from jury_store.schema import REVISION
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
 
@@ -128,6 +130,40 @@ def postgres() -> Iterator[PostgresServer]:
         server.execute(f"CREATE DATABASE {TEMPLATE}")
         upgrading.upgrade(server.url(TEMPLATE))
         yield server
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """An empty store on SQLite."""
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrading.upgrade(url)
+    return url
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """An empty store on PostgreSQL."""
+    name = postgres.create_database(TEMPLATE)
+    yield postgres.url(name)
+    postgres.drop_database(name)
+
+
+@pytest.fixture
+def new_sqlite(tmp_path: Path) -> Iterator[Callable[[], EventStore]]:
+    """Makes fresh SQLite stores whose `close` does nothing; they are closed when the test ends."""
+    closes: list[Callable[[], None]] = []
+
+    def make() -> EventStore:
+        url = f"sqlite:///{tmp_path / f'{len(closes)}.db'}"
+        upgrading.upgrade(url)
+        store = open_store(url, write=True)
+        closes.append(store.close)
+        store.close = lambda: None  # type: ignore[method-assign]
+        return store
+
+    yield make
+    for close in closes:
+        close()
 
 
 @pytest.fixture(scope="session")
