@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from sqlalchemy import Connection
@@ -178,3 +179,14 @@ def ray_cluster() -> Iterator[None]:
         start_ray()
         yield
         stop_ray()
+
+
+@pytest.fixture
+def cluster_address(ray_cluster: None, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the cluster, whose token processes started by the test find in their environment."""
+    import ray
+
+    [raylet] = [process for process in psutil.Process().children() if process.name() == "raylet"]
+    monkeypatch.setenv("RAY_AUTH_TOKEN", raylet.environ()["RAY_AUTH_TOKEN"])
+    address: str = ray.get_runtime_context().gcs_address
+    return address
