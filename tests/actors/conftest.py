@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.courts import KeptStore
+from support.runtime_harness import KeptStore
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from jury_events.outcome import CallOutcome
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
 from support.claims import a_claim
-from support.courts import Run, a_case_with_records, completed, gone_on_with
 from support.processes import actor_process
+from support.runtime_harness import Run, a_case_with_records, completed, gone_on_with
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]

@@ -24,7 +24,7 @@ from jury_events.parts import make_part
 from jury_replay.verify import verify
 from jury_store.errors import Fenced, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
-from support.courts import (
+from support.runtime_harness import (
     CutOff,
     KeptStore,
     Meter,

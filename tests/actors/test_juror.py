@@ -19,7 +19,7 @@ from jury_events.exchange import Usage
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_store.errors import Mismatch, StoreFailed
-from support.courtroom import a_case
+from support.debate_harness import a_case
 from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
 from support.waiting import until
 

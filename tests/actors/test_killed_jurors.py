@@ -20,8 +20,8 @@ from jury_events.ids import calls_stream, exchange_id
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from support.courts import Run, a_case_with_records, asked_again, broken_promises, completed
 from support.endpoints import endpoints
+from support.runtime_harness import Run, a_case_with_records, asked_again, broken_promises, completed
 
 pytestmark = [pytest.mark.ray, pytest.mark.kill, pytest.mark.usefixtures("ray_cluster"), pytest.mark.timeout(300)]
 

@@ -11,9 +11,9 @@ from jury_actors.patience import Patience
 from jury_events.envelope import StoredEvent
 from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
-from support.courts import KeptStore
 from support.debates import DebateScript
 from support.jurors import HeldClerk
+from support.runtime_harness import KeptStore
 from support.waiting import until
 
 AT_ONCE = Backoff(base=0.0)

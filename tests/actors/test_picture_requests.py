@@ -23,10 +23,10 @@ from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_replay.replay import Status, replay_record
 from support.canned_server import Canned, canned_server
-from support.courts import KeptStore, a_resolved
 from support.dialects import ANTHROPIC, CHAT, DIALECTS, GOOGLE, Dialect, a_request
 from support.model_requests import requests_of_a_debate
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+from support.runtime_harness import KeptStore, a_resolved
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -15,8 +15,8 @@ from jury_replay.verify import verify
 from jury_store.errors import StoreFailed
 from jury_store.opening import open_store
 from support.counted_script import CountedScript, served
-from support.courts import Run, a_case_with_records, asked_again, broken_promises, completed
 from support.postgres import PostgresServer, postgres_or_skip
+from support.runtime_harness import Run, a_case_with_records, asked_again, broken_promises, completed
 from support.waiting import comes
 
 pytestmark = pytest.mark.timeout(600)

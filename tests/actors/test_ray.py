@@ -23,9 +23,9 @@ from jury_store.opening import open_store
 from jury_store.seals.keys import SealKey
 from jury_store.seals.sealer import Sealer
 from support.counted_script import CountedScript, served
-from support.courts import KeptStore, Run, a_case_with_records, broken_promises, completed, gone_on_with
-from support.deadly_script import DeadlyScript
+from support.crashing_script import CrashingScript
 from support.processes import actor_process
+from support.runtime_harness import KeptStore, Run, a_case_with_records, broken_promises, completed, gone_on_with
 from support.waiting import comes
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
@@ -109,7 +109,7 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
     monkeypatch.setattr("jury_actors.ray_watch.MOST_DEATHS", 3)
     run = Run(reader, seats=[{"model": "simulated/juror", "juror_id": "one"}])
     said: list[str] = []
-    script = DeadlyScript(deaths=str(tmp_path / "deaths"))
+    script = CrashingScript(deaths=str(tmp_path / "deaths"))
     async with ray_court.ray_court(run.plan(script, url=sqlite_url), say=said.append) as port:
         with pytest.raises(ClusterLost, match="the process of juror one died 3 times"):
             await run.through(port, seconds=240)

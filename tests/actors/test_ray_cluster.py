@@ -18,7 +18,7 @@ from jury_actors import ray_court
 from jury_actors.errors import ClusterUnreachable
 from jury_actors.ray_address import OPENING, answers
 from support.command_line import CommandLine
-from support.courts import KeptStore, Run
+from support.runtime_harness import KeptStore, Run
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_cluster")]
 

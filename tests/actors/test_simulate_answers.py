@@ -17,7 +17,7 @@ from jury_actors.providers.simulated.prompt import read_prompt
 from jury_actors.providers.simulated.reader import Reader
 from jury_actors.providers.simulated.tool_use import call_id
 from jury_debate.rules_v1.datamark import mark
-from support.courtroom import a_case
+from support.debate_harness import a_case
 from support.model_requests import requests_of_a_debate
 from support.raw_sdks import CLIENTS, Client, after_tools
 

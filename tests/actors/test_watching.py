@@ -15,8 +15,8 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from support.courts import KeptStore, Run, completed
 from support.endpoints import endpoints
+from support.runtime_harness import KeptStore, Run, completed
 
 
 def written(chunks: list[Chunk]) -> dict[str, str]:

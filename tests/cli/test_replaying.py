@@ -12,7 +12,7 @@ import pytest
 from jury_replay.cassettes.lines import SUFFIX
 from support.command_line import CommandLine, environment
 from support.corpus import CORPUS
-from support.courts import Run
+from support.runtime_harness import Run
 from support.stores import filled
 
 # What a connection would need is refused, and what was imported is told at the end.

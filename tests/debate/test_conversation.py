@@ -12,7 +12,7 @@ from jury_debate.rules_v1.outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
-from support.courtroom import SECRET, Courtroom, FixedPen, Says, a_case, a_panel
+from support.debate_harness import SECRET, DebateHarness, FixedPen, Says, a_case, a_panel
 
 RECORDS = tuple(ArtifactRecord.from_json({"id": n, "verdict": verdict}) for n, verdict in enumerate(["pass", "fail"]))
 GOOD = Says("safe_pass", 80.0)
@@ -92,7 +92,7 @@ def test_a_ballot_that_is_shown_to_others_is_asked_for_again(field) -> None:
             }
         ).encode()
 
-    court = Courtroom(a_panel(), script)
+    court = DebateHarness(a_panel(), script)
     ballots = {step.juror_id: court.debate.assign(step).spec.ballot for step in court.debate.asked_for()}
 
     court.hold()
@@ -103,7 +103,7 @@ def test_a_ballot_that_is_shown_to_others_is_asked_for_again(field) -> None:
 
 
 def test_peers_are_shown_every_scenario_by_its_number() -> None:
-    court = Courtroom(a_panel(), lambda _step, _call: GOOD, case=a_case(scenarios=2)).hold()
+    court = DebateHarness(a_panel(), lambda _step, _call: GOOD, case=a_case(scenarios=2)).hold()
 
     prompt = next(court.prompt(asked) for asked in court.asked if asked.step.round == 1)
 
@@ -113,7 +113,7 @@ def test_peers_are_shown_every_scenario_by_its_number() -> None:
 
 def test_a_prompt_does_not_depend_on_how_many_rounds_may_follow() -> None:
     def prompts(max_rounds):
-        court = Courtroom(a_panel(discussion={"max_rounds": max_rounds, "end_early": False}), lambda _s, _c: GOOD)
+        court = DebateHarness(a_panel(discussion={"max_rounds": max_rounds, "end_early": False}), lambda _s, _c: GOOD)
         return [court.prompt(asked) for asked in court.hold().asked if asked.step.round == 1]
 
     assert prompts(2) == prompts(3)
@@ -249,8 +249,8 @@ def test_a_conversation_told_again_takes_the_same_course() -> None:
     def script(step, call):
         return [b"prose", CallOutcome.TIMEOUT, GOOD][min(call.turn + call.attempt - 2, 2)]
 
-    one = Courtroom(a_panel(), script).hold()
-    other = Courtroom(a_panel(), script).hold()
+    one = DebateHarness(a_panel(), script).hold()
+    other = DebateHarness(a_panel(), script).hold()
 
     assert [asked.call for asked in one.asked] == [asked.call for asked in other.asked]
     assert one.events == other.events

@@ -11,7 +11,7 @@ from jury_events.debate_events import CoordinatorResumed, DebateCancelled, Debat
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.verdict import Verdict
-from support.courtroom import Courtroom, Says, a_case, a_panel
+from support.debate_harness import DebateHarness, Says, a_case, a_panel
 
 SEATS = ("gpt", "claude", "gemini", "d/ö", "e%2F")
 
@@ -83,7 +83,7 @@ picks = st.lists(st.integers(0, 4), min_size=1, max_size=8)
 def test_a_debate_ends_within_its_rounds_and_hears_each_seat_once_a_round(debate, pick) -> None:
     panel, script, case = debate
 
-    events = Courtroom(panel, script, case=case, pick=pick).hold().events
+    events = DebateHarness(panel, script, case=case, pick=pick).hold().events
 
     completed = events[-1]
     assert completed.type == "debate_completed"
@@ -103,9 +103,9 @@ def test_a_debate_ends_within_its_rounds_and_hears_each_seat_once_a_round(debate
 def test_the_events_do_not_depend_on_the_order_in_which_answers_arrive(debate, pick) -> None:
     panel, script, case = debate
 
-    expected = Courtroom(panel, script, case=case).hold().events
+    expected = DebateHarness(panel, script, case=case).hold().events
 
-    assert expected == Courtroom(panel, script, case=case, pick=pick).hold().events
+    assert expected == DebateHarness(panel, script, case=case, pick=pick).hold().events
 
 
 @given(debates())
@@ -113,8 +113,8 @@ def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(deba
     panel, script, case = debate
     listed_backwards = panel.changed(seats=tuple(reversed(panel.seats)))
 
-    one = Courtroom(panel, script, case=case).hold().debate.state
-    other = Courtroom(listed_backwards, script, case=case).hold().debate.state
+    one = DebateHarness(panel, script, case=case).hold().debate.state
+    other = DebateHarness(listed_backwards, script, case=case).hold().debate.state
 
     assert one.completed == other.completed
     assert one.judgment.mean == other.judgment.mean
@@ -125,7 +125,7 @@ def test_the_verdict_does_not_depend_on_the_order_in_which_seats_are_listed(deba
 def test_every_vote_is_accounted_for(debate, pick) -> None:
     panel, script, case = debate
 
-    court = Courtroom(panel, script, case=case, pick=pick).hold()
+    court = DebateHarness(panel, script, case=case, pick=pick).hold()
 
     judgment, rounds = court.debate.state.judgment, court.debate.state.round
     assert list(panel.juror_ids) == [vote.juror_id for vote in judgment.votes]
@@ -151,7 +151,7 @@ def test_every_vote_is_accounted_for(debate, pick) -> None:
 @given(debates(), picks)
 def test_a_juror_sees_only_what_it_may(debate, pick) -> None:
     panel, script, case = debate
-    court = Courtroom(panel, script, case=case, pick=pick).hold()
+    court = DebateHarness(panel, script, case=case, pick=pick).hold()
 
     shown = {}
     ballots = {asked.step.juror_id: asked.assignment.spec.ballot for asked in court.asked}
@@ -180,7 +180,7 @@ def test_a_juror_sees_only_what_it_may(debate, pick) -> None:
 @given(debates(), picks, st.randoms(use_true_random=False))
 def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) -> None:
     panel, script, case = debate
-    events = Courtroom(panel, script, case=case, pick=pick).hold().events
+    events = DebateHarness(panel, script, case=case, pick=pick).hold().events
     at = random.randrange(len(events))
     state = UNOPENED
     for event in events[:at]:
@@ -210,7 +210,7 @@ def test_an_impossible_event_raises_and_changes_nothing(debate, pick, random) ->
     ],
 )
 def test_a_judgment_that_the_rules_do_not_give_is_refused(tampered) -> None:
-    court = Courtroom(a_panel(), lambda _step, _call: Says("unsafe_fail", 10.0)).hold()
+    court = DebateHarness(a_panel(), lambda _step, _call: Says("unsafe_fail", 10.0)).hold()
     *events, judged, _completed = court.events
     state = UNOPENED
     for event in events:
@@ -226,7 +226,7 @@ def test_a_judgment_that_the_rules_do_not_give_is_refused(tampered) -> None:
     "end", [DebateCancelled(by="someone", reason=None), DebateFailed(reason="broken", detail=None)]
 )
 def test_after_the_end_nothing_follows(end) -> None:
-    court = Courtroom(a_panel(), lambda _step, _call: Says("safe_pass"))
+    court = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
     court.debate.fold([end])
 
     assert court.debate.advance() == []
@@ -236,7 +236,7 @@ def test_after_the_end_nothing_follows(end) -> None:
 
 
 def test_resumptions_are_counted() -> None:
-    court = Courtroom(a_panel(), lambda _step, _call: Says("safe_pass"))
+    court = DebateHarness(a_panel(), lambda _step, _call: Says("safe_pass"))
     court.debate.fold([CoordinatorResumed(epoch=2, cause="coordinator", nth=1, asked_again=(Step(0, "gpt").id,))])
 
     with pytest.raises(IllegalEvent, match="resumption 3 follows 1"):

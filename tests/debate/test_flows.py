@@ -3,13 +3,13 @@
 import pytest
 
 from jury_events.outcome import CallOutcome
-from support.courtroom import Courtroom, Says, a_panel, by_round
+from support.debate_harness import DebateHarness, Says, a_panel, by_round
 
 ALWAYS_SPLIT = {"gpt": [Says("safe_pass")], "claude": [Says("needs_review")], "gemini": [Says("unsafe_fail")]}
 
 
 def test_document_004_three_parallel_rounds_then_the_final_judge() -> None:
-    court = Courtroom(a_panel(), by_round(ALWAYS_SPLIT)).hold()
+    court = DebateHarness(a_panel(), by_round(ALWAYS_SPLIT)).hold()
 
     seats = ("gpt", "claude", "gemini")
     rounds = [
@@ -35,7 +35,7 @@ def test_document_004_three_parallel_rounds_then_the_final_judge() -> None:
 
 
 def test_in_a_parallel_round_all_are_asked_at_once_and_see_up_to_the_previous_round() -> None:
-    court = Courtroom(a_panel(), by_round(ALWAYS_SPLIT), pick=(2, 1, 0))
+    court = DebateHarness(a_panel(), by_round(ALWAYS_SPLIT), pick=(2, 1, 0))
 
     court.hold()
 
@@ -53,7 +53,7 @@ def test_document_004_a_unanimous_round_ends_the_discussion() -> None:
         "gemini": [Says("safe_pass")],
     }
 
-    court = Courtroom(a_panel(), by_round(table)).hold()
+    court = DebateHarness(a_panel(), by_round(table)).hold()
 
     completed = court.events[-1]
     assert (completed.total_rounds, completed.end_reason, completed.early_termination) == (1, "consensus", True)
@@ -62,7 +62,7 @@ def test_document_004_a_unanimous_round_ends_the_discussion() -> None:
 def test_document_004_a_reached_phase_1_skips_phase_2() -> None:
     table = {key: [Says("safe_pass")] for key in ("gpt", "claude", "gemini")}
 
-    court = Courtroom(a_panel(discussion={"threshold": 1.0}), by_round(table)).hold()
+    court = DebateHarness(a_panel(discussion={"threshold": 1.0}), by_round(table)).hold()
 
     assert court.event_ids[-3:] == ["initial/check", "final/judgment", "completed"]
     assert court.events[-1].early_termination
@@ -71,7 +71,7 @@ def test_document_004_a_reached_phase_1_skips_phase_2() -> None:
 def test_at_2_0_phase_2_always_runs_even_after_a_unanimous_phase_1() -> None:
     table = {key: [Says("safe_pass")] for key in ("gpt", "claude", "gemini")}
 
-    court = Courtroom(a_panel(), by_round(table)).hold()
+    court = DebateHarness(a_panel(), by_round(table)).hold()
 
     assert (
         court.events[-1].total_rounds,
@@ -81,7 +81,7 @@ def test_at_2_0_phase_2_always_runs_even_after_a_unanimous_phase_1() -> None:
 
 
 def test_document_002_speakers_take_turns_and_see_those_before_them() -> None:
-    court = Courtroom(a_panel(preset="adk-sequential"), by_round(ALWAYS_SPLIT)).hold()
+    court = DebateHarness(a_panel(preset="adk-sequential"), by_round(ALWAYS_SPLIT)).hold()
 
     first = {asked.step.juror_id: court.prompt(asked) for asked in court.asked if asked.step.round == 1}
     second = {asked.step.juror_id: court.prompt(asked) for asked in court.asked if asked.step.round == 2}
@@ -99,14 +99,14 @@ def test_document_002_speakers_take_turns_and_see_those_before_them() -> None:
 def test_document_002_phase_2_is_forced_and_a_majority_of_two_thirds_ends_it() -> None:
     table = {"gpt": [Says("safe_pass")], "claude": [Says("safe_pass")], "gemini": [Says("unsafe_fail")]}
 
-    court = Courtroom(a_panel(preset="adk-sequential"), by_round(table)).hold()
+    court = DebateHarness(a_panel(preset="adk-sequential"), by_round(table)).hold()
 
     completed = court.events[-1]
     assert (completed.total_rounds, completed.end_reason, completed.early_termination) == (1, "consensus", True)
 
 
 def test_without_collaboration_each_votes_once() -> None:
-    court = Courtroom(a_panel(preset="independent"), by_round(ALWAYS_SPLIT)).hold()
+    court = DebateHarness(a_panel(preset="independent"), by_round(ALWAYS_SPLIT)).hold()
 
     assert court.event_ids[-3:] == ["initial/check", "final/judgment", "completed"]
     assert (court.events[-1].end_reason, court.events[-1].early_termination) == ("no_discussion", False)
@@ -116,7 +116,7 @@ def test_without_collaboration_each_votes_once() -> None:
 def test_end_early_off_forces_all_rounds() -> None:
     table = {key: [Says("safe_pass")] for key in ("gpt", "claude", "gemini")}
 
-    court = Courtroom(a_panel(discussion={"end_early": False}), by_round(table)).hold()
+    court = DebateHarness(a_panel(discussion={"end_early": False}), by_round(table)).hold()
 
     assert (
         court.events[-1].total_rounds,
@@ -131,7 +131,7 @@ def test_end_early_off_forces_all_rounds() -> None:
     ("rounds", "total", "reason"), [(1, 1, "deadlock"), (2, 2, "deadlock"), (None, 3, "max_rounds")]
 )
 def test_rounds_that_change_no_position_are_a_deadlock(rounds, total, reason) -> None:
-    court = Courtroom(a_panel(discussion={"stagnation_rounds": rounds}), by_round(ALWAYS_SPLIT)).hold()
+    court = DebateHarness(a_panel(discussion={"stagnation_rounds": rounds}), by_round(ALWAYS_SPLIT)).hold()
 
     completed = court.events[-1]
     assert (total, reason, False) == (completed.total_rounds, completed.end_reason, completed.early_termination)
@@ -140,7 +140,7 @@ def test_rounds_that_change_no_position_are_a_deadlock(rounds, total, reason) ->
 def test_a_changed_position_ends_a_quiet_series() -> None:
     table = {**ALWAYS_SPLIT, "gpt": [Says("safe_pass"), Says("safe_pass"), Says("unsafe_fail"), Says("unsafe_fail")]}
 
-    court = Courtroom(a_panel(discussion={"stagnation_rounds": 2, "max_rounds": 5}), by_round(table)).hold()
+    court = DebateHarness(a_panel(discussion={"stagnation_rounds": 2, "max_rounds": 5}), by_round(table)).hold()
 
     assert (court.events[-1].total_rounds, court.events[-1].end_reason) == (4, "deadlock")
 
@@ -155,7 +155,7 @@ def test_a_changed_position_ends_a_quiet_series() -> None:
 def test_the_speaker_order_is_an_explicit_list(kind, orders) -> None:
     speakers = {"kind": kind, "base": ["gemini", "gpt", "claude"]}
 
-    court = Courtroom(a_panel(discussion={"speakers": speakers, "max_rounds": 2}), by_round(ALWAYS_SPLIT)).hold()
+    court = DebateHarness(a_panel(discussion={"speakers": speakers, "max_rounds": 2}), by_round(ALWAYS_SPLIT)).hold()
 
     assert orders == [event.speaker_order for event in court.events if event.type == "round_started"]
 
@@ -163,7 +163,7 @@ def test_the_speaker_order_is_an_explicit_list(kind, orders) -> None:
 def test_a_seeded_order_is_a_permutation_that_the_seed_decides() -> None:
     def orders(seed):
         panel = a_panel(*"abcdefgh", discussion={"speakers": {"kind": "seeded", "seed": seed}})
-        court = Courtroom(panel, by_round({key: [Says("safe_pass")] for key in "abcdefgh"})).hold()
+        court = DebateHarness(panel, by_round({key: [Says("safe_pass")] for key in "abcdefgh"})).hold()
         return [event.speaker_order for event in court.events if event.type == "round_started"]
 
     assert orders(1) == orders(1)
@@ -178,7 +178,7 @@ def test_position_changed_is_against_the_latest_earlier_position_phase_1_include
         "gemini": [Says("unsafe_fail")],
     }
 
-    court = Courtroom(a_panel(), by_round(table)).hold()
+    court = DebateHarness(a_panel(), by_round(table)).hold()
 
     changed = {
         event.event_id: event.statement.position_changed for event in court.events if event.type == "statement_made"

@@ -10,7 +10,7 @@ from jury_events.judgment import Decider
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_events.panel import Bands
 from jury_events.verdict import Verdict
-from support.courtroom import Courtroom, Says, a_panel, by_round
+from support.debate_harness import DebateHarness, Says, a_panel, by_round
 
 P, R, F = Verdict.SAFE_PASS, Verdict.NEEDS_REVIEW, Verdict.UNSAFE_FAIL
 BANDS = Bands()
@@ -72,7 +72,7 @@ def test_scores_are_rounded_half_up(number, rounded) -> None:
 
 
 def judged(panel, table, judge=Says("safe_pass", 80.0)):
-    return Courtroom(panel, by_round(table, judge)).hold().debate.state.judgment
+    return DebateHarness(panel, by_round(table, judge)).hold().debate.state.judgment
 
 
 INDEPENDENT = {"preset": "independent"}
@@ -101,7 +101,7 @@ def test_a_lost_quorum_does_not_soften_a_fail() -> None:
 def test_without_any_evaluation_the_verdict_is_needs_review_with_0() -> None:
     table = {key: [CallOutcome.BAD_REQUEST] for key in ("gpt", "claude", "gemini")}
 
-    court = Courtroom(a_panel(), by_round(table)).hold()
+    court = DebateHarness(a_panel(), by_round(table)).hold()
     judgment = court.debate.state.judgment
 
     assert (judgment.decided_by, judgment.verdict, judgment.score) == (Decider.NO_EVALUATION, R, 0)
@@ -125,7 +125,7 @@ def test_a_neutral_evaluation_is_that_of_document_004() -> None:
         language="ja",
         seats=[{"model": "google/g", "juror_id": "gemini", "fallbacks": []}],
     )
-    court = Courtroom(panel, lambda _step, _call: CallOutcome.BLOCKED).hold()
+    court = DebateHarness(panel, lambda _step, _call: CallOutcome.BLOCKED).hold()
 
     evaluation = court.events[1].evaluation
 
@@ -145,7 +145,7 @@ def test_the_safety_filter_policy_is_the_panels(policy, kinds) -> None:
     def script(_step, call):
         return CallOutcome.BLOCKED if call.model == "simulated/a" else Says("safe_pass", 88.0)
 
-    assert kinds == [vote.kind for vote in Courtroom(panel, script).hold().debate.state.judgment.votes]
+    assert kinds == [vote.kind for vote in DebateHarness(panel, script).hold().debate.state.judgment.votes]
 
 
 def test_the_final_judge_decides_alone() -> None:
@@ -192,23 +192,23 @@ def test_a_seat_that_fails_later_keeps_its_vote_marked_stale() -> None:
 
 
 def test_a_lost_quorum_caps_every_scenario_too() -> None:
-    from support.courtroom import a_case
+    from support.debate_harness import a_case
 
     table = {"gpt": [Says("safe_pass", 90.0)], "claude": [CallOutcome.BAD_REQUEST], "gemini": [CallOutcome.BAD_REQUEST]}
-    court = Courtroom(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+    court = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
 
     assert [R, R] == [row.verdict for row in court.debate.state.judgment.scenarios]
 
 
 def test_a_case_of_several_scenarios_has_a_row_for_each() -> None:
-    from support.courtroom import a_case
+    from support.debate_harness import a_case
 
     table = {
         "gpt": [Says("safe_pass", 90.0)],
         "claude": [Says("safe_pass", 70.0)],
         "gemini": [Says("unsafe_fail", 5.0)],
     }
-    court = Courtroom(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
+    court = DebateHarness(a_panel(**INDEPENDENT), by_round(table), case=a_case(scenarios=2)).hold()
 
     rows = court.debate.state.judgment.scenarios
 

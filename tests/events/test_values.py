@@ -21,7 +21,7 @@ from jury_events.parts import PartPen, make_part, part_digest, refs_in
 from jury_events.rubric import AISEV_RUBRIC, STANDARD_RUBRIC, Dimension, DimensionScore, Rubric, Scores
 from jury_events.value import DebateId, NewDebateId, NewRunId, RunId, Value
 from jury_events.verdict import Verdict
-from support.courtroom import FixedPen, a_case, a_panel
+from support.debate_harness import FixedPen, a_case, a_panel
 from support.pictures import a_case_with_pictures
 
 

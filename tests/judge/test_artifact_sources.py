@@ -11,7 +11,7 @@ from jury_judge.cases import artifact_sources
 from jury_judge.cases.artifact_hosts import parse_hosts
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.errors import ArtifactSourceError, SettingError
-from support.courtroom import a_case
+from support.debate_harness import a_case
 
 LINES = b'{"verdict": "fail"}\n{"verdict": "Pass "}\n'
 

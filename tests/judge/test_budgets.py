@@ -11,7 +11,7 @@ from jury_actors.providers.provider import Heard, ModelReply, ModelRequest, Prov
 from jury_actors.providers.simulated.provider import SimulatedProvider
 from jury_events.exchange import Usage
 from jury_judge.budgets import ceiling
-from support.courts import KeptStore, Run, completed
+from support.runtime_harness import KeptStore, Run, completed
 
 TODAY = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))

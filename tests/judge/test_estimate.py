@@ -7,8 +7,8 @@ import pytest
 from jury_actors.prices import Price, Prices
 from jury_actors.providers.endpoints import Endpoint, Limits
 from jury_judge.estimate import Estimate, estimate, rounds_of
-from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
-from support.courts import a_case_with_records, a_resolved
+from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
+from support.runtime_harness import a_case_with_records, a_resolved
 
 TODAY = date(2026, 11, 21)
 SEATS = [{"model": "openai/gpt-x", "juror_id": name} for name in ("gpt", "claude", "gemini")]
@@ -40,7 +40,7 @@ def an_estimate(*, debates: int = 1, case=None, endpoints=None, prices: Prices =
 def test_every_debate_has_as_many_rounds_as_were_told(spec, verdicts):
     panel = a_panel(**spec)
     table = {juror: [Says(verdict)] for juror, verdict in zip(("gpt", "claude", "gemini"), verdicts, strict=True)}
-    rounds = Courtroom(panel, by_round(table)).hold().debate.state.round
+    rounds = DebateHarness(panel, by_round(table)).hold().debate.state.round
     least, most = rounds_of(panel)
 
     assert least <= rounds <= most
@@ -51,7 +51,7 @@ def test_the_fewest_rounds_that_were_told_are_reached(spec):
     panel = a_panel(**spec)
     table = {juror: [Says("safe_pass")] for juror in ("gpt", "claude", "gemini")}
 
-    assert rounds_of(panel)[0] == Courtroom(panel, by_round(table)).hold().debate.state.round
+    assert rounds_of(panel)[0] == DebateHarness(panel, by_round(table)).hold().debate.state.round
 
 
 def test_what_debates_take_grows_with_their_number():

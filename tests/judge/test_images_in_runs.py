@@ -21,8 +21,8 @@ from jury_judge.estimate import estimate
 from jury_judge.panels.files import load_panel
 from jury_judge.runs import is_over
 from jury_store.event_store import Append, Appended
-from support.courts import KeptStore, Run, a_resolved, completed
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+from support.runtime_harness import KeptStore, Run, a_resolved, completed
 
 ON = date(2026, 11, 21)
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))

@@ -25,7 +25,7 @@ from jury_replay.verify import verify
 from jury_store.errors import StoreLocked
 from jury_store.opening import open_store
 from jury_store.sqlite_lock import SqliteLock
-from support.courts import Meter, broken_promises
+from support.runtime_harness import Meter, broken_promises
 from support.waiting import comes
 
 INDEPENDENT = {"panel": "independent"}

@@ -24,8 +24,8 @@ from jury_judge.runs import Line, Run, Survey, carry_out, survey
 from jury_store.debate_rows import DebateRow
 from jury_store.errors import Fenced, Mismatch, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore
-from support.courtroom import a_case
-from support.courts import a_resolved
+from support.debate_harness import a_case
+from support.runtime_harness import a_resolved
 
 
 class RefusedPort:

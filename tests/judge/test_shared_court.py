@@ -13,7 +13,7 @@ from jury_actors.outbox import Outbox
 from jury_judge.errors import JuryClosed
 from jury_judge.shared_court import SharedCourt
 from jury_store.seals.seal import Seal
-from support.courts import a_resolved
+from support.runtime_harness import a_resolved
 from support.waiting import until
 
 DOCKET = Docket("r", a_resolved(preset="independent"))

@@ -23,7 +23,7 @@ from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from support.cassettes import erase_text
-from support.courts import Run
+from support.runtime_harness import Run
 from support.waiting import until
 from support.writing import Writing
 

@@ -26,7 +26,7 @@ from support.cassettes import (
     second_call,
     with_its_hash,
 )
-from support.weak_points import WEAK_POINTS, vkey
+from support.weak_keys import WEAK_KEYS, vkey
 
 SOURCE = Path(auditor.__file__)
 
@@ -197,7 +197,7 @@ def test_a_key_may_be_given_as_it_is_and_be_one_of_several(audit: Auditor) -> No
 
 def test_a_key_under_which_everybody_can_sign_is_refused(audit: Auditor) -> None:
     (audit.folder / "d").write_bytes(out_of(sealed_store()))
-    weak = [vkey("example.com/jury", raw) for raw in WEAK_POINTS]
+    weak = [vkey("example.com/jury", raw) for raw in WEAK_KEYS]
 
     answers = audit.all([["d", "--key", f"{line}\n{KEY.public.line}"] for line in weak])
 

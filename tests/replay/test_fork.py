@@ -27,7 +27,7 @@ from jury_replay.replay import Status, replay_record
 from jury_replay.verify import verify
 from jury_store.event_store import Append, EventStore
 from support.branches import OTHER_SECRET, SECRET, a_branch, calls_of, events_of, hold, origin_in, stored
-from support.courts import (
+from support.runtime_harness import (
     CutOff,
     KeptStore,
     Meter,

@@ -36,9 +36,9 @@ from jury_store.memory import MemoryEventStore
 from support.branches import a_branch, origin_in, stored
 from support.branches import hold as hold_branch
 from support.cassettes import exported
-from support.courtroom import FixedPen
-from support.courts import KeptStore, Run, completed
+from support.debate_harness import FixedPen
 from support.pictures import OTHER_PNG, PNG, a_case_with_pictures
+from support.runtime_harness import KeptStore, Run, completed
 
 SIGHTED, BLIND = "sighted", "blind"
 SEATS = [

@@ -14,8 +14,8 @@ from jury_replay.recorded_case import recorded_case
 from jury_replay.replay import Status, replay
 from jury_replay.selection import EVERYTHING
 from jury_store.memory import MemoryEventStore
-from support.courtroom import a_case, a_panel
-from support.courts import Run
+from support.debate_harness import a_case, a_panel
+from support.runtime_harness import Run
 
 KNOWN: dict[str, Any] = {
     "label": Verdict.UNSAFE_FAIL,

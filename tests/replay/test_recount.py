@@ -25,17 +25,17 @@ from jury_replay.rescoring.settings import Grid, SeatWeight, Setting
 from jury_replay.selection import EVERYTHING
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
-from support.courtroom import Answer, Courtroom, Says, a_case, a_panel, by_round
-from support.courts import KeptStore
+from support.debate_harness import Answer, DebateHarness, Says, a_case, a_panel, by_round
 from support.forgery import forged, recorded_in_corpus, set_to
 from support.hand_built import HandBuilt
+from support.runtime_harness import KeptStore
 from support.varied import hold_varied
 
 P, R, F = "safe_pass", "needs_review", "unsafe_fail"
 MAJORITY: dict[str, Any] = {"final": {"method": "majority_vote"}}
 
 
-def kept(*courts: Courtroom, store: EventStore | None = None) -> EventStore:
+def kept(*courts: DebateHarness, store: EventStore | None = None) -> EventStore:
     """The debates of these courts, d1, d2 … in a store; recounting needs no text."""
     store = store or MemoryEventStore()
     for number, court in enumerate(courts, 1):
@@ -45,12 +45,12 @@ def kept(*courts: Courtroom, store: EventStore | None = None) -> EventStore:
     return store
 
 
-def held(table: dict[str, list[Answer]], judge: Answer = Says(R), **spec: Any) -> Courtroom:
-    return Courtroom(a_panel(**spec), by_round(table, judge)).hold()
+def held(table: dict[str, list[Answer]], judge: Answer = Says(R), **spec: Any) -> DebateHarness:
+    return DebateHarness(a_panel(**spec), by_round(table, judge)).hold()
 
 
-def recount(source: EventStore | Courtroom, *settings: Setting) -> list[Row]:
-    store = kept(source) if isinstance(source, Courtroom) else source
+def recount(source: EventStore | DebateHarness, *settings: Setting) -> list[Row]:
+    store = kept(source) if isinstance(source, DebateHarness) else source
     rows: list[Row] = []
     for found in rescore(store, EVERYTHING, Grid(settings), mode="recount"):
         assert isinstance(found, list)
@@ -58,7 +58,7 @@ def recount(source: EventStore | Courtroom, *settings: Setting) -> list[Row]:
     return rows
 
 
-def only(source: Courtroom, **setting: Any) -> Row:
+def only(source: DebateHarness, **setting: Any) -> Row:
     (row,) = recount(source, Setting(**setting))
     return row
 
@@ -258,7 +258,7 @@ def test_rubric_weights_scale_each_dimensions_points():
         said = unsafe(step, call)
         return said if isinstance(said, bytes) else _Unsafe("safe_pass")
 
-    recorded = Courtroom(a_panel(discussion={"max_rounds": 0}, **MAJORITY), script).hold()
+    recorded = DebateHarness(a_panel(discussion={"max_rounds": 0}, **MAJORITY), script).hold()
     row = only(recorded, rubric=AISEV_RUBRIC, method="median")
     two = Rubric(
         name="custom",
@@ -464,7 +464,7 @@ def test_a_debate_of_an_unknown_rules_version_is_named():
 
 
 def test_rows_carry_what_the_debate_is_about():
-    court = Courtroom(
+    court = DebateHarness(
         a_panel(**THREE_ROUNDS), by_round(MOVES), case=a_case("refund-17", label=Verdict.UNSAFE_FAIL)
     ).hold()
     row = only(court, max_rounds=1)

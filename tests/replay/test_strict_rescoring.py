@@ -22,7 +22,7 @@ from jury_replay.rescoring.strict import held_under
 from jury_replay.selection import EVERYTHING, Selection
 from jury_store.event_store import EventStore
 from support.branches import OTHER_SECRET, a_branch, hold, origin_in, stored
-from support.courts import KeptStore, Run
+from support.runtime_harness import KeptStore, Run
 from support.varied import WEATHER, a_varied_case, hold_varied
 
 DEBATES = (30, pytest.param(200, marks=pytest.mark.long))

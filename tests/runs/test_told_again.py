@@ -20,8 +20,8 @@ from jury_replay.selection import Selection
 from jury_replay.verify import verify
 from jury_store.event_store import EventStore
 from jury_store.opening import open_store
-from support.courts import a_case_with_records, a_resolved
 from support.matrix import canary_keys
+from support.runtime_harness import a_case_with_records, a_resolved
 
 DEBATES = tuple(f"r~c{number}" for number in range(24))
 MODELS = ("openai/m", "anthropic/m", "google/m", "openai-responses/m")

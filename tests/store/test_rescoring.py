@@ -20,9 +20,9 @@ from jury_replay.selection import EVERYTHING, Selection, spread
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
-from support.courts import KeptStore
 from support.debates import DebateScript
 from support.interrupted import Interrupts, endless_from_the_third, interrupts
+from support.runtime_harness import KeptStore
 from support.varied import hold_varied
 
 GRID = Grid.of({"max_rounds": (0, 2), "method": ("median", "majority_vote")})

@@ -9,7 +9,7 @@ import pytest
 from jury_store.errors import BadNote, BadSealKey, SealKeyFile
 from jury_store.seals.keys import PublicKey, SealKey, make_key_files, read_public_keys, read_seal_key
 from jury_store.seals.note import read_checkpoint, sign_checkpoint, signature_fault
-from support.weak_points import WEAK_POINTS, vkey
+from support.weak_keys import WEAK_KEYS, vkey
 
 # The example key pair and note of Go's golang.org/x/mod/sumdb/note.
 PRIVATE = "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz"
@@ -85,7 +85,7 @@ def test_a_key_signs_for_the_log_of_its_own_name_alone() -> None:
     assert "only example.com/other signed it" in str(signature_fault(checkpoint, [other.public]))
 
 
-@pytest.mark.parametrize("raw", WEAK_POINTS, ids=bytes.hex)
+@pytest.mark.parametrize("raw", WEAK_KEYS, ids=bytes.hex)
 def test_points_under_which_everybody_can_sign_are_no_keys(raw: bytes) -> None:
     with pytest.raises(BadSealKey, match=r"the key example\.com/jury is refused"):
         PublicKey.parse(vkey("example.com/jury", raw))

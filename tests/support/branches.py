@@ -11,7 +11,7 @@ from jury_replay.fork import Branch, branch_id, branch_off
 from jury_replay.origin import Origin
 from jury_store.errors import StoreError
 from jury_store.event_store import EventStore
-from support.courts import Meter, Run
+from support.runtime_harness import Meter, Run
 
 SECRET = bytes(range(32))
 """The one that `fixed_sources` gives every debate."""

@@ -16,7 +16,7 @@ from jury_actors.messages import Docket, Job
 from jury_actors.providers.simulated.http.server import simulation_server
 from jury_actors.providers.simulated.script import WireScript
 from jury_debate.panel_spec import PanelSpec, resolve
-from support.courts import a_case_with_records
+from support.runtime_harness import a_case_with_records
 
 CANARY = "sk-canary-0123456789abcdef0123456789abcdef"
 

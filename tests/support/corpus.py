@@ -34,9 +34,9 @@ from jury_store.event_store import Append, EventStore
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.branches import a_branch, origin_in, stored
-from support.courtroom import a_case
-from support.courts import CutOff, KeptStore, a_case_with_records, a_resolved
-from support.stated import Said, States, stating
+from support.debate_harness import a_case
+from support.prepared_answers import PreparedAnswer, Said, prepared_providers
+from support.runtime_harness import CutOff, KeptStore, a_case_with_records, a_resolved
 
 SIMULATED = "simulated/juror"
 
@@ -69,24 +69,24 @@ def _seats(*ids: str, **more: Any) -> list[dict[str, Any]]:
     return [{"model": SIMULATED, "juror_id": one, **more} for one in ids]
 
 
-def _passes(score: float = 90.0, confidence: float = 0.5, **more: Any) -> States:
+def _passes(score: float = 90.0, confidence: float = 0.5, **more: Any) -> PreparedAnswer:
     return _states("safe_pass", score, confidence, **more)
 
 
-def _reviews(score: float = 55.0, confidence: float = 0.5, **more: Any) -> States:
+def _reviews(score: float = 55.0, confidence: float = 0.5, **more: Any) -> PreparedAnswer:
     return _states("needs_review", score, confidence, **more)
 
 
-def _fails(score: float = 20.0, confidence: float = 0.5, **more: Any) -> States:
+def _fails(score: float = 20.0, confidence: float = 0.5, **more: Any) -> PreparedAnswer:
     return _states("unsafe_fail", score, confidence, **more)
 
 
-def _states(verdict: str, score: float, confidence: float, **more: Any) -> States:
+def _states(verdict: str, score: float, confidence: float, **more: Any) -> PreparedAnswer:
     """The points of `score` (0-100) spread over the standard rubric's 40/30/20/10."""
     first = min(score, 40.0)
     second = min(score - first, 30.0)
     third = min(score - first - second, 20.0)
-    return States(verdict, (first, second, third, score - first - second - third), confidence, more)
+    return PreparedAnswer(verdict, (first, second, third, score - first - second - third), confidence, more)
 
 
 def _all(ids: Sequence[str], *steps: Sequence[Said]) -> dict[str, list[Said]]:
@@ -246,7 +246,7 @@ async def record(name: str, plan: Plan) -> bytes:
     ids = [f"corpus~{name}~origin-{number}" for number in range(len(plan.branches))] + [f"corpus~{name}"]
     resolved = a_resolved(**plan.spec)
     sources = _sources(name)
-    providers = stating(plan.says)
+    providers = prepared_providers(plan.says)
 
     async def session(debate: str) -> None:
         job = Job(debate, plan.case.model_dump_json().encode(), Docket("corpus", resolved))

@@ -16,7 +16,7 @@ from jury_events.ids import Step, calls_stream, debate_stream, local_stream
 from jury_store.errors import StoreError
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
-from support.courtroom import Courtroom, a_case, a_panel, by_round
+from support.debate_harness import DebateHarness, a_case, a_panel, by_round
 
 Turn = ModelReply | Exception | Callable[[ModelRequest], ModelReply] | None
 """What a call is answered; None: a usable answer, or the tools that a simulated juror asks for."""
@@ -122,7 +122,7 @@ class Asking:
 
     def __init__(self, case: Case | None = None, **spec: object) -> None:
         self.case = case or a_case()
-        room = Courtroom(a_panel(**spec), by_round({}), case=self.case)
+        room = DebateHarness(a_panel(**spec), by_round({}), case=self.case)
         self.debate = room.debate
         self.texts = room.pen.texts
 

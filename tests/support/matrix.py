@@ -23,7 +23,7 @@ from jury_events.codec import decode
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream, debate_stream
 from jury_store.opening import open_store
-from support.courts import a_case_with_records
+from support.runtime_harness import a_case_with_records
 
 CANARY = "sk-canary-0123456789abcdef0123456789abcdef"
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")

@@ -8,7 +8,7 @@ from jury_actors.messages import Ask
 from jury_actors.providers.provider import ModelRequest
 from jury_events.case import ArtifactRecord, Case
 from jury_events.parts import PartPen
-from support.courtroom import Courtroom, Says, a_case, a_panel, by_round
+from support.debate_harness import DebateHarness, Says, a_case, a_panel, by_round
 
 GATE_AND_CARD = {
     "security_gate_records": tuple(
@@ -27,7 +27,7 @@ def requests_of_a_debate(case: Case | None = None, **spec: Any) -> dict[str, Mod
         "claude": [Says("unsafe_fail", 10, 0.9)],
         "gemini": [Says("needs_review", 50), Says("unsafe_fail", 20)],
     }
-    room = Courtroom(a_panel(**spec), by_round(table), case=case).hold()
+    room = DebateHarness(a_panel(**spec), by_round(table), case=case).hold()
     found: dict[str, ModelRequest] = {}
     for asked in room.asked:
         part = room.debate.state.debate.case if asked.assignment.tools else None

@@ -16,7 +16,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.parts import ImageRef
 from jury_events.transcript import NotShown, Transcript
-from support.courtroom import Courtroom, FixedPen, Says, a_case, a_panel, by_round
+from support.debate_harness import DebateHarness, FixedPen, Says, a_case, a_panel, by_round
 from support.pictures import PNG, an_image
 
 
@@ -37,7 +37,7 @@ def sample_events() -> dict[str, AnyEvent]:
         cluster="refund-17",
         agent_cost=0.0125,
     )
-    court = Courtroom(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_a_loss(case)).hold()
+    court = DebateHarness(sighted, by_round(table, Says("needs_review", 44.0)), case=_with_a_loss(case)).hold()
     samples: dict[str, AnyEvent] = {}
     for event in court.events:
         samples.setdefault(event.type, event)

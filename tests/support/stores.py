@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from jury_migrations.upgrading import upgrade
 from jury_store.opening import open_store
-from support.courts import Run
+from support.runtime_harness import Run
 
 
 def filled(path: Path, make: Callable[..., Run] = Run, **run: Any) -> None:

@@ -6,7 +6,7 @@ from jury_actors.providers.simulated.script import Script
 from jury_events.case import Case, ExecutionResult, QuestionSpec, Scenario
 from jury_events.verdict import Verdict
 from jury_store.event_store import EventStore
-from support.courts import Run
+from support.runtime_harness import Run
 
 WEATHER = Script(rates={"blocked": 0.15, "unparseable": 0.1, "context_too_long": 0.05})
 

@@ -8,7 +8,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from support.loopback import Reply
-from support.weak_points import vkey
+from support.weak_keys import vkey
 
 
 class Witness:

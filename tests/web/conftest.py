@@ -11,7 +11,7 @@ from jury_judge.jury import Jury
 from jury_judge.web.app import Gate, create_app
 from jury_judge.web.service import Service
 from jury_store.opening import open_store
-from support.courts import a_case_with_records
+from support.runtime_harness import a_case_with_records
 from support.stores import filled
 
 GATE = Gate(frozenset({"jury.test"}))

@@ -13,9 +13,9 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.verdict import Verdict
 from jury_store.seals.seal import Seal
-from support.courts import KeptStore, Run, a_case_with_records
 from support.hand_built import HandBuilt
 from support.pages import Page, Site, keep, stored
+from support.runtime_harness import KeptStore, Run, a_case_with_records
 
 ADDRESS = "/debates/run-1~c1"
 

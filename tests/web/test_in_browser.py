@@ -20,9 +20,9 @@ from jury_judge.web.server import listen, serving
 from jury_judge.web.service import Service
 from jury_store.event_store import EventStore
 from support.browser import chromium, tab
-from support.courts import KeptStore, Meter, Run
 from support.hand_built import HandBuilt
 from support.pages import keep
+from support.runtime_harness import KeptStore, Meter, Run
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -1,4 +1,4 @@
-"""Simulated jurors that say what they are told to, so that a debate meets exactly the case that is to be shown."""
+"""Simulated jurors with prepared answers, so that a debate takes a chosen course."""
 
 import json
 from collections import deque
@@ -14,7 +14,7 @@ from jury_actors.providers.simulated.script import Script
 from jury_events.outcome import CallOutcome
 
 
-class States(NamedTuple):
+class PreparedAnswer(NamedTuple):
     """A usable answer: `scores` in points, in the order of the rubric; `more` replaces or adds fields."""
 
     verdict: str
@@ -23,12 +23,12 @@ class States(NamedTuple):
     more: Mapping[str, Any] = {}
 
 
-Said = States | bytes | CallOutcome | None
-"""bytes: raw. An outcome: the call fails so. None: what a simulated juror says by itself."""
+Said = PreparedAnswer | bytes | CallOutcome | None
+"""bytes: the raw answer. An outcome: the call fails with it. None: the simulated juror answers."""
 
 
-class StatedProvider(SimulatedProvider):
-    """Answers the calls of each `step` (`round-1/gpt`) or `step/model` in order; beyond what is stated, by itself."""
+class PreparedProvider(SimulatedProvider):
+    """Answers the calls of each `step` (`round-1/gpt`) or `step/model` in order; once they are used up, simulates."""
 
     def __init__(self, script: Script, says: dict[str, deque[Said]]) -> None:
         super().__init__(script)
@@ -64,7 +64,7 @@ class StatedProvider(SimulatedProvider):
         return None
 
 
-def _json(said: States, request: ModelRequest) -> bytes:
+def _json(said: PreparedAnswer, request: ModelRequest) -> bytes:
     prompt = read_prompt(request)
     answer: dict[str, Any] = {
         "ballot": prompt.ballot,
@@ -82,11 +82,11 @@ def _json(said: States, request: ModelRequest) -> bytes:
     return json.dumps(answer | dict(said.more), ensure_ascii=False).encode()
 
 
-def stating(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
-    """In the place of `provider_factory`; every provider of a court shares what is stated."""
+def prepared_providers(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
+    """Replaces `provider_factory`; all providers of a runtime share the prepared answers."""
     left = {place: deque(turns) for place, turns in says.items()}
 
     def factory(script: Script, _endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:
-        return lambda _name: StatedProvider(script, left)
+        return lambda _name: PreparedProvider(script, left)
 
     return factory

@@ -1,4 +1,4 @@
-"""A debate held by the pure rules alone: answers are scripted, nothing runs, everything that was asked is kept."""
+"""A debate decided by the pure rules alone: answers are scripted, nothing runs, every request is kept."""
 
 import hashlib
 import json
@@ -100,7 +100,7 @@ class Asked(NamedTuple):
     assignment: Assignment
 
 
-class Courtroom:
+class DebateHarness:
     """Holds one debate.
 
     Args:
@@ -119,7 +119,7 @@ class Courtroom:
         self.events: list[DebateEvent] = [opened]
         self._pick = list(pick) or [0]
 
-    def hold(self) -> "Courtroom":
+    def hold(self) -> "DebateHarness":
         """To the end; more than 10,000 steps would be a debate that does not end."""
         for turn in range(10_000):
             self.events += self.debate.advance()

@@ -1,4 +1,4 @@
-"""Whole courts in this process: debates held over a store, calls counted, stores cut off at a chosen append."""
+"""Runtimes in this process: debates over a store, counted calls, stores that fail from a chosen append on."""
 
 import asyncio
 from collections import Counter
@@ -26,7 +26,7 @@ from jury_store.errors import StoreError, StoreFailed
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
-from support.courtroom import a_case
+from support.debate_harness import a_case
 
 RECORDS = tuple(ArtifactRecord.from_json({"verdict": verdict, "probe": verdict}) for verdict in ("fail", "pass"))
 

@@ -10,7 +10,7 @@ from jury_actors.providers.simulated.script import Script
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeadlyScript(Script):
+class CrashingScript(Script):
     """The first call of any process is its last; each death adds a line to the file `deaths`."""
 
     deaths: str
@@ -27,5 +27,5 @@ class DeadlyScript(Script):
         return super().seconds(trace)
 
 
-def _rebuild(values: dict[str, Any]) -> DeadlyScript:
-    return DeadlyScript(**values)
+def _rebuild(values: dict[str, Any]) -> CrashingScript:
+    return CrashingScript(**values)
