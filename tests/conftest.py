@@ -3,16 +3,20 @@
 import os
 import signal
 import sqlite3
+import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from sqlalchemy import Connection
 
 from jury_migrations import upgrading
+from jury_store.event_store import EventStore
+from jury_store.opening import open_store
 from jury_store.schema import REVISION
 from support.postgres import TEMPLATE, PostgresServer, postgres_or_skip
 
@@ -109,6 +113,17 @@ def _new_stores_are_copies(_migrated: Path) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_certificate_authority(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Each client of a provider loads every authority that this machine trusts, and no test needs more than one."""
+    path = tmp_path_factory.mktemp("authorities") / "one.pem"
+    with pytest.MonkeyPatch.context() as patch:
+        for certificate in ssl.create_default_context().get_ca_certs(binary_form=True)[:1]:
+            path.write_text(ssl.DER_cert_to_PEM_cert(certificate), "ascii")
+            patch.setenv("SSL_CERT_FILE", str(path))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A server for all tests that do not stop it; its database `TEMPLATE` holds an empty store."""
@@ -116,6 +131,40 @@ def postgres() -> Iterator[PostgresServer]:
         server.execute(f"CREATE DATABASE {TEMPLATE}")
         upgrading.upgrade(server.url(TEMPLATE))
         yield server
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """An empty store on SQLite."""
+    url = f"sqlite:///{tmp_path / 'jury.db'}"
+    upgrading.upgrade(url)
+    return url
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """An empty store on PostgreSQL."""
+    name = postgres.create_database(TEMPLATE)
+    yield postgres.url(name)
+    postgres.drop_database(name)
+
+
+@pytest.fixture
+def new_sqlite(tmp_path: Path) -> Iterator[Callable[[], EventStore]]:
+    """Makes fresh SQLite stores whose `close` does nothing; they are closed when the test ends."""
+    closes: list[Callable[[], None]] = []
+
+    def make() -> EventStore:
+        url = f"sqlite:///{tmp_path / f'{len(closes)}.db'}"
+        upgrading.upgrade(url)
+        store = open_store(url, write=True)
+        closes.append(store.close)
+        store.close = lambda: None  # type: ignore[method-assign]
+        return store
+
+    yield make
+    for close in closes:
+        close()
 
 
 @pytest.fixture(scope="session")
@@ -130,3 +179,14 @@ def ray_cluster() -> Iterator[None]:
         start_ray()
         yield
         stop_ray()
+
+
+@pytest.fixture
+def cluster_address(ray_cluster: None, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the cluster, whose token processes started by the test find in their environment."""
+    import ray
+
+    [raylet] = [process for process in psutil.Process().children() if process.name() == "raylet"]
+    monkeypatch.setenv("RAY_AUTH_TOKEN", raylet.environ()["RAY_AUTH_TOKEN"])
+    address: str = ray.get_runtime_context().gcs_address
+    return address

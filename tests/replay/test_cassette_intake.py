@@ -21,7 +21,6 @@ from jury_store.seals.keys import SealKey
 from jury_store.seals.note import read_checkpoint
 from support.cassettes import KEY, erase_text, out_of, record_debate, seal
 from support.debates import DebateScript
-from support.postgres import TEMPLATE, PostgresServer
 
 
 @pytest.fixture
@@ -83,11 +82,6 @@ def test_sqlite_and_postgresql_give_the_same_bytes(origin: EventStore, read: Rea
     assert {name: out_of(store, name) for name in content} == content
     assert verify(store).ok
     store.close()
-
-
-@pytest.fixture
-def postgres_url(postgres: PostgresServer) -> str:
-    return postgres.url(postgres.create_database(TEMPLATE))
 
 
 def test_importing_again_changes_nothing(origin: EventStore, other: EventStore, read: Read) -> None:

@@ -30,9 +30,9 @@ def test_a_run_on_postgresql_that_was_killed_comes_to_the_same_end(
 
 @pytest.mark.ray
 def test_a_run_on_ray_and_postgresql_gives_the_same_verdicts_too(
-    postgres_command: Command, undisturbed: Started
+    postgres_command: Command, undisturbed: Started, cluster_address: str
 ) -> None:
-    ran = postgres_command.call()
+    ran = postgres_command.call("--ray-address", cluster_address)
 
     assert ran.process.returncode == 0, ran.stderr
     assert undisturbed.lines == ran.lines

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine
@@ -12,22 +11,6 @@ from jury_store.event_store import EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.opening import open_store
 from support.postgres import TEMPLATE, PostgresServer
-
-
-@pytest.fixture
-def postgres_url(postgres: PostgresServer) -> Iterator[str]:
-    """A fresh store on PostgreSQL."""
-    name = postgres.create_database(TEMPLATE)
-    yield postgres.url(name)
-    postgres.drop_database(name)
-
-
-@pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
-    """A fresh store on SQLite."""
-    url = f"sqlite:///{tmp_path / 'jury.db'}"
-    upgrade(url)
-    return url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

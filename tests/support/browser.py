@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
 
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 from support.chromium import find_chromium
 
@@ -26,6 +26,7 @@ _FLAGS = (
 async def chromium() -> AsyncIterator[Browser]:
     """A headless Chromium."""
     found = find_chromium()
+    expect.set_options(timeout=30_000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=found.path, args=[*_FLAGS], env={**os.environ, **found.environment}

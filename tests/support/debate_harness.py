@@ -1,4 +1,4 @@
-"""A debate held by the pure rules alone: answers are scripted, nothing runs, everything that was asked is kept."""
+"""A debate decided by the pure rules alone: answers are scripted, nothing runs, every request is kept."""
 
 import hashlib
 import json

@@ -5,6 +5,9 @@ import subprocess
 import textwrap
 from pathlib import Path
 
+_ENVIRONMENT = dict(os.environ)
+"""As it was before any test: an installation needs the certificate authorities of this machine."""
+
 
 def install(project: Path, target: Path) -> Path:
     """Install a project as pip would, without its dependencies; gives `target`."""
@@ -13,6 +16,7 @@ def install(project: Path, target: Path) -> Path:
         [uv, "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(project)],
         check=True,
         capture_output=True,
+        env=_ENVIRONMENT,
     )
     return target
 

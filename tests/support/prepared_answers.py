@@ -1,4 +1,4 @@
-"""Simulated jurors that say what they are told to, so that a debate meets exactly the case that is to be shown."""
+"""Simulated jurors with prepared answers, so that a debate takes a chosen course."""
 
 import json
 from collections import deque
@@ -24,11 +24,11 @@ class PreparedAnswer(NamedTuple):
 
 
 Said = PreparedAnswer | bytes | CallOutcome | None
-"""bytes: raw. An outcome: the call fails so. None: what a simulated juror says by itself."""
+"""bytes: the raw answer. An outcome: the call fails with it. None: the simulated juror answers."""
 
 
 class PreparedProvider(SimulatedProvider):
-    """Answers the calls of each `step` (`round-1/gpt`) or `step/model` in order; beyond what is stated, by itself."""
+    """Answers the calls of each `step` (`round-1/gpt`) or `step/model` in order; once they are used up, simulates."""
 
     def __init__(self, script: Script, says: dict[str, deque[Said]]) -> None:
         super().__init__(script)
@@ -83,7 +83,7 @@ def _json(said: PreparedAnswer, request: ModelRequest) -> bytes:
 
 
 def prepared_providers(says: Mapping[str, Sequence[Said]]) -> Callable[..., Callable[[str], Provider]]:
-    """In the place of `provider_factory`; every provider of a court shares what is stated."""
+    """Replaces `provider_factory`; all providers of a runtime share the prepared answers."""
     left = {place: deque(turns) for place, turns in says.items()}
 
     def factory(script: Script, _endpoints: Endpoints = NO_ENDPOINTS) -> Callable[[str], Provider]:

@@ -1,4 +1,4 @@
-"""Whole courts in this process: debates held over a store, calls counted, stores cut off at a chosen append."""
+"""Runtimes in this process: debates over a store, counted calls, stores that fail from a chosen append on."""
 
 import asyncio
 from collections import Counter

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from hashlib import sha256
+from itertools import count
 from typing import Final
 
 _P: Final = 2**255 - 19
@@ -35,21 +36,25 @@ def _on_curve(y: int) -> Point | None:
 
 
 def _small() -> list[Point]:
-    """The eight points whose order divides eight: what is left of points when the large subgroup is taken out."""
-    found = {_times(_L, point) for y in range(2, 60) if (point := _on_curve(y)) is not None}
-    assert len(found) == 8
+    """The eight points whose order divides eight: multiples of any points by the order of the large subgroup."""
+    found: set[Point] = set()
+    for y in count(2):
+        if len(found) == 8:
+            break
+        if (point := _on_curve(y)) is not None:
+            found.add(_times(_L, point))
     return sorted(found)
 
 
 def _spellings(y: int) -> set[bytes]:
-    """The coordinate with either sign, and not reduced where 255 bits have room for that."""
+    """Encodings of the coordinate: with either sign, and unreduced where 255 bits have room."""
     numbers = [y, y + _P] if y + _P < 2**255 else [y]
     return {(number | sign << 255).to_bytes(32, "little") for number in numbers for sign in (0, 1)}
 
 
 WEAK_KEYS: Final = sorted(
     {raw for _, y in _small() for raw in _spellings(y)}
-    # No point of small order, but spelt in a second way.
+    # Not of small order, but encoded without reduction.
     | {raw for y in range(2, 19) for raw in _spellings(y) if int.from_bytes(raw, "little") % 2**255 >= _P}
 )
 
