@@ -1,4 +1,4 @@
-"""OpenAIErrors's Chat Completions."""
+"""OpenAI's Chat Completions."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -40,7 +40,7 @@ class Chat(ProtocolHandler):
     errors: ClassVar[ProviderErrors] = OpenAIErrors()
 
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request, as documented by OpenAIErrors."""
+        """Parse a request, as documented by OpenAI."""
         model = name(body.get("model"), "model")
         conversation = ConversationBuilder()
         for index, item in enumerate(rows(body.get("messages"), "messages")):

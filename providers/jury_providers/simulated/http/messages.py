@@ -1,4 +1,4 @@
-"""AnthropicErrors's Messages."""
+"""Anthropic's Messages."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Messages(ProtocolHandler):
     errors: ClassVar[ProviderErrors] = AnthropicErrors()
 
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request, as documented by AnthropicErrors."""
+        """Parse a request, as documented by Anthropic."""
         model = name(body.get("model"), "model")
         if (whole(body.get("max_tokens"), "max_tokens") or 0) < 1:
             raise InvalidRequest("max_tokens", "a whole number above 0 is required")

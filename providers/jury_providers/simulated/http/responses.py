@@ -1,4 +1,4 @@
-"""OpenAIErrors's Responses."""
+"""OpenAI's Responses API."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -37,7 +37,7 @@ class Responses(ProtocolHandler):
     errors: ClassVar[ProviderErrors] = OpenAIErrors()
 
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request, as documented by OpenAIErrors; nothing is kept, so a request holds its whole conversation."""
+        """Parse a request, as documented by OpenAI; it must contain the whole conversation, as nothing is stored."""
         model = name(body.get("model"), "model")
         if body.get("previous_response_id") is not None:
             raise InvalidRequest("previous_response_id", "Previous response not found: nothing is stored here")
