@@ -13,7 +13,7 @@ from jury_events.panel import Bands, History, Order
 from jury_events.rubric import RUBRICS, Dimension, Rubric
 from jury_judge.errors import SettingError
 from jury_judge.panels.document import read_text
-from jury_judge.panels.strict_yaml import YamlDocument, YamlRefused, read_yaml
+from jury_judge.panels.strict_yaml import InvalidYaml, YamlDocument, read_yaml
 from jury_judge.panels.variables import METHODS
 from jury_judge.views.visible_text import visible_line
 from jury_replay.rescoring.settings import CUSTOM, KEYS, Grid, SeatWeight, Setting
@@ -80,7 +80,7 @@ def _tables(path: str) -> list[dict[str, tuple[Any, ...]]]:
     text = read_text(Path(path), name, lambda: f"{name}: there is no such grid file")
     try:
         document = read_yaml(text)
-    except YamlRefused as error:
+    except InvalidYaml as error:
         raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
     tables = document.data if isinstance(document.data, list) else [document.data]
     if not tables or not all(isinstance(table, dict) and table for table in tables):

@@ -26,7 +26,7 @@ from jury_events.ids import debate_id as id_of
 from jury_events.panel import FinalMethod, Language, Panel
 from jury_events.value import Label, NewDebateId, NewRunId
 from jury_judge.budgets import check_priced
-from jury_judge.cases.given import Given, case_of, source_of, with_records
+from jury_judge.cases.case_inputs import CaseInput, case_of, case_source, with_records
 from jury_judge.courts import court_in_process, court_on_ray
 from jury_judge.errors import JuryClosed, RunUnfinished, SettingError, condensed
 from jury_judge.panels.changed import changed_panel
@@ -179,7 +179,7 @@ class Jury(Records):
 
     async def evaluate(
         self,
-        case: Given,
+        case: CaseInput,
         *,
         run_id: str | None = None,
         debate_id: str | None = None,
@@ -219,7 +219,7 @@ class Jury(Records):
 
     async def evaluate_many(
         self,
-        cases: Iterable[Given] | str | os.PathLike[str],
+        cases: Iterable[CaseInput] | str | os.PathLike[str],
         *,
         run_id: str | None = None,
         concurrency: int | None = None,
@@ -249,7 +249,7 @@ class Jury(Records):
         run = Run(
             run_id=run_id or fresh_run_id(),
             resolved=self._loaded.resolved,
-            cases=self._loaded.redaction.cases(source_of(cases, self._settings.artifact_hosts, self._roots)),
+            cases=self._loaded.redaction.cases(case_source(cases, self._settings.artifact_hosts, self._roots)),
             concurrency=concurrency or self._concurrency,
             adopt=self._adopt,
         )

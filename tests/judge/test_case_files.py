@@ -183,7 +183,7 @@ def test_a_path_with_a_nul_is_refused():
 def test_a_case_id_on_two_lines_names_both():
     message = refusal(jsonl(ONE) + b"\n" + jsonl(ONE))
 
-    assert message == "stdin:3: case id 'a' is on lines 1 and 3; give each case an id of its own"
+    assert message == "stdin:3: case id 'a' is on lines 1 and 3; give each case a different id"
 
 
 def test_a_case_id_in_two_files_names_both(tmp_path):
@@ -194,7 +194,7 @@ def test_a_case_id_in_two_files_names_both(tmp_path):
     with pytest.raises(CaseFileError) as caught:
         list(read_cases([first, second]))
 
-    assert str(caught.value) == f"{second}:2: case id 'a' is also at {first}:1; give each case an id of its own"
+    assert str(caught.value) == f"{second}:2: case id 'a' is also at {first}:1; give each case a different id"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from jury_judge.cases.containers import compressed, json_text
-from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.containers.row import CaseRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.cases.options import CaseOptions
@@ -28,8 +28,8 @@ def jsonl(rows: list[Any]) -> bytes:
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
-def read(content: bytes, **selected: Any) -> list[Row]:
-    return list(read_rows(["-"], Selection(**selected), stdin=io.BytesIO(content)))
+def read(content: bytes, **selected: Any) -> list[CaseRow]:
+    return list(read_rows(["-"], RowSelection(**selected), stdin=io.BytesIO(content)))
 
 
 def refusal(content: bytes, **selected: Any) -> str:
@@ -267,7 +267,7 @@ def test_an_id_of_two_objects_on_one_line_is_told_by_their_numbers():
     with pytest.raises(CaseFileError) as caught:
         list(read_cases(["-"], stdin=io.BytesIO(json.dumps([row, row]).encode())))
 
-    assert str(caught.value) == ("stdin:1: case id 'a' is in rows 1 and 2 of the file; give each case an id of its own")
+    assert str(caught.value) == ("stdin:1: case id 'a' is in rows 1 and 2 of the file; give each case a different id")
 
 
 def test_a_file_that_is_named_twice_is_told(tmp_path):

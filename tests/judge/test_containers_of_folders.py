@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.containers.row import CaseRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
@@ -39,8 +39,8 @@ def saved(folder: Path, *shards: list[int], **state: Any) -> None:
     (folder / "state.json").write_text(json.dumps({"_data_files": files, "_split": None, **state}))
 
 
-def rows(*paths: Path | str, split: str | None = None) -> list[Row]:
-    return list(read_rows(paths, Selection(split=split)))
+def rows(*paths: Path | str, split: str | None = None) -> list[CaseRow]:
+    return list(read_rows(paths, RowSelection(split=split)))
 
 
 def values(*paths: Path | str, split: str | None = None) -> list[Any]:
@@ -136,7 +136,7 @@ def test_a_saved_data_set_of_several_splits_needs_one_named(tmp_path):
 
     assert [2] == values(tmp_path / "all", split="test")
     assert refusal(tmp_path / "all") == (
-        ": holds several splits (train, test); choose one with --split, or name the files"
+        ": contains several splits (train, test); choose one with --split, or name the files"
     )
     assert refusal(tmp_path / "all", "dev") == ": --split dev: no such split; the splits there are train, test"
 
@@ -197,7 +197,7 @@ def test_a_split_is_told_by_the_name_of_file_or_folder(tmp_path, names, split):
         parquet(tmp_path / name, number)
 
     assert [2] == values(tmp_path, split=split)
-    assert refusal(tmp_path).startswith(": holds several splits (")
+    assert refusal(tmp_path).startswith(": contains several splits (")
 
 
 def test_shards_of_a_split_are_read_together(tmp_path):
@@ -237,10 +237,10 @@ def test_a_folder_without_splits_refuses_one(tmp_path):
     write(tmp_path / "cases.jsonl", 1)
 
     assert refusal(tmp_path, "test") == (
-        ": --split test: no such split; no file's name tells of a split; leave --split out"
+        ": --split test: no such split; no file's name contains a split; leave --split out"
     )
     assert refusal(tmp_path / "cases.jsonl", "test") == (
-        ": --split test: this is one file, and its name tells no such split"
+        ": --split test: this is one file, and its name contains no such split"
     )
 
 

@@ -71,14 +71,14 @@ def test_json_lines_in_a_file_that_is_named_csv_are_json(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": the file is empty; it must hold a header and at least one row"),
-        (b"a,b\n", ": holds a header and no row"),
+        (b"", ": the file is empty; it must contain a header and at least one row"),
+        (b"a,b\n", ": contains a header and no row"),
         (b"a,b\n1\n", ":2: the row has 1 cells and the header 2 (a, b); put quotes around cells with "),
         (b"a,b\n1,2\n3,4,5\n", ":3: the row has 3 cells and the header 2 (a, b); put quotes around cells with "),
         (b"a,b,a\n1,2,3\n", ":1: two columns are named 'a'; rename one of them"),
         (b"a,b\n1,\0\n", ":2: a NUL byte; save the file as CSV in UTF-8 without it"),
         (b'a,b\n1,2\n3,"x\ny\n', ":3: a quote that is opened in this row is never closed; close it, or "),
-        (b'a,b\n1,"x"y\n', ":2: not CSV: ',' expected after '\"'; a quote inside of a quoted cell is written twice"),
+        (b'a,b\n1,"x"y\n', ":2: not CSV: ',' expected after '\"'; write a quote inside a quoted cell twice"),
         (b"a,b\n1,\xff\n", ":2: the byte 0xff is not UTF-8; save the file as UTF-8"),
         (b"a,b\r1,2\r", ":1: a line ends with CR alone; save the file with LF or CR LF"),
         ("a,b\n1,2\n".encode("utf-16"), ": this is UTF-16 text; save it as UTF-8"),
@@ -213,7 +213,7 @@ def test_too_many_columns_are_refused(tmp_path, form):
 def test_a_file_without_rows_is_told(tmp_path):
     path = write(tmp_path / "none.parquet", pa.table({"a": pa.array([], pa.string())}), "parquet")
 
-    assert refusal(path) == ": holds no row; it must hold at least one case"
+    assert refusal(path) == ": contains no row; it must contain at least one case"
 
 
 def test_columns_of_one_name_are_refused(tmp_path):

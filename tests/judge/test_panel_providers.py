@@ -83,7 +83,7 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
             ":5: providers.openai.limits.gpt-*.in_flight: Input should be greater than or equal to 1",
         ),
         ("providers:\n  Local: {protocol: openai}\n", ":2: providers.Local: String should match pattern"),
-        ("providers:\n  simulated: {}\n", ":2: providers.simulated: simulated jurors are reached nowhere; remove it"),
+        ("providers:\n  simulated: {}\n", ":2: providers.simulated: simulated jurors have no endpoint; remove it"),
         ("providers: {openai: 'http://h/v1'}\n", ":1: providers.openai: Input should be a table of fields"),
         ("seats: gpt-4o\n", ":1: seats: Input should be a list"),
         ("providers: {near: {protocol: openai}}\n", ":1: providers.near: write its base_url"),
@@ -216,7 +216,7 @@ def test_a_key_in_the_file_is_refused_unseen_with_the_remedy(tmp_path, field):
 
     message = refusal(path)
 
-    assert message.startswith(f"{path}:4: providers.openai.{field}: no key stands in a panel file")
+    assert message.startswith(f"{path}:4: providers.openai.{field}: a panel file must not contain a key")
     assert "key_env" in message
     assert "canary" not in message
 

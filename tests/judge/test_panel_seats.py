@@ -6,7 +6,7 @@ import pytest
 
 from jury_debate.panel_spec import ROLE_KEYS
 from jury_judge.errors import PanelFileError
-from jury_judge.panels.document import JURIES
+from jury_judge.panels.document import BUNDLED_PANELS
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import Overrides
 
@@ -151,7 +151,7 @@ def test_the_documents_jury_is_that_of_document_002():
     assert (panel.discussion.order, panel.discussion.threshold) == ("parallel", 2.0)
 
 
-@pytest.mark.parametrize("name", JURIES)
+@pytest.mark.parametrize("name", BUNDLED_PANELS)
 def test_each_jury_is_of_three_providers_under_its_own_name(name):
     panel = load_panel(name, {}).panel
 
@@ -159,7 +159,7 @@ def test_each_jury_is_of_three_providers_under_its_own_name(name):
     assert {seat.model.partition("/")[0] for seat in panel.seats} == {"openai", "anthropic", "google"}
 
 
-@pytest.mark.parametrize("name", JURIES)
+@pytest.mark.parametrize("name", BUNDLED_PANELS)
 def test_a_jury_sits_under_the_rules_that_are_asked_for(name):
     panel = load_panel(
         name, {"JURY_USE_COLLABORATIVE": "false"}, Overrides(preset="adk-sequential", language="en")

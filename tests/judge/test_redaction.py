@@ -6,9 +6,9 @@ import pytest
 
 from jury_events.case import ArtifactRecord, Case
 from jury_judge.cases import redaction as module
-from jury_judge.cases.redaction import NO_REDACTION, Redaction, Rule
 from jury_judge.errors import CaseFileError, PanelFileError
 from jury_judge.panels.files import load_panel
+from jury_judge.panels.redaction import NO_REDACTION, Redaction, RedactionRule
 
 SECRET = "ann@example.com"
 CARD = "4242424242424242"
@@ -105,7 +105,7 @@ def test_what_groups_cases_is_redacted_too(redaction):
 
 
 def test_a_rule_that_leaves_no_label_is_named():
-    rules = Redaction((Rule("redact.1", lambda text: text.replace("urgent", "")),))
+    rules = Redaction((RedactionRule("redact.1", lambda text: text.replace("urgent", "")),))
 
     with pytest.raises(CaseFileError, match=r"case 'c1': redact: tags\.1: String should have at least 1 character"):
         rules.case(a_case())
@@ -133,7 +133,12 @@ def test_ids_and_roles_are_kept(redaction):
 
 
 def test_rules_apply_in_their_order():
-    twice = Redaction((Rule("1", lambda text: text.replace("a", "b")), Rule("2", lambda text: text.replace("b", "c"))))
+    twice = Redaction(
+        (
+            RedactionRule("1", lambda text: text.replace("a", "b")),
+            RedactionRule("2", lambda text: text.replace("b", "c")),
+        )
+    )
 
     assert twice.text("ab") == "cc"
 
@@ -170,7 +175,7 @@ def test_a_pattern_that_runs_away_is_stopped_and_named(tmp_path, monkeypatch):
 @pytest.mark.parametrize("broken", [lambda text: text.missing, lambda text: None])
 def test_a_redactor_that_fails_is_named_and_tells_nothing(broken):
     with pytest.raises(CaseFileError) as caught:
-        Redaction((Rule("panel.yaml: redact.3", broken),)).case(a_case())
+        Redaction((RedactionRule("panel.yaml: redact.3", broken),)).case(a_case())
 
     assert str(caught.value).startswith("case 'c1': panel.yaml: redact.3: the redactor ")
     assert SECRET not in str(caught.value)
@@ -180,7 +185,7 @@ def test_a_redactor_that_fails_is_named_and_tells_nothing(broken):
     ("rule", "says"),
     [
         ("{pattern: '(', replace: x}", ":2: redact.0.pattern: not a regular expression: missing )"),
-        ("{pattern: 'x*', replace: x}", ":2: redact.0.pattern: matches where there is nothing"),
+        ("{pattern: 'x*', replace: x}", ":2: redact.0.pattern: matches the empty text"),
         ("{pattern: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
         ("{redactor: n, replace: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
         ("{redactor: nobody}", ":2: redact.0.redactor: no installed package offers 'nobody'; there are: none"),

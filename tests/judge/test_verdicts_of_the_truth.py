@@ -6,7 +6,7 @@ import pytest
 
 from jury_events.case import Case
 from jury_judge import Jury
-from jury_judge.cases.given import case_of
+from jury_judge.cases.case_inputs import case_of
 from jury_judge.results import CollaborativeJuryResult
 from support.foreign_rows import PNG_URL
 

@@ -17,7 +17,7 @@ from jury_events.named_files import FileTooLarge, cause_of, read_regular
 from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve, resolved
 from jury_judge.cases.checked_download import checked_opener
 from jury_judge.cases.containers.json_rows import read_rows
-from jury_judge.cases.containers.row import Origin
+from jury_judge.cases.containers.row import RowSource
 from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
@@ -92,7 +92,7 @@ class ArtifactSources:
         if not content.strip():
             return ()
         try:
-            rows = read_rows(BytesIO(content), Origin(name))
+            rows = read_rows(BytesIO(content), RowSource(name))
             # Records that look like chat messages come as one list of them.
             return tuple(
                 artifact_record(record, row.place)

@@ -39,17 +39,17 @@ _HUMP = re.compile(r"(?<=[a-z])([A-Z])")
 _INDEX = re.compile(r"[0-9]{1,9}")
 
 
-def spelt(name: str) -> str:
-    """A column's name as ours are spelt: `caseId` as `case_id`."""
+def snake_case(name: str) -> str:
+    """A column's name as ours are snake_case: `caseId` as `case_id`."""
     return _HUMP.sub(r"_\1", name).lower()
 
 
-def with_own_names(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row whose columns may be spelt as HTTP spells them (`caseId`), by the names that are read."""
+def with_snake_case_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose columns may be snake_case as HTTP spells them (`caseId`), by the names that are read."""
     known = {column for columns in AUTOMATIC.values() for column in columns}
     renamed: dict[str, Any] = {}
     for name, value in row.items():
-        plain = spelt(name)
+        plain = snake_case(name)
         renamed[plain if plain in known and plain not in row else name] = value
     return renamed
 

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, NamedTuple
 from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_judge.cases.artifact_sources import ArtifactSources
-from jury_judge.cases.columns import AUTOMATIC, spelt
-from jury_judge.cases.containers.row import Row, Selection
+from jury_judge.cases.columns import AUTOMATIC, snake_case
+from jury_judge.cases.containers.row import CaseRow, RowSelection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.otel_traces import OTEL
@@ -59,7 +59,7 @@ class ReadingNotes:
 
     def slips(self) -> list[tuple[str, str]]:
         """Columns that are not read, each with the name that it nearly has."""
-        found = [(column, nearest(spelt(column), _READ_UNASKED, 0.85)) for column in self.unread]
+        found = [(column, nearest(snake_case(column), _READ_UNASKED, 0.85)) for column in self.unread]
         return [(visible_line(column, 60), near) for column, near in found if near]
 
 
@@ -70,13 +70,13 @@ _COLUMNS = 1000
 class _FoundRow(NamedTuple):
     """A row of a file, or one of several that its format makes of it; `suffix` follows a default id."""
 
-    row: Row
+    row: CaseRow
     suffix: str
     data: Any
     form: Format
 
 
-class _Chosen(NamedTuple):
+class _SelectedCase(NamedTuple):
     """A case that is meant, the row that it was read from, and its label as written."""
 
     case: Case
@@ -84,7 +84,7 @@ class _Chosen(NamedTuple):
     label: Any
 
 
-def _labels(seen_so_far: Counter[str], later: Iterator[_Chosen]) -> str:
+def _labels(seen_so_far: Counter[str], later: Iterator[_SelectedCase]) -> str:
     """What labels there are, as far as they can be counted in a few seconds."""
     counts = Counter(seen_so_far)
     end = time.monotonic() + _COUNTING_SECONDS
@@ -104,11 +104,11 @@ def _labels(seen_so_far: Counter[str], later: Iterator[_Chosen]) -> str:
 class _Export:
     """The batches of an OTLP file that follow one another: a trace may be spread over them."""
 
-    def __init__(self, first: Row) -> None:
+    def __init__(self, first: CaseRow) -> None:
         self.first = first
         self._gatherer = TraceGatherer()
 
-    def add(self, row: Row) -> None:
+    def add(self, row: CaseRow) -> None:
         """One more batch; raises CaseFileError."""
         try:
             self._gatherer.add(row.data)
@@ -205,7 +205,7 @@ class CaseFiles:
                 "no case meets --where and --case-id; jury cases without them shows what fields and ids there are"
             )
 
-    def _chosen(self, fetch: Fetch) -> Iterator[_Chosen]:
+    def _chosen(self, fetch: Fetch) -> Iterator[_SelectedCase]:
         options = self._options
         folder = Path()
         sources = self._sources(folder)
@@ -226,7 +226,7 @@ class CaseFiles:
                 except (CaseFileError, ArtifactSourceError) as error:
                     at_place = str(error).startswith(row.place)
                     raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
-                yield _Chosen(read, found, draft.label)
+                yield _SelectedCase(read, found, draft.label)
 
     def _sources(self, folder: Path) -> ArtifactSources:
         return ArtifactSources(folder, self._hosts, roots=(folder, *self._roots))
@@ -236,7 +236,7 @@ class CaseFiles:
         options = self._options
         if self._stdin is not None and self._stdin.seekable():
             self._stdin.seek(0)
-        selection = Selection(options.rows, options.split, rows_path)
+        selection = RowSelection(options.rows, options.split, rows_path)
         export: _Export | None = None
         for row in read_rows(self._paths, selection, stdin=self._stdin):
             form = format_of(row.data, options.format)
@@ -251,7 +251,7 @@ class CaseFiles:
         if export is not None:
             yield from export.rows()
 
-    def _sample(self, fetch: Fetch) -> Iterator[_Chosen]:
+    def _sample(self, fetch: Fetch) -> Iterator[_SelectedCase]:
         """Reservoir sampling over a first reading, whose numbers are kept."""
         if self._sampled is None:
             self._sampled = self._drawn()

@@ -89,12 +89,12 @@ class LossReport:
         }
 
 
-def told(losses: Iterable[Loss]) -> str:
+def losses_text(losses: Iterable[Loss]) -> str:
     """What of one case is not shown, in one line."""
     return ", ".join(_counted(loss.what, loss.count, loss.size) for loss in losses)
 
 
-def shown_whole(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
+def without_losses(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
     """The cases, as long as jurors are shown all of each (`--strict`).
 
     Raises:
@@ -103,7 +103,7 @@ def shown_whole(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
     for case in cases:
         if losses := case.losses(images_seen=images_seen):
             raise CaseFileError(
-                f"case {visible_line(case.case_id, 120)!r}: jurors would not be shown {told(losses)}; "
+                f"case {visible_line(case.case_id, 120)!r}: jurors would not be shown {losses_text(losses)}; "
                 "leave the case out, or run without --strict"
             )
         yield case

@@ -10,7 +10,7 @@ from jury_events.case import ArtifactKind, ArtifactRecord, Case, ExecutionResult
 from jury_events.errors import EventError
 from jury_events.transcript import Message, Transcript
 from jury_judge.cases.columns import METADATA, listing, value_at
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.facts import as_label, cost_of, metadata_of, tags_of
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.own_rows import built_of, decoded_cell, metadata_cell, read_own_row
@@ -43,10 +43,10 @@ class RowReading:
     policy: str | None = None
 
 
-AS_THEY_ARE = RowReading()
+DEFAULT_READING = RowReading()
 
 
-def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str, form: Format | None = None) -> Case:
+def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: str, form: Format | None = None) -> Case:
     """The case of a row, without the records that a URI leads to. A row without an id has `default_id`.
 
     `form` is the row's format where it is known already.
@@ -57,17 +57,17 @@ def read_case(row: Any, reading: RowReading = AS_THEY_ARE, *, default_id: str, f
     return case_of_draft(draft_of(row, reading, form), row, reading, default_id)
 
 
-def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> Draft:
+def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseDraft:
     """What the row says, with the user's choice of columns; raises CaseFileError."""
     try:
         draft = (form or format_of(row, reading.format)).read(row)
     except RecursionError as error:
         raise CaseFileError("nested too deeply; a case needs a few levels only") from error
-    _put_over(draft, row, reading.fields)
+    _apply_fields(draft, row, reading.fields)
     return draft
 
 
-def _put_over(draft: Draft, row: Any, fields: Mapping[str, str]) -> None:
+def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
     """What the user named goes before what the format found."""
     for target, source in fields.items():
         value = None if not source else value_at(row, source, target)
@@ -90,7 +90,7 @@ def _put_over(draft: Draft, row: Any, fields: Mapping[str, str]) -> None:
             raise CaseFileError(f"case_id: {source!r} is null; every case needs an id")
 
 
-def case_of_draft(draft: Draft, row: Any, reading: RowReading, default_id: str) -> Case:
+def case_of_draft(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Case:
     """The case of a draft; raises as `read_case`."""
     scenarios, images = _scenarios(draft, row, reading)
     try:
@@ -128,7 +128,7 @@ def _cluster(found: Any) -> str | None:
     return None if found is None else as_label(str(found)) or None
 
 
-def _scenarios(draft: Draft, row: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], tuple[Image, ...]]:
+def _scenarios(draft: CaseDraft, row: Any, reading: RowReading) -> tuple[tuple[Scenario, ...], tuple[Image, ...]]:
     """The scenarios, and the pictures of all of them."""
     if draft.scenarios is None:
         scenario = _scenario(draft, row, reading, "scenario-1")
@@ -149,20 +149,20 @@ def _scenarios(draft: Draft, row: Any, reading: RowReading) -> tuple[tuple[Scena
     return tuple(built), _images(drafts)
 
 
-def _has(draft: Draft, part: str) -> bool:
+def _has(draft: CaseDraft, part: str) -> bool:
     """Whether the row says something of a part of one scenario."""
     if part in {"messages", "execution"}:
         return draft.built is not None or (part == "execution" and draft.error is not None)
     return getattr(draft, part) is not None
 
 
-def _images(drafts: list[Draft]) -> tuple[Image, ...]:
+def _images(drafts: list[CaseDraft]) -> tuple[Image, ...]:
     """The pictures of all scenarios as far as a request can hold them; the others stay attachments, not shown."""
     found = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
     return images_within_limits(found.values())
 
 
-def _scenario(draft: Draft, row: Any, reading: RowReading, default_id: str) -> Scenario:
+def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) -> Scenario:
     if draft.built is None and draft.error is None and not draft.answered:
         raise CaseFileError(
             "response: missing; write response or messages, or name the column with --field response=COLUMN; "
@@ -186,7 +186,7 @@ def _scenario(draft: Draft, row: Any, reading: RowReading, default_id: str) -> S
         raise CaseFileError(condensed(error)) from error
 
 
-def _blocks(draft: Draft, role: str, value: Any, part: str) -> str | None:
+def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
     """A text of the row; where it is a list of blocks, its items join the transcript, a user's before the others."""
     if value is None or isinstance(value, str):
         return value
@@ -205,7 +205,7 @@ def _blocks(draft: Draft, role: str, value: Any, part: str) -> str | None:
 
 
 def _question(
-    draft: Draft, row: Any, reading: RowReading, transcript: Transcript, asked: str | None
+    draft: CaseDraft, row: Any, reading: RowReading, transcript: Transcript, asked: str | None
 ) -> tuple[QuestionSpec, Transcript]:
     """The question, and the transcript without the system text where that became the policy."""
     written: Any = draft.question if asked is None else {"prompt": asked}
@@ -249,7 +249,7 @@ def _text(value: Any, part: str) -> str:
     raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
 
 
-def _records(draft: Draft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
+def _records(draft: CaseDraft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
     field = f"{kind}_records"
     listed, uri = getattr(draft, field), getattr(draft, f"{kind}_uri")
     if uri is not None:

@@ -4,7 +4,7 @@ import sqlite3
 from hashlib import blake2b
 from typing import Self
 
-from jury_judge.cases.containers.row import Row
+from jury_judge.cases.containers.row import CaseRow
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
 
@@ -32,7 +32,7 @@ class SeenIds:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def add(self, case_id: str, row: Row) -> None:
+    def add(self, case_id: str, row: CaseRow) -> None:
         """Note that `row` is the case of that id.
 
         Raises:
@@ -49,13 +49,13 @@ class SeenIds:
                 f"{row.place}: the case ids cannot be kept in a temporary file: {error}; make room, or set TMPDIR"
             ) from error
 
-    def _duplicate(self, case_id: str, digest: bytes, row: Row) -> str:
+    def _duplicate(self, case_id: str, digest: bytes, row: CaseRow) -> str:
         place, name, line, number = self._database.execute(
             "SELECT place, name, line, number FROM seen WHERE digest = ?", (digest,)
         ).fetchone()
         if (name, number) == (row.name, row.number):
             return f"{row.place}: the file is named twice; name it once"
-        shown, remedy = visible_line(case_id, 120), "give each case an id of its own"
+        shown, remedy = visible_line(case_id, 120), "give each case a different id"
         if name != row.name:
             return f"{row.place}: case id {shown!r} is also at {place}; {remedy}"
         if line == row.line:

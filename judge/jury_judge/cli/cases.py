@@ -109,7 +109,7 @@ def _cases(
 def _read(
     files: "CaseFiles", loaded: "LoadedPanel", report: "_Report", *, head: int, seat: str | None, marked: bool
 ) -> Iterator[_Shown]:
-    from jury_judge.cases.losses import told
+    from jury_judge.cases.losses import losses_text
 
     number = 0
 
@@ -120,7 +120,7 @@ def _read(
         number += 1
         losses = report.add(case, loaded.resolved if number <= _MEASURED else None)
         text = _text(case, loaded.resolved, seat, marked=marked) if number <= head else None
-        yield _Shown(case.case_id, text, told(losses) if losses else None)
+        yield _Shown(case.case_id, text, losses_text(losses) if losses else None)
 
 
 def _text(case: "Case", resolved: "ResolvedPanel", seat: str | None, *, marked: bool) -> str:

@@ -3,12 +3,12 @@
 import click
 
 from jury_judge.cli.exits import Exit
-from jury_judge.panels.document import JURIES, jury_text
+from jury_judge.panels.document import BUNDLED_PANELS, bundled_panel_text
 
 
 @click.command("panel")
-@click.argument("name", type=click.Choice(JURIES))
+@click.argument("name", type=click.Choice(BUNDLED_PANELS))
 def command(name: str) -> int:
     """Print a panel file that comes with the package: copy it, change it, and name it to --panel."""
-    print(jury_text(name), end="")
+    print(bundled_panel_text(name), end="")
     return Exit.DONE

@@ -298,9 +298,9 @@ def _wanted(
 
 
 def _strictly(files: "CaseFiles", *, images_seen: bool) -> "CaseSource":
-    from jury_judge.cases.losses import shown_whole
+    from jury_judge.cases.losses import without_losses
 
-    return lambda fetch: shown_whole(files(fetch), images_seen=images_seen)
+    return lambda fetch: without_losses(files(fetch), images_seen=images_seen)
 
 
 def _place(surveyed: "Survey") -> bool:
@@ -328,7 +328,7 @@ def _tell_slips(files: "CaseFiles") -> None:
 
 def _tell_losses(surveyed: "Survey", cases: Iterable[Case]) -> None:
     """What jurors are not shown of the cases that were read; `cases` are told of one by one."""
-    from jury_judge.cases.losses import told
+    from jury_judge.cases.losses import losses_text
     from jury_judge.cli.terminal import note
 
     if (blind := surveyed.losses.blind_line()) is not None:
@@ -341,4 +341,4 @@ def _tell_losses(surveyed: "Survey", cases: Iterable[Case]) -> None:
     note(f"jury: {line}")
     for case, _ in zip(cases, range(surveyed.read), strict=False):
         if losses := surveyed.losses.of(case):
-            note(f"case {case.case_id}: not shown: {told(losses)}")
+            note(f"case {case.case_id}: not shown: {losses_text(losses)}")

@@ -127,13 +127,13 @@ def _struck_by(faults: dict[str, str]) -> "Script":
 
 def _scripted_by(path: str, script: "Script") -> "Script":
     """With the faults of a file, pattern by pattern."""
-    from jury_judge.panels.strict_yaml import YamlRefused, read_yaml
+    from jury_judge.panels.strict_yaml import InvalidYaml, read_yaml
     from jury_providers.simulated.script import BadScript
 
     name = visible_line(path, 1000)
     try:
         document = read_yaml(_text(path, name))
-    except YamlRefused as error:
+    except InvalidYaml as error:
         raise SettingError(f"{name}:{error.line}: {error}" if error.line else f"{name}: {error}") from error
     if not isinstance(document.data, dict):
         raise SettingError(f"{name}: must be a table of patterns, each with a list of faults, as in final: [timeout]")

@@ -1,4 +1,4 @@
-"""Which panel sits: a preset, or a panel file (YAML or JSON), changed by the environment and by explicit arguments."""
+"""Loads the panel: a preset or a panel file (YAML or JSON), changed by the environment and explicit arguments."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from jury_debate.panel_spec import PanelSpec, ResolvedPanel, read_spec, resolve
 from jury_debate.presets import PRESETS
 from jury_events.panel import Panel
 from jury_events.unknown_fields import first_complaint
-from jury_judge.cases.redaction import NO_REDACTION, Redaction
 from jury_judge.errors import PanelFileError
 from jury_judge.panels import endpoints, redaction_rules
-from jury_judge.panels.document import JURIES, PanelDocument, in_our_words, read_document
+from jury_judge.panels.document import BUNDLED_PANELS, PanelDocument, read_document, readable_message
 from jury_judge.panels.prompt_files import with_prompts
+from jury_judge.panels.redaction import NO_REDACTION, Redaction
 from jury_judge.panels.variables import Overrides, apply, read_variables, with_discussion, without_discussion
 from jury_judge.views.visible_text import visible_line
 from jury_providers.endpoints import Endpoints
@@ -24,7 +24,7 @@ _NO_OVERRIDES = Overrides()
 
 
 class LoadedPanel(NamedTuple):
-    """What a panel file comes to: the panel with its charges, where its providers are reached, what is redacted."""
+    """A loaded panel file: the resolved panel, its providers' endpoints, its redaction rules."""
 
     resolved: ResolvedPanel
     endpoints: Endpoints = NO_ENDPOINTS
@@ -39,27 +39,27 @@ class LoadedPanel(NamedTuple):
 def load_panel(
     name_or_path: str | None, environ: Mapping[str, str], overrides: Overrides = _NO_OVERRIDES
 ) -> LoadedPanel:
-    """The panel, every default written out.
+    """The panel with every default filled in.
 
-    Explicit wins over environment, environment over file. A preset of rules that is named here is explicit:
-    `JURY_USE_COLLABORATIVE` does not change it; the other variables change its rules. Where that variable is false, the
-    other variables, which set up a discussion and its judge, are not read.
+    Precedence: explicit arguments, environment, file. A preset named here is explicit: `JURY_USE_COLLABORATIVE` does
+    not change it, the other variables change its rules. If that variable is false, the other variables, which set up
+    a discussion and its judge, are ignored.
 
     Args:
-        name_or_path: a preset of rules, one of the `JURIES`, or a file; None is the default preset. Without seats,
-            simulated jurors sit.
+        name_or_path: a preset of rules, one of the `BUNDLED_PANELS`, or a file; None: the default preset. A panel
+            without seats gets simulated jurors.
         environ: the environment, as `os.environ`.
         overrides: explicit arguments.
 
     Raises:
-        PanelFileError: the file, a field in it, a variable or an argument cannot be used.
+        PanelFileError: the file, a field, a variable or an argument is invalid.
     """
     document: PanelDocument | None = None
     reached = NO_ENDPOINTS
     if name_or_path is None or name_or_path in PRESETS:
         spec = PanelSpec() if name_or_path is None else PanelSpec(preset=name_or_path)
     else:
-        document = with_prompts(read_document(name_or_path, (*PRESETS, *JURIES)))
+        document = with_prompts(read_document(name_or_path, (*PRESETS, *BUNDLED_PANELS)))
         spec = _spec(document)
         reached = endpoints.read_endpoints(document)
     if overrides.preset is not None:
@@ -70,7 +70,7 @@ def load_panel(
         resolved = resolve(spec, [name for name, endpoint in reached.items() if endpoint.base_url is not None])
     except (PanelError, PanelFileError) as error:
         place = "the panel" if document is None else document.name
-        raise PanelFileError(f"{place}: {in_our_words(str(error))}") from error
+        raise PanelFileError(f"{place}: {readable_message(str(error))}") from error
     check_judge(resolved.panel, overrides)
     if document is None:
         return LoadedPanel(resolved)
@@ -78,7 +78,7 @@ def load_panel(
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:
-    """Refuse a judge's model that nobody would ask.
+    """Refuse an override of the judge's model without effect.
 
     Raises:
         PanelFileError: the panel has no final judge.
@@ -105,4 +105,4 @@ def _spec(document: PanelDocument) -> PanelSpec:
     except PanelError as error:
         cause = error.__cause__
         field = first_complaint(cause.errors())["loc"] if isinstance(cause, ValidationError) else ()
-        raise document.refused(field, in_our_words(str(error))) from error
+        raise document.refused(field, readable_message(str(error))) from error

@@ -1,4 +1,4 @@
-"""The list `redact` of a panel file: regular expressions, and redactors that installed packages offer."""
+"""The list `redact` of a panel file: regular expressions, and redactors of installed packages."""
 
 from importlib.metadata import entry_points
 from typing import Annotated
@@ -7,18 +7,18 @@ import regex
 from pydantic import Field, StringConstraints
 
 from jury_events.value import Label, Value
-from jury_judge.cases.redaction import NO_REDACTION, Pattern, Redaction, Redactor, Rule
 from jury_judge.panels.document import PanelDocument
+from jury_judge.panels.redaction import NO_REDACTION, PatternRedactor, Redaction, RedactionRule, Redactor
 
 FIELD = "redact"
 ENTRY_POINTS = "jury_judge.redactors"
-"""The group in which an installed package offers `name = "package.module:redact"`; `redact(text)` gives a text."""
+"""The entry point group of `name = "package.module:redact"`; `redact(text)` returns a text."""
 
 _Short = Annotated[str, StringConstraints(max_length=1000)]
 
 
 class RuleSpec(Value):
-    """One rule as written: `pattern` with `replace`, or the name of a `redactor`."""
+    """One entry of the list: `pattern` with `replace`, or the name of a `redactor`."""
 
     pattern: Annotated[_Short, Field(min_length=1)] | None = None
     replace: _Short | None = None
@@ -32,7 +32,7 @@ def read_redaction(document: PanelDocument) -> Redaction:
     """The rules in order.
 
     Raises:
-        PanelFileError: a rule cannot be used; the message names it.
+        PanelFileError: a rule is invalid; the message names it.
     """
     written = document.data.get(FIELD)
     if written is None:
@@ -41,10 +41,10 @@ def read_redaction(document: PanelDocument) -> Redaction:
     return Redaction(tuple(_rule(document, index, spec) for index, spec in enumerate(specs)))
 
 
-def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> Rule:
+def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> RedactionRule:
     place = f"{FIELD}.{index}"
     if spec.redactor is not None and spec.pattern is None and spec.replace is None:
-        return Rule(f"{document.name}: {place}", _installed(document, index, spec.redactor))
+        return RedactionRule(f"{document.name}: {place}", _installed(document, index, spec.redactor))
     if spec.pattern is None or spec.replace is None or spec.redactor is not None:
         raise document.refused((FIELD, index), f"{place}: write pattern and replace, or a redactor by its name")
     field = (FIELD, index, "pattern")
@@ -53,8 +53,8 @@ def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> Rule:
     except regex.error as error:
         raise document.refused(field, f"{place}.pattern: not a regular expression: {error}") from error
     if pattern.search("") is not None:
-        raise document.refused(field, f"{place}.pattern: matches where there is nothing; let it match one character")
-    return Rule(f"{document.name}: {place}", Pattern(pattern, spec.replace))
+        raise document.refused(field, f"{place}.pattern: matches the empty text; let it match at least one character")
+    return RedactionRule(f"{document.name}: {place}", PatternRedactor(pattern, spec.replace))
 
 
 def _installed(document: PanelDocument, index: int, name: str) -> Redactor:
@@ -68,5 +68,5 @@ def _installed(document: PanelDocument, index: int, name: str) -> Redactor:
         )
     redactor: Redactor = found.load()
     if not callable(redactor):
-        raise document.refused(field, f"{place}: {found.value} is no function of a text")
+        raise document.refused(field, f"{place}: {found.value} is not a function")
     return redactor

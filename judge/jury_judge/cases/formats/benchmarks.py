@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.own_rows import read_own_row
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
@@ -12,7 +12,7 @@ from jury_judge.cases.transcripts.json_values import as_text
 _DOJO = ("suite_name", "pipeline_name", "user_task_id", "injection_task_id", "attack_type", "utility", "security")
 
 
-def _agentdojo(row: Any) -> Draft:
+def _agentdojo(row: Any) -> CaseDraft:
     """One run of a user task, attacked or not. `utility` and `security` are the benchmark's own findings."""
     builder = TranscriptBuilder()
     read_chat(row.get("messages"), builder)
@@ -28,7 +28,7 @@ def _agentdojo(row: Any) -> Draft:
     return draft
 
 
-def _tau(row: Any) -> Draft:
+def _tau(row: Any) -> CaseDraft:
     """One trial of a task; `reward` is the benchmark's own finding. τ²-bench calls the trajectory `messages`."""
     builder = TranscriptBuilder()
     read_chat(row.get("traj") if row.get("traj") is not None else row.get("messages"), builder)

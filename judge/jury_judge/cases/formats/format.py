@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 
 
 class Format(NamedTuple):
@@ -20,7 +20,7 @@ class Format(NamedTuple):
 
     name: str
     recognises: Callable[[Any], bool]
-    read: Callable[[Any], Draft]
+    read: Callable[[Any], CaseDraft]
     rows_path: Callable[[Mapping[str, Any]], str | None] = lambda _document: None
     split: Callable[[Any], Iterable[tuple[str, Any]]] | None = None
     columns: frozenset[str] | None = None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jury_events.transcript import Event, Item
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.chat import read_chat, read_end, read_message
@@ -22,7 +22,7 @@ HEADER = "_eval"
 """The key under which a sample from an archive brings the log's own description."""
 
 
-def _read(row: Any) -> Draft:
+def _read(row: Any) -> CaseDraft:
     sample = row
     header = _object(sample.get(HEADER))
     attachments = _object(sample.get("attachments"))
@@ -35,7 +35,7 @@ def _read(row: Any) -> Draft:
     targets = [as_text(one) for one in (target if isinstance(target, list) else [target]) if one not in (None, "")]
     epoch = sample.get("epoch") or 1
     identity = as_text(sample.get("id")) or None
-    return Draft(
+    return CaseDraft(
         case_id=identity if epoch == 1 or identity is None else f"{identity} epoch {as_text(epoch)}",
         question=_question(_resolved(sample.get("input"), attachments), sample.get("choices"), builder),
         expected_behavior="\n".join(targets) or None,
@@ -72,21 +72,21 @@ def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilde
     return last
 
 
-class _Said(NamedTuple):
+class _AgentOutput(NamedTuple):
     """What a message amounts to, wherever it stands."""
 
     items: tuple[Item, ...]
     words: str
 
 
-def _said(message: Any) -> _Said:
+def _said(message: Any) -> _AgentOutput:
     """`words` are its texts without spaces, for comparing them with a completion."""
     builder = TranscriptBuilder()
     if message is not None:
         read_message(message, builder, "message")
     items = builder.transcript().items
     texts = "".join(item.text for item in items if item.kind in {"assistant", "refusal"})
-    return _Said(items, _without_spaces(texts))
+    return _AgentOutput(items, _without_spaces(texts))
 
 
 def _without_spaces(text: str) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from jury_events.transcript import Item, ToolCall
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
-from jury_judge.cases.formats.langfuse_tools import ToldCalls, ToolRun, add_tool, canonical_json_text
+from jury_judge.cases.formats.langfuse_tools import ReportedCalls, ToolRun, add_tool, canonical_json_text
 from jury_judge.cases.formats.langfuse_values import in_order, plain_value, read_value
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import as_text, decoded_json, text_or_none
@@ -21,11 +21,11 @@ _MARKS = frozenset({"traceId", "sessionId", "projectId", "htmlPath", "observatio
 _TOOLS = frozenset({"TOOL", "RETRIEVER"})
 
 
-def _read(row: Any) -> Draft:
+def _read(row: Any) -> CaseDraft:
     kind = row.get("type")
     builder = _one_tool(row) if isinstance(kind, str) and kind in _TOOLS else _trace(row)
     metadata = decoded_json(row.get("metadata"), texts=True)
-    return Draft(
+    return CaseDraft(
         case_id=row.get("id"),
         built=builder,
         answered="output" in row,
@@ -63,7 +63,7 @@ def _trace(row: dict[str, Any]) -> TranscriptBuilder:
     listed = list(enumerate(observations)) if isinstance(observations, list) else []
     objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
     objects.sort(key=lambda placed: as_text(placed[1].get("startTime")))
-    told = ToldCalls(before, after)
+    told = ReportedCalls(before, after)
     for place, one in objects:
         if _is_tool(one):
             told.run(ToolRun.of(one), place)

@@ -59,7 +59,7 @@ def _add_result(run: ToolRun, call_id: str | None, builder: TranscriptBuilder, p
     builder.add(ToolResult, place, call_id=call_id, name=run.name, text=run.text, error=run.error)
 
 
-class ToldCalls:
+class ReportedCalls:
     """The calls that the messages of input and output tell of, each of which one run of a tool may be."""
 
     def __init__(self, before: TranscriptBuilder, after: TranscriptBuilder) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.own_rows import decoded_cell, read_own_row
 from jury_judge.cases.transcripts.blocks import BlockReader, Speaker
@@ -53,7 +53,7 @@ def _object(row: Any) -> dict[str, Any]:
     return _body(row) if _is_wrapped(row) else row
 
 
-def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> Draft:
+def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> CaseDraft:
     """What the columns of our own names say, with the transcript that was read from those of the provider."""
     draft = read_own_row({name: value for name, value in row.items() if name not in read})
     if isinstance(row.get(_BATCH), str):
@@ -62,7 +62,7 @@ def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> Draft
     return draft
 
 
-def _chat(row: Any) -> Draft:
+def _chat(row: Any) -> CaseDraft:
     """A request's `messages`, a completion's `choices`, or both."""
     table = _object(row)
     builder = TranscriptBuilder()
@@ -73,7 +73,7 @@ def _chat(row: Any) -> Draft:
     return _draft(table, builder, "messages", "choices", "object", "model")
 
 
-def _responses(row: Any) -> Draft:
+def _responses(row: Any) -> CaseDraft:
     """`instructions`, `input` and `output`; why an answer is incomplete."""
     table = _object(row)
     builder = TranscriptBuilder()
@@ -99,7 +99,7 @@ def _responses(row: Any) -> Draft:
     return draft
 
 
-def _anthropic(row: Any) -> Draft:
+def _anthropic(row: Any) -> CaseDraft:
     """`system`, `messages`, and the response: a message object, or its `content` beside them."""
     table = _object(row)
     builder = TranscriptBuilder()
@@ -113,7 +113,7 @@ def _anthropic(row: Any) -> Draft:
     return _draft(table, builder, "system", "messages", "content", "role")
 
 
-def _gemini(row: Any) -> Draft:
+def _gemini(row: Any) -> CaseDraft:
     """`systemInstruction`, `contents` and `candidates`; why a prompt was blocked."""
     table = _object(row)
     builder = TranscriptBuilder()
@@ -144,7 +144,7 @@ def _gemini(row: Any) -> Draft:
     return _draft(table, builder, *read)
 
 
-def _sharegpt(row: Any) -> Draft:
+def _sharegpt(row: Any) -> CaseDraft:
     """`conversations`, with a `system` text beside them."""
     table = _object(row)
     builder = TranscriptBuilder()
@@ -154,11 +154,11 @@ def _sharegpt(row: Any) -> Draft:
     return _draft(table, builder, "conversations", "conversation", "system")
 
 
-def _bare(row: Any) -> Draft:
+def _bare(row: Any) -> CaseDraft:
     """The row is the list."""
     builder = TranscriptBuilder()
     read_messages(row if isinstance(row, list) else _object(row).get("messages"), builder)
-    return Draft(built=builder) if isinstance(row, list) else _draft(row, builder, "messages")
+    return CaseDraft(built=builder) if isinstance(row, list) else _draft(row, builder, "messages")
 
 
 def _of_object(test: Callable[[dict[str, Any]], bool]) -> Callable[[Any], bool]:

@@ -8,8 +8,8 @@ from typing import Any
 from jury_judge.cases.formats.otlp import as_list
 from jury_judge.cases.transcripts.json_values import as_objects, as_text, decoded_json
 from jury_judge.cases.transcripts.otel import (
-    Said,
-    Told,
+    ContentCounter,
+    TraceMessage,
 )
 
 _EVENT_ROLES = {
@@ -21,7 +21,7 @@ _EVENT_ROLES = {
 _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 
 
-def messages_of_span(span: dict[str, Any], place: str) -> tuple[list[Said], list[Said]]:
+def messages_of_span(span: dict[str, Any], place: str) -> tuple[list[TraceMessage], list[TraceMessage]]:
     """What a span took in and what it put out; where it says so in several ways, each message once."""
     attributes = span["attributes"]
     taken = [_listed(attributes, _INPUT), list(_indexed(attributes, "gen_ai.prompt", "user"))]
@@ -44,7 +44,7 @@ def messages_of_span(span: dict[str, Any], place: str) -> tuple[list[Said], list
         for part in as_list(attributes.get("gen_ai.system_instructions"))
     ]
     if system:
-        inputs.insert(0, Said({"role": "system", "parts": system}, f"{place}.gen_ai.system_instructions"))
+        inputs.insert(0, TraceMessage({"role": "system", "parts": system}, f"{place}.gen_ai.system_instructions"))
     return inputs, _one_choice(outputs, attributes)
 
 
@@ -53,20 +53,20 @@ def _listed(attributes: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return [{**role, **message} for message in as_objects(as_list(attributes.get(key)), key, "messages")]
 
 
-def _merged(tellings: list[list[dict[str, Any]]], place: str) -> list[Said]:
+def _merged(tellings: list[list[dict[str, Any]]], place: str) -> list[TraceMessage]:
     """The messages of the first telling, and what the others say beside it."""
-    merged: list[Said] = []
+    merged: list[TraceMessage] = []
     for messages in tellings:
-        new = [Said(message, f"{place}.{len(merged) + index}") for index, message in enumerate(messages)]
+        new = [TraceMessage(message, f"{place}.{len(merged) + index}") for index, message in enumerate(messages)]
         if merged:
-            told = Told()
+            told = ContentCounter()
             told.count(merged)
-            new = told.untold(new)
+            new = told.unreported(new)
         merged += new
     return merged
 
 
-def _one_choice(outputs: list[Said], attributes: dict[str, Any]) -> list[Said]:
+def _one_choice(outputs: list[TraceMessage], attributes: dict[str, Any]) -> list[TraceMessage]:
     """Of several choices the conversation goes on with the first."""
     asked = attributes.get("gen_ai.request.choice.count")
     several = isinstance(asked, int) and asked > 1

@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from jury_events.transcript import Event, ToolCall, ToolResult
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.otel_span_messages import messages_of_span
 from jury_judge.cases.formats.otlp import RESOURCES, Trace, first_of, is_genai, nanoseconds, traces_of
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import as_text, text_or_none
 from jury_judge.cases.transcripts.otel import (
+    ContentCounter,
+    ContentPiece,
     Conversations,
-    Course,
-    Piece,
-    Said,
-    Told,
+    ConversationState,
+    TraceMessage,
     call_text,
     canonical,
     read_parts_message,
@@ -47,8 +47,8 @@ class _Span:
 
     attributes: dict[str, Any]
     place: str
-    inputs: list[Said]
-    outputs: list[Said]
+    inputs: list[TraceMessage]
+    outputs: list[TraceMessage]
     start: int
     end: int
     ends_with_those_below: bool
@@ -58,7 +58,7 @@ class _Span:
     entered: int = 0
     left: int = 0
     depth: int = 0
-    told_below: Told = field(default_factory=Told)
+    reported_below: ContentCounter = field(default_factory=ContentCounter)
 
     @property
     def is_tool(self) -> bool:
@@ -81,7 +81,7 @@ class _Span:
         return None if agent is None else agent.entered, as_text(self.attributes.get("gen_ai.agent.name"))
 
 
-def _read(row: Any) -> Draft:
+def _read(row: Any) -> CaseDraft:
     builder = TranscriptBuilder()
     facts: dict[str, Any] = {}
     spans = _in_order(row["spans"])
@@ -100,7 +100,7 @@ def _read(row: Any) -> Draft:
         else:
             read_parts_message(step.said.message, builder, step.said.place)
     error = "\n".join(dict.fromkeys(failed)) or None
-    return Draft(case_id=row["trace_id"] or None, built=builder, error=error, metadata=facts)
+    return CaseDraft(case_id=row["trace_id"] or None, built=builder, error=error, metadata=facts)
 
 
 class _Step(NamedTuple):
@@ -108,7 +108,7 @@ class _Step(NamedTuple):
 
     span: _Span
     at_end: bool
-    said: Said | None
+    said: TraceMessage | None
 
 
 def _course(spans: list[_Span]) -> list[_Step]:
@@ -116,12 +116,12 @@ def _course(spans: list[_Span]) -> list[_Step]:
     _count_below(spans)
     moments = sorted(((span, at_end) for span in spans for at_end in (False, True)), key=lambda moment: _when(*moment))
     conversations = Conversations()
-    courses: dict[int, Course] = {}
+    courses: dict[int, ConversationState] = {}
     steps: list[_Step] = []
     for span, at_end in moments:
         if span.is_tool:
             steps.append(_Step(span, at_end, None))
-        if span.told_below:
+        if span.reported_below:
             told = _beyond_those_below(span, conversations)[at_end]
         elif at_end:
             told = span.outputs
@@ -144,17 +144,17 @@ def _count_below(spans: list[_Span]) -> None:
     """For every span what the spans below it say."""
     for span in sorted(spans, key=lambda one: one.left):
         if span.parent is not None:
-            own = Told()
+            own = ContentCounter()
             own.count([*span.inputs, *span.outputs])
-            span.parent.told_below.most(own)
-            span.parent.told_below.most(span.told_below)
+            span.parent.reported_below.most(own)
+            span.parent.reported_below.most(span.reported_below)
 
 
-def _beyond_those_below(span: _Span, conversations: Conversations) -> tuple[list[Said], list[Said]]:
+def _beyond_those_below(span: _Span, conversations: Conversations) -> tuple[list[TraceMessage], list[TraceMessage]]:
     """What a span says that the spans below it do not: of an agent its single parts; of any other all of it or none."""
     messages = [*span.inputs, *span.outputs]
-    untold = span.told_below.untold(messages)
-    if not untold:
+    unreported = span.reported_below.unreported(messages)
+    if not unreported:
         return [], []
     inputs = len(span.inputs)
     new, _ = conversations.new_of(span.inputs, span.scope)
@@ -163,15 +163,15 @@ def _beyond_those_below(span: _Span, conversations: Conversations) -> tuple[list
     fresh = {said.place for said in new}
     outputs = {said.place for said in messages[inputs:]}
     return (
-        [said for said in untold if said.place in fresh],
-        [said for said in untold if said.place in outputs],
+        [said for said in unreported if said.place in fresh],
+        [said for said in unreported if said.place in outputs],
     )
 
 
 class _Tools:
     """The calls and results of tool spans, as far as no message tells them."""
 
-    def __init__(self, messages: Iterable[Said]) -> None:
+    def __init__(self, messages: Iterable[TraceMessage]) -> None:
         pieces = [piece for said in messages if not said.other for piece in said.pieces]
         self._calls = [piece for piece in pieces if piece.what == "call"]
         self._results = [piece for piece in pieces if piece.what == "result"]
@@ -191,7 +191,7 @@ class _Tools:
         self._call_ids[span.entered] = call_id
         if call_id is not None and ("call", call_id) in self._added:
             return
-        found = self._told_call(call_id, _tool_name(span), arguments)
+        found = self._reported_call(call_id, _tool_name(span), arguments)
         if found is None:
             if call_id is not None:
                 self._added.add(("call", call_id))
@@ -201,7 +201,7 @@ class _Tools:
         if found in self._calls and (call_id is None or found.call_id is None):
             self._calls.remove(found)
 
-    def _told_call(self, call_id: str | None, name: str, arguments: Any) -> Piece | None:
+    def _reported_call(self, call_id: str | None, name: str, arguments: Any) -> ContentPiece | None:
         """The call in a message: by its id, else by its tool and arguments (by its tool, where those are not kept)."""
         if call_id is not None:
             same = next((one for one in self._calls if one.call_id == call_id), None)
@@ -224,7 +224,7 @@ class _Tools:
         if call_id is not None and ("result", call_id) in self._added:
             return
         text = as_text(returned if returned is not None else span.failure)
-        told = self._told_result(call_id, canonical(text))
+        told = self._reported_result(call_id, canonical(text))
         if told is None:
             if call_id is not None:
                 self._added.add(("result", call_id))
@@ -233,7 +233,7 @@ class _Tools:
         if span.failure and span.failure not in (text if told is None else told.text):
             builder.add(Event, span.place, origin="tool", name="error", text=span.failure)
 
-    def _told_result(self, call_id: str | None, text: str) -> Piece | None:
+    def _reported_result(self, call_id: str | None, text: str) -> ContentPiece | None:
         """The result in a message: by the id of its call, else by its text, each once."""
         for index, one in enumerate(self._results):
             if call_id is not None and one.call_id is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from jury_judge.cases.columns import automatic, present
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import json_kind
@@ -23,7 +23,7 @@ STRUCTURED = frozenset(
 """Parts that are objects or lists: a cell of a table holds them as JSON text."""
 
 
-def read_own_row(row: Any) -> Draft:
+def read_own_row(row: Any) -> CaseDraft:
     """The row by the columns that are read unasked.
 
     Raises:
@@ -35,7 +35,7 @@ def read_own_row(row: Any) -> Draft:
     messages, error = automatic(row, "messages"), execution.get("error")
     if messages is None:
         messages = execution.get("messages")
-    draft = Draft(**{part: decoded_cell(automatic(row, part), part) for part in _PLAIN}, error=error)
+    draft = CaseDraft(**{part: decoded_cell(automatic(row, part), part) for part in _PLAIN}, error=error)
     draft.question = automatic(row, "question")
     if draft.response is None:
         draft.response = execution.get("response")

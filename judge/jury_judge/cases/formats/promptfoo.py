@@ -7,7 +7,7 @@ a conversation: its `response.metadata` says what was really sent.
 from collections.abc import Mapping
 from typing import Any
 
-from jury_judge.cases.draft import Draft
+from jury_judge.cases.draft import CaseDraft
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.transcripts.builder import TranscriptBuilder
 from jury_judge.cases.transcripts.json_values import as_text, decoded_json
@@ -20,7 +20,7 @@ _ERROR = frozenset({"2", "error"})
 _ATTEMPTS = ("redteamHistory", "redteamTreeHistory")
 
 
-def _read(row: Any) -> Draft:
+def _read(row: Any) -> CaseDraft:
     builder = TranscriptBuilder()
     response = row.get("response")
     answer: dict[str, Any] = response if isinstance(response, dict) else {"output": response}
@@ -36,7 +36,7 @@ def _read(row: Any) -> Draft:
     }
     test_id = f"test-{as_text(row['testIdx'])}" if row.get("testIdx") is not None else None
     prompt_id = f"prompt-{as_text(row['promptIdx'])}" if row.get("promptIdx") is not None else None
-    return Draft(
+    return CaseDraft(
         case_id=row.get("id") or "-".join(part for part in (test_id, prompt_id) if part) or None,
         built=builder,
         answered=True,

@@ -131,7 +131,7 @@ def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder,
     builder.unread(part, {"type", *known}, origin, place)
 
 
-class Piece(NamedTuple):
+class ContentPiece(NamedTuple):
     """What a message says in one place, as far as two tellings of it are compared.
 
     Attributes:
@@ -148,7 +148,7 @@ class Piece(NamedTuple):
     text: str
     keys: tuple[tuple[str, int], ...]
 
-    def is_told_by(self, other: "Piece") -> bool:
+    def same_as(self, other: "ContentPiece") -> bool:
         """Whether it is the same thing: the same id where both have one, else the same words."""
         if (self.what, self.who) != (other.what, other.who):
             return False
@@ -157,13 +157,13 @@ class Piece(NamedTuple):
         return self.text == other.text
 
 
-def pieces_of(message: dict[str, Any]) -> list[Piece]:
+def pieces_of(message: dict[str, Any]) -> list[ContentPiece]:
     """What a message says; blank texts and what is no message are nothing."""
     found = list(_of_parts(message) if "parts" in message else _of_chat(message))
     return [one for one in found if one.what in {"call", "result"} or one.text]
 
 
-def _of_parts(message: dict[str, Any]) -> Iterator[Piece]:
+def _of_parts(message: dict[str, Any]) -> Iterator[ContentPiece]:
     role = as_text(message.get("role")).lower()
     who = _KINDS.get(role, (role, ""))[0]
     parts = message["parts"] if isinstance(message["parts"], list) else []
@@ -174,40 +174,42 @@ def _of_parts(message: dict[str, Any]) -> Iterator[Piece]:
         match what:
             case "text" if _KINDS.get(role) == _TOOL:
                 call_id = text_or_none(message.get("tool_call_id") or message.get("id"))
-                yield Piece("result", "", call_id, "\n".join(map(_text_of, run)).strip(), keys)
+                yield ContentPiece("result", "", call_id, "\n".join(map(_text_of, run)).strip(), keys)
             case "text":
-                yield Piece("text", who, None, "\n".join(filter(None, map(_text_of, run))).strip(), keys)
+                yield ContentPiece("text", who, None, "\n".join(filter(None, map(_text_of, run))).strip(), keys)
             case "reasoning" | "thinking":
-                yield Piece("reasoning", "", None, _text_of(part).strip(), keys)
+                yield ContentPiece("reasoning", "", None, _text_of(part).strip(), keys)
             case "tool_call":
-                yield Piece("call", "", call_id, call_text(part.get("name"), part.get("arguments")), keys)
+                yield ContentPiece("call", "", call_id, call_text(part.get("name"), part.get("arguments")), keys)
             case "tool_call_response":
-                yield Piece("result", "", call_id, canonical(_first(part, _RETURNED)), keys)
+                yield ContentPiece("result", "", call_id, canonical(_first(part, _RETURNED)), keys)
             case _:
-                yield Piece("other", who, None, canonical(part), keys)
+                yield ContentPiece("other", who, None, canonical(part), keys)
 
 
-def _of_chat(message: dict[str, Any]) -> Iterator[Piece]:
+def _of_chat(message: dict[str, Any]) -> Iterator[ContentPiece]:
     role = as_text(message.get("role")).lower()
     who = _KINDS.get(role, (role, ""))[0]
     for field in _THOUGHTS:
-        yield Piece("reasoning", "", None, canonical(message.get(field)), ((field, 0),))
+        yield ContentPiece("reasoning", "", None, canonical(message.get(field)), ((field, 0),))
     content = message.get("content")
     blocks = content if isinstance(content, list) else [content]
     texts = [one if isinstance(one, str) else one.get("text") if isinstance(one, dict) else None for one in blocks]
     text = "\n".join(one for one in texts if isinstance(one, str) and one)
     if _KINDS.get(role) == _TOOL:
-        yield Piece("result", "", text_or_none(message.get("tool_call_id")), text or canonical(content), _CONTENT)
+        yield ContentPiece(
+            "result", "", text_or_none(message.get("tool_call_id")), text or canonical(content), _CONTENT
+        )
     elif len([one for one in texts if isinstance(one, str)]) == len(blocks):
-        yield Piece("text", who, None, text.strip(), _CONTENT)
+        yield ContentPiece("text", who, None, text.strip(), _CONTENT)
     else:
-        yield Piece("other", who, None, canonical(content), _CONTENT)
+        yield ContentPiece("other", who, None, canonical(content), _CONTENT)
     calls = message.get("tool_calls")
     for index, call in enumerate(calls if isinstance(calls, list) else []):
         table = call if isinstance(call, dict) else {}
         inner = table["function"] if isinstance(table.get("function"), dict) else table
         named = call_text(inner.get("name"), _first(inner, ("arguments", "args", "input")))
-        yield Piece("call", "", text_or_none(table.get("id")), named, (("tool_calls", index),))
+        yield ContentPiece("call", "", text_or_none(table.get("id")), named, (("tool_calls", index),))
 
 
 _CONTENT = (("content", 0),)
@@ -230,7 +232,7 @@ def canonical(value: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class TraceMessage:
     """A message, and where it stands. `other`: it is another choice, which the conversation did not take."""
 
     message: dict[str, Any]
@@ -238,11 +240,11 @@ class Said:
     other: bool = False
 
     @cached_property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[ContentPiece]:
         """What it says."""
         return pieces_of(self.message)
 
-    def only(self, kept: Iterable[Piece]) -> "Said":
+    def only(self, kept: Iterable[ContentPiece]) -> "TraceMessage":
         """The message with these of its pieces only."""
         keys = {key for piece in kept for key in piece.keys}
         left = {key: value for key, value in self.message.items() if key != "finish_reason"}
@@ -255,10 +257,10 @@ class Said:
         return replace(self, message=left)
 
 
-class Course(NamedTuple):
+class ConversationState(NamedTuple):
     """A conversation as far as one span told it. `failed`: the span did, so that the same may be asked again."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ContentPiece, ...]
     systems: frozenset[str]
     failed: bool
 
@@ -267,15 +269,15 @@ class Conversations:
     """What the spans of a trace have told so far; each may go on with a conversation that it repeats."""
 
     def __init__(self) -> None:
-        self._courses: deque[Course] = deque(maxlen=_REMEMBERED)
+        self._states: deque[ConversationState] = deque(maxlen=_REMEMBERED)
         self._systems: dict[Any, set[str]] = {}
 
-    def ended(self, before: Course, outputs: Sequence[Said], *, failed: bool) -> None:
+    def ended(self, before: ConversationState, outputs: Sequence[TraceMessage], *, failed: bool) -> None:
         """A span ended, with what it put out."""
         told = tuple(piece for said in outputs if not said.other for piece in _compared(said))
-        self._courses.append(Course(before.pieces + told, before.systems, failed and not told))
+        self._states.append(ConversationState(before.pieces + told, before.systems, failed and not told))
 
-    def new_of(self, inputs: Sequence[Said], scope: Any) -> tuple[list[Said], Course]:
+    def new_of(self, inputs: Sequence[TraceMessage], scope: Any) -> tuple[list[TraceMessage], ConversationState]:
         """The messages of an input that are not a repeat of a conversation, and the conversation with them.
 
         Only the beginning of an input can be a repeat: it must be the end of a conversation as an earlier span left
@@ -291,12 +293,12 @@ class Conversations:
         told |= systems
         new = [] if rest and systems <= before else list(inputs[:opening])
         new += _after(rest, count)
-        return new, Course((found.pieces if found else ()) + pieces[count:], systems, failed=False)
+        return new, ConversationState((found.pieces if found else ()) + pieces[count:], systems, failed=False)
 
-    def _repeated(self, pieces: tuple[Piece, ...]) -> tuple[Course | None, int]:
+    def _repeated(self, pieces: tuple[ContentPiece, ...]) -> tuple[ConversationState | None, int]:
         """The conversation that the pieces begin by repeating, and how many of them do."""
-        best: tuple[Course | None, int] = (None, 0)
-        for course in reversed(self._courses):
+        best: tuple[ConversationState | None, int] = (None, 0)
+        for course in reversed(self._states):
             count = _overlap(course.pieces, pieces)
             if count == len(pieces) == 1 and pieces[0].who == "user" and not course.failed:
                 count = 0  # somebody says the same again to an agent that keeps the conversation by itself
@@ -307,28 +309,28 @@ class Conversations:
         return best
 
 
-def _compared(said: Said) -> list[Piece]:
+def _compared(said: TraceMessage) -> list[ContentPiece]:
     return [piece for piece in said.pieces if piece.what != "reasoning"]
 
 
-def _opening(inputs: Sequence[Said]) -> int:
+def _opening(inputs: Sequence[TraceMessage]) -> int:
     """How many messages of the system open the input."""
     roles = (as_text(said.message.get("role")).lower() for said in inputs)
     return next((index for index, role in enumerate(roles) if _KINDS.get(role) != _SYSTEM), len(inputs))
 
 
-def _overlap(told: tuple[Piece, ...], pieces: tuple[Piece, ...]) -> int:
+def _overlap(told: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]) -> int:
     """How many pieces repeat the end of what was told."""
     for count in range(min(len(told), len(pieces)), 0, -1):
         start = len(told) - count
-        if all(pieces[index].is_told_by(told[start + index]) for index in range(count)):
+        if all(pieces[index].same_as(told[start + index]) for index in range(count)):
             return count
     return 0
 
 
-def _after(inputs: Sequence[Said], count: int) -> list[Said]:
+def _after(inputs: Sequence[TraceMessage], count: int) -> list[TraceMessage]:
     """The messages without their first pieces; what the agent thought before the last of those goes with them."""
-    new: list[Said] = []
+    new: list[TraceMessage] = []
     for said in inputs:
         pieces = said.pieces
         compared = sum(piece.what != "reasoning" for piece in pieces)
@@ -341,7 +343,7 @@ def _after(inputs: Sequence[Said], count: int) -> list[Said]:
     return new
 
 
-def _position(pieces: list[Piece], count: int) -> int:
+def _position(pieces: list[ContentPiece], count: int) -> int:
     """Where the pieces after the first `count` begin, reasoning not counted."""
     for index, piece in enumerate(pieces):
         if not count:
@@ -350,13 +352,13 @@ def _position(pieces: list[Piece], count: int) -> int:
     return len(pieces)
 
 
-class Told:
+class ContentCounter:
     """Counts what messages say, for finding out whether others say it too."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, ...]] = Counter()
 
-    def count(self, messages: Iterable[Said]) -> None:
+    def count(self, messages: Iterable[TraceMessage]) -> None:
         """One more telling of each piece of one span's messages."""
         for said in messages:
             for piece in said.pieces:
@@ -372,11 +374,11 @@ class Told:
         """How often each piece is told."""
         return self._counts
 
-    def most(self, other: "Told") -> None:
+    def most(self, other: "ContentCounter") -> None:
         """As often as one of the two tells it."""
         self._counts |= other.counts
 
-    def untold(self, messages: Sequence[Said]) -> list[Said]:
+    def unreported(self, messages: Sequence[TraceMessage]) -> list[TraceMessage]:
         """The messages, or what of them is not told here as often as there."""
         used: Counter[tuple[str, ...]] = Counter()
         left = []
@@ -387,7 +389,7 @@ class Told:
                 left.append(said if len(new) == len(pieces) else said.only(new))
         return left
 
-    def _has(self, piece: Piece, used: Counter[tuple[str, ...]]) -> bool:
+    def _has(self, piece: ContentPiece, used: Counter[tuple[str, ...]]) -> bool:
         base = (piece.what, piece.who)
         keys = [(*base, "any", piece.text)]
         if piece.call_id is not None:

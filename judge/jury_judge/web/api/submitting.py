@@ -6,8 +6,8 @@ from typing import Any, Literal
 from fastapi import APIRouter, Response
 
 from jury_events.case import Case
-from jury_judge.cases.columns import with_own_names
-from jury_judge.cases.given import case_of
+from jury_judge.cases.case_inputs import case_of
+from jury_judge.cases.columns import with_snake_case_names
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
 from jury_judge.web.api.forms import EvaluationAsked, Links, RunAsked, Under
@@ -65,7 +65,7 @@ def _cases(tables: list[dict[str, Any]], places: list[str]) -> list[Case]:
     seen: set[str] = set()
     for number, (table, place) in enumerate(zip(tables, places, strict=True), start=1):
         try:
-            case = case_of(with_own_names(table), "case" if len(tables) == 1 else f"case-{number}")
+            case = case_of(with_snake_case_names(table), "case" if len(tables) == 1 else f"case-{number}")
         except CaseFileError as error:
             raise CaseFileError(f"{place}: {error}") from error
         if case.case_id in seen:
