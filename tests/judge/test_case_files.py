@@ -451,10 +451,10 @@ def test_fields_name_columns_by_path():
     ("source", "there"),
     [
         ("completion", "its columns are question, task, runs"),
-        ("task.answer", "'task' holds result"),
-        ("runs.3", "'runs' holds a list of 0"),
-        ("runs.-1", "'runs' holds a list of 0"),
-        ("question.x", "'question' holds no columns"),
+        ("task.answer", "'task' contains result"),
+        ("runs.3", "'runs' contains a list of 0"),
+        ("runs.-1", "'runs' contains a list of 0"),
+        ("question.x", "'question' contains no columns"),
     ],
 )
 def test_a_named_column_that_is_missing_is_an_error_that_lists_those_that_are_there(source, there):
