@@ -17,7 +17,7 @@ from jury_judge.cases.containers.row import CaseRow, RowSelection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.otel_traces import OTEL
-from jury_judge.cases.formats.otlp import TraceGatherer
+from jury_judge.cases.formats.otlp import TraceGrouper
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions
@@ -106,19 +106,19 @@ class _Export:
 
     def __init__(self, first: CaseRow) -> None:
         self.first = first
-        self._gatherer = TraceGatherer()
+        self._grouper = TraceGrouper()
 
     def add(self, row: CaseRow) -> None:
         """Add a batch; raises CaseFileError."""
         try:
-            self._gatherer.add(row.data)
+            self._grouper.add(row.data)
         except CaseFileError as error:
             raise CaseFileError(f"{row.place}: {error}") from error
 
     def rows(self) -> Iterator[_FoundRow]:
         """One row per trace; raises CaseFileError if there is none."""
         try:
-            for number, (name, data) in enumerate(self._gatherer.traces(), start=1):
+            for number, (name, data) in enumerate(self._grouper.traces(), start=1):
                 yield _FoundRow(self.first, f"-{name or number}", data, OTEL)
         except CaseFileError as error:
             raise CaseFileError(f"{self.first.place}: {error}") from error
