@@ -174,7 +174,7 @@ def test_a_server_that_is_silent_is_given_up(tmp_path, server):
     assert "no answer within 0.2 seconds" in refusal(sources, f"http://{address(server)}/slow")
 
 
-def test_an_error_status_is_told(tmp_path, server):
+def test_an_error_status_is_reported(tmp_path, server):
     sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
 
     assert "the server answered 404" in refusal(sources, f"http://{address(server)}/none")

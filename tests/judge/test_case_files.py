@@ -140,7 +140,7 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch):
     assert message == "stdin:2: the line is longer than 1 MiB; split the case"
 
 
-def test_a_document_that_is_too_long_is_told_to_become_jsonl(monkeypatch):
+def test_a_document_that_is_too_long_is_reported_to_become_jsonl(monkeypatch):
     monkeypatch.setattr(json_rows, "MAX_DOCUMENT", 1 << 20)
 
     message = refusal(json.dumps(row(response="x" * (1 << 20)), indent=1).encode())
@@ -513,9 +513,9 @@ FILES = st.binary(max_size=200) | ROWS.map(b"\n".join) | CUT
 @given(FILES)
 def test_any_bytes_are_cases_or_a_case_file_error_on_one_line(content):
     try:
-        told = [case.case_id for case in read(content)]
+        result = [case.case_id for case in read(content)]
     except CaseFileError as error:
-        told = [str(error)]
+        result = [str(error)]
 
-    assert told
-    assert not any("\n" in line for line in told)
+    assert result
+    assert not any("\n" in line for line in result)

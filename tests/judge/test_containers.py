@@ -1,4 +1,4 @@
-"""Rows come out of JSON, compressed data and pipes as they are, and what cannot be read is told on one line."""
+"""Rows come out of JSON, compressed data and pipes as they are, and unreadable input is reported in one line."""
 
 import gzip
 import io
@@ -182,7 +182,7 @@ def test_compressed_data_is_what_it_holds(pack, content, tmp_path):
 
 
 @pytest.mark.parametrize(("pack", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
-def test_cut_or_damaged_compressed_data_is_told(pack, kind):
+def test_cut_or_damaged_compressed_data_is_reported(pack, kind):
     packed = pack(jsonl([{"n": os.urandom(9).hex()} for _ in range(5_000)]))
     damaged = packed[:8] + b"\xff" * 20 + packed[28:]
 
@@ -211,7 +211,7 @@ def test_a_bomb_of_blank_lines_is_stopped(monkeypatch):
         (b"\xfd7zXZ\x00", "xz data; decompress it first"),
     ],
 )
-def test_what_a_pipe_cannot_give_is_told(content, says):
+def test_what_a_pipe_cannot_give_is_reported(content, says):
     assert says in refusal(content)
 
 
@@ -261,7 +261,7 @@ def test_a_line_of_100_megabytes_is_refused_in_bounded_memory(tmp_path: Path):
     assert peak < 200 << 20
 
 
-def test_an_id_of_two_objects_on_one_line_is_told_by_their_numbers():
+def test_an_id_of_two_objects_on_one_line_is_reported_by_their_numbers():
     row = {"case_id": "a", "question": "q", "response": "r"}
 
     with pytest.raises(CaseFileError) as caught:
@@ -270,7 +270,7 @@ def test_an_id_of_two_objects_on_one_line_is_told_by_their_numbers():
     assert str(caught.value) == ("stdin:1: case id 'a' is in rows 1 and 2 of the file; give each case a different id")
 
 
-def test_a_file_that_is_named_twice_is_told(tmp_path):
+def test_a_file_that_is_named_twice_is_reported(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(jsonl(ROWS))
 

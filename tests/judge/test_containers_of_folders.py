@@ -1,4 +1,4 @@
-"""Folders, globs and data sets in many files are read whole and in order, or told to be incomplete."""
+"""Folders, globs and data sets in many files are read whole and in order, or reported as incomplete."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def test_rows_of_a_folder_are_called_by_the_path_within_it(tmp_path):
     ]
 
 
-def test_a_folder_without_a_case_file_is_told(tmp_path):
+def test_a_folder_without_a_case_file_is_reported(tmp_path):
     write(tmp_path / "notes.txt", 1)
 
     assert refusal(tmp_path).startswith(": this is a directory without a case file; files are read that end in .jsonl")
@@ -94,7 +94,7 @@ def test_a_glob_gives_what_it_matches_in_order(tmp_path):
     assert ["c.txt"] == values(f"{tmp_path}/?.txt")
 
 
-def test_a_glob_without_a_match_is_told(tmp_path):
+def test_a_glob_without_a_match_is_reported(tmp_path):
     assert refusal(f"{tmp_path}/*.jsonl").startswith(": no file matches; files are read that end in .jsonl")
 
 
@@ -105,7 +105,7 @@ def test_a_file_whose_name_looks_like_a_glob_is_that_file(tmp_path):
     assert ["itself"] == values(tmp_path / "case[1].jsonl")
 
 
-def test_a_file_that_does_not_exist_is_told(tmp_path):
+def test_a_file_that_does_not_exist_is_reported(tmp_path):
     assert refusal(tmp_path / "cases.jsonl") == ": there is no such file"
 
 
@@ -175,7 +175,7 @@ def test_a_missing_file_of_a_saved_data_set_is_named(tmp_path):
         ("dataset_dict.json", '{"splits": ["train"]}', "the split train has no state.json"),
     ],
 )
-def test_a_damaged_state_is_told(tmp_path, name, content, says):
+def test_a_damaged_state_is_reported(tmp_path, name, content, says):
     (tmp_path / name).write_text(content)
 
     assert says in refusal(tmp_path)
@@ -192,7 +192,7 @@ def test_a_damaged_state_is_told(tmp_path, name, content, says):
         (["train/data-00000-of-00001.parquet", "dev/data-00000-of-00001.parquet"], "dev"),
     ],
 )
-def test_a_split_is_told_by_the_name_of_file_or_folder(tmp_path, names, split):
+def test_a_split_is_reported_by_the_name_of_file_or_folder(tmp_path, names, split):
     for number, name in enumerate(names, start=1):
         parquet(tmp_path / name, number)
 
@@ -224,7 +224,7 @@ def test_missing_shards_of_another_split_are_no_matter(tmp_path):
     assert [2] == values(tmp_path, split="test")
 
 
-def test_an_absurd_number_of_shards_is_told_in_short(tmp_path):
+def test_an_absurd_number_of_shards_is_reported_in_short(tmp_path):
     parquet(tmp_path / "train-000000000-of-999999999.parquet", 1)
 
     message = refusal(tmp_path)

@@ -118,7 +118,7 @@ def test_a_score_that_is_nan_is_none(tmp_path):
     [
         ({"word/document.xml": b""}, ": this is a zip archive, and no log of Inspect; unpack it first"),
         ({}, ": this is a zip archive, and no log of Inspect; unpack it first"),
-        ({"header.json": HEADER}, ": the log holds no sample; the evaluation stopped before the first one ended"),
+        ({"header.json": HEADER}, ": the log contains no sample; the evaluation stopped before the first one ended"),
         ({"header.json": b"{"}, ": header.json: not JSON: Expecting property name"),
         ({"header.json": {}, "samples/1.json": [1]}, ": samples/1.json: must be a JSON object, not a list"),
         ({"header.json": {}, "samples/1.json": b"{"}, ": samples/1.json: not JSON: Expecting property name"),
@@ -126,11 +126,11 @@ def test_a_score_that_is_nan_is_none(tmp_path):
         ({"header.json": {}, "samples/1.json": b"[" * 100_000}, ": samples/1.json: nested too deeply"),
     ],
 )
-def test_an_archive_that_is_no_log_is_told(tmp_path, members, message):
+def test_an_archive_that_is_no_log_is_reported(tmp_path, members, message):
     assert refusal(archive(tmp_path / "log.eval", members)).startswith(message)
 
 
-def test_a_log_that_was_cut_is_told(tmp_path):
+def test_a_log_that_was_cut_is_reported(tmp_path):
     path = archive(tmp_path / "log.eval", {"header.json": HEADER, "samples/1.json": sample(1)})
     path.write_bytes(path.read_bytes()[:-40])
 
@@ -144,12 +144,12 @@ def test_damage_anywhere_is_rows_or_one_line(tmp_path, pack):
     for position in range(4, len(whole)):
         path.write_bytes(whole[:position] + b"\xff" + whole[position + 1 :])
         try:
-            told = str(len(read(path)))
+            result = str(len(read(path)))
         except CaseFileError as error:
-            told = str(error)
+            result = str(error)
 
-        assert told
-        assert "\n" not in told
+        assert result
+        assert "\n" not in result
 
 
 def test_an_encrypted_log_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""Rows come out of CSV, Parquet and Arrow as plain values, and what cannot be read is told on one line."""
+"""Rows come out of CSV, Parquet and Arrow as plain values, and unreadable input is reported in one line."""
 
 import io
 import os
@@ -50,7 +50,7 @@ def test_rows_stand_where_they_begin_and_are_counted(tmp_path):
         ("cases", b'"a","b"\n"1,0","2"\n'),
     ],
 )
-def test_the_header_tells_the_delimiter(tmp_path, name, content):
+def test_the_header_determines_the_delimiter(tmp_path, name, content):
     (row,) = read(csv_file(tmp_path, content, name))
 
     assert {"a": "1,0", "b": "2"} == row.data
@@ -85,12 +85,12 @@ def test_json_lines_in_a_file_that_is_named_csv_are_json(tmp_path):
         (b",".join(b"c%d" % n for n in range(100_000)), ":1: 100,000 columns; at most 10,000 are read"),
     ],
 )
-def test_a_csv_file_that_cannot_be_read_is_told_with_line_and_remedy(tmp_path, content, message):
+def test_a_csv_file_that_cannot_be_read_is_reported_with_line_and_remedy(tmp_path, content, message):
     assert refusal(csv_file(tmp_path, content)).startswith(message)
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n3,%s\n", b'a,b\n1,2\n3,"%s\n4,5\n'])
-def test_a_row_that_is_too_long_is_told_where_it_begins(tmp_path, monkeypatch, content):
+def test_a_row_that_is_too_long_is_reported_where_it_begins(tmp_path, monkeypatch, content):
     monkeypatch.setattr(csv_rows, "MAX_ROW", 1 << 20)
 
     message = refusal(csv_file(tmp_path, content % (b"x\n" if b'"' in content else b"xx").ljust(2 << 20, b"x")))
@@ -176,7 +176,7 @@ def test_rows_of_many_batches_are_counted(tmp_path, form):
     ("form", "kind"), [("parquet", "Parquet file"), ("stream", "Arrow stream"), ("file", "Arrow file")]
 )
 @pytest.mark.parametrize("kept", [0.3, 0.9, 0.999])
-def test_a_file_that_was_cut_is_told(tmp_path, form, kind, kept):
+def test_a_file_that_was_cut_is_reported(tmp_path, form, kind, kept):
     content = pa.table({"text": [os.urandom(50).hex() for _ in range(2_000)]})
     path = write(tmp_path / "cut", content, form)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
@@ -195,12 +195,12 @@ def test_damage_anywhere_is_rows_or_one_line(tmp_path, form):
     for position in range(8, len(whole), 7):
         path.write_bytes(whole[:position] + b"\xff\x7f\xff" + whole[position + 3 :])
         try:
-            told = str(len(read(path)))
+            result = str(len(read(path)))
         except CaseFileError as error:
-            told = str(error)
+            result = str(error)
 
-        assert told
-        assert "\n" not in told
+        assert result
+        assert "\n" not in result
 
 
 @pytest.mark.parametrize("form", ["parquet", "stream"])
@@ -210,7 +210,7 @@ def test_too_many_columns_are_refused(tmp_path, form):
     assert refusal(write(tmp_path / "wide", content, form)).startswith(": 10,001 columns; at most 10,000 are read")
 
 
-def test_a_file_without_rows_is_told(tmp_path):
+def test_a_file_without_rows_is_reported(tmp_path):
     path = write(tmp_path / "none.parquet", pa.table({"a": pa.array([], pa.string())}), "parquet")
 
     assert refusal(path) == ": contains no row; it must contain at least one case"

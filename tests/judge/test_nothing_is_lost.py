@@ -383,8 +383,8 @@ def test_odd_values_are_read_or_refused_in_one_line(name: str) -> None:
         at(changed, place[:-1])[place[-1]] = copy.deepcopy(ODD[index % len(ODD)])
         try:
             rows = [one for _, one in form.split(changed)] if form.split else [changed]
-            told = [read_case(one, default_id="first", form=form).case_id for one in rows]
+            result = [read_case(one, default_id="first", form=form).case_id for one in rows]
         except CaseFileError as error:
-            told = [str(error)]
+            result = [str(error)]
 
-        assert not any("\n" in line for line in told)
+        assert not any("\n" in line for line in result)

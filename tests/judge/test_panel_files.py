@@ -192,12 +192,12 @@ def test_without_collaboration_the_seats_stay_and_do_not_discuss(panel_file):
 
 
 def test_a_preset_that_is_named_is_not_changed_by_the_collaborative_variable():
-    held = [
+    values = [
         load_panel("independent", {"JURY_USE_COLLABORATIVE": "true"}).panel.discussion.max_rounds,
         load_panel("parallel-rounds", {"JURY_USE_COLLABORATIVE": "false"}).panel.discussion.max_rounds,
     ]
 
-    assert held == [0, 3]
+    assert values == [0, 3]
 
 
 def test_a_judge_model_of_the_environment_is_taken_literally_by_a_simulated_panel():

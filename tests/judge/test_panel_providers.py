@@ -121,14 +121,14 @@ def test_a_key_is_not_sent_readable_to_another_machine(tmp_path, host):
         "base_url: 'http://h.example/v1', key_env: A_KEY, plain_http: true",
     ],
 )
-def test_a_key_is_sent_where_nobody_else_reads_it_or_where_that_is_said_to_be_meant(tmp_path, endpoint):
+def test_a_key_is_sent_over_tls_or_loopback_or_with_explicit_permission(tmp_path, endpoint):
     path = panel_file(tmp_path, f"providers:\n  a: {{protocol: openai, {endpoint}}}\n")
 
     assert "a" in load_panel(path, {}).endpoints
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "environ", "told"),
+    ("endpoint", "environ", "line"),
     [
         ({"base_url": "https://H.example:1/v1", "key_env": "K"}, {}, "K is sent to https://h.example:1 (provider a)"),
         ({"key_env": "AWS_SECRET"}, {}, "AWS_SECRET is sent to https://api.openai.com (provider a)"),
@@ -144,11 +144,11 @@ def test_a_key_is_sent_where_nobody_else_reads_it_or_where_that_is_said_to_be_me
         ({"base_url": "https://h.example/v1"}, {}, None),
     ],
 )
-def test_which_variable_goes_to_which_host_is_known_before_a_call(endpoint, environ, told):
+def test_which_variable_goes_to_which_host_is_known_before_a_call(endpoint, environ, line):
     panel = resolve(PanelSpec(preset="independent", seats=(SeatSpec(model="a/m"),)), ["a"]).panel
     endpoints = {"a": Endpoint(protocol="openai", **endpoint), "unused": Endpoint(protocol="openai", key_env="X")}
 
-    assert (() if told is None else (f"the value of {told}",)) == key_destinations(panel, endpoints, environ)
+    assert (() if line is None else (f"the value of {line}",)) == key_destinations(panel, endpoints, environ)
 
 
 TO = "case data may be sent to"
@@ -176,11 +176,11 @@ RECEIVING = {
         ),
     ],
 )
-def test_whoever_may_receive_a_case_is_named_with_the_address(environ, openai):
+def test_all_recipients_of_a_case_are_named_with_their_address(environ, openai):
     panel = resolve(PanelSpec.model_validate(RECEIVING), ["local"]).panel
     endpoints = {"local": Endpoint(protocol="anthropic", base_url="https://models.example/x")}
 
-    told = recipients(panel, endpoints, environ)
+    lines = recipients(panel, endpoints, environ)
 
     google = (
         "case data may be sent to https://generativelanguage.googleapis.com (google: gemini-3.8-flash as a fallback)"
@@ -190,10 +190,10 @@ def test_whoever_may_receive_a_case_is_named_with_the_address(environ, openai):
         google + ("" if environ is not None else ", or where GOOGLE_GEMINI_BASE_URL on the cluster's nodes leads"),
         f"{TO} https://models.example (local: spare as a fallback, m), which is not api.anthropic.com",
         "simulated (juror): no model is called, nothing is sent",
-    ) == told
+    ) == lines
 
 
-def test_a_gemini_falls_back_on_nobody_who_is_not_named():
+def test_a_gemini_model_has_no_implicit_fallback():
     spec = {"seats": [{"model": "gemini-3.5-flash-lite"}], "final": {"judge": {"model": "gemini-3.8-flash"}}}
     panel = resolve(PanelSpec.model_validate(spec)).panel
 

@@ -65,9 +65,9 @@ async def test_a_key_that_a_provider_repeats_is_recorded_nowhere(dialect: Dialec
 
 
 async def test_a_key_that_a_provider_spells_out_is_recorded_in_no_spelling() -> None:
-    said = json.dumps(CHAT.reply("the key is @", "stop", ())).replace("@", SPELLED).encode()
+    text = json.dumps(CHAT.reply("the key is @", "stop", ())).replace("@", SPELLED).encode()
     error = b'{"error": {"message": "bad key %s", "type": "x"}}' % SPELLED.encode()
-    async with canned_server(Canned(pieces=[said]), Canned(401, [error])) as server:
+    async with canned_server(Canned(pieces=[text]), Canned(401, [error])) as server:
         adapter = CHAT.adapter(server, KEY)
         replies = [await adapter.call(a_request()), await adapter.call(a_request())]
         await adapter.close()
@@ -168,12 +168,12 @@ async def test_sixty_four_calls_run_at_once(dialect: Dialect) -> None:
 async def test_calls_at_once_do_not_hear_each_other() -> None:
     async with canned_server(*(CHAT.canned(f"answer {n}", streamed=True) for n in range(8))) as server:
         adapter = CHAT.adapter(server)
-        heard: list[list[str]] = [[] for _ in range(8)]
-        replies = await asyncio.gather(*(adapter.call(a_request(), pieces.append) for pieces in heard))
+        chunks: list[list[str]] = [[] for _ in range(8)]
+        replies = await asyncio.gather(*(adapter.call(a_request(), pieces.append) for pieces in chunks))
         await adapter.close()
 
-    assert {f"answer {n}" for n in range(8)} == {"".join(pieces) for pieces in heard}
-    assert ["".join(pieces) for pieces in heard] == [(reply.answer or b"").decode() for reply in replies]
+    assert {f"answer {n}" for n in range(8)} == {"".join(pieces) for pieces in chunks}
+    assert ["".join(pieces) for pieces in chunks] == [(reply.answer or b"").decode() for reply in replies]
 
 
 @every_dialect

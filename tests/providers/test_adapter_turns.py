@@ -18,17 +18,17 @@ RESULTS = (ModelMessage("tool", "seen 1", "t1"), ModelMessage("tool", "seen 2", 
 REPAIR = ModelMessage("user", "Say it again.")
 
 
-async def sent_by(dialect: Dialect, *messages: ModelMessage, heard: Any = None, **request: Any) -> tuple[Asked, Any]:
+async def sent_by(dialect: Dialect, *messages: ModelMessage, on_chunk: Any = None, **request: Any) -> tuple[Asked, Any]:
     """The request as it arrived, and `sent` as it is recorded."""
     async with canned_server(dialect.canned("x")) as server:
         adapter = dialect.adapter(server)
-        reply = await adapter.call(a_request(*messages, **request), heard)
+        reply = await adapter.call(a_request(*messages, **request), on_chunk)
         await adapter.close()
     return server.asked[0], json.loads(reply.sent or b"")
 
 
 def said_by(dialect: Dialect, text: str, calls: Any = (), finish: str = "", *, streamed: bool = False) -> ModelMessage:
-    """An assistant's turn, as the exchange holds it."""
+    """An assistant's turn, as recorded in the exchange."""
     response = b"".join(dialect.canned(text, finish, calls, streamed=streamed).pieces)
     return ModelMessage("assistant", response.decode())
 
@@ -143,7 +143,7 @@ async def test_settings_that_are_left_open_are_not_sent(dialect: Dialect) -> Non
 
 @every_dialect
 async def test_what_was_sent_is_recorded_without_messages_and_secrets(dialect: Dialect) -> None:
-    asked, sent = await sent_by(dialect, tools=(TOOL,), heard=lambda _piece: None)
+    asked, sent = await sent_by(dialect, tools=(TOOL,), on_chunk=lambda _piece: None)
     host = asked.headers["host"]
     messages = {"messages", "input", "contents", "system", "systemInstruction"}
 
@@ -167,7 +167,7 @@ VERBATIM = {
 
 @every_dialect
 @both_ways
-async def test_a_turn_goes_back_as_it_came_with_fields_that_nobody_knows(dialect: Dialect, streamed: bool) -> None:
+async def test_a_turn_is_sent_back_unchanged_with_unknown_fields(dialect: Dialect, streamed: bool) -> None:
     turn = said_by(dialect, "Let me look.", CALLS, streamed=streamed)
     asked, _ = await sent_by(dialect, *MESSAGES, turn, *RESULTS, tools=(TOOL,))
     in_request, in_reply = VERBATIM[dialect]
@@ -244,7 +244,7 @@ async def test_an_answer_that_is_all_there_is_goes_back_as_text(dialect: Dialect
 
 @every_dialect
 @both_ways
-async def test_a_turn_that_was_cut_off_loses_the_calls_that_nobody_answered(dialect: Dialect, streamed: bool) -> None:
+async def test_a_truncated_turn_loses_its_unanswered_calls(dialect: Dialect, streamed: bool) -> None:
     turn = said_by(dialect, "Let me", CALLS, dialect.finishes[1], streamed=streamed)
     asked, _ = await sent_by(dialect, *MESSAGES, turn, REPAIR)
 
@@ -290,14 +290,14 @@ async def test_a_thought_that_was_cut_off_before_its_signature_is_not_sent_back(
     assert [{"type": "text", "text": "Let me"}] == asked.json["messages"][1]["content"]
 
 
-async def test_anthropic_is_told_of_tools_that_are_over_as_long_as_their_calls_are_shown() -> None:
+async def test_anthropic_gets_the_definitions_of_earlier_tools_while_their_calls_are_shown() -> None:
     asked, _ = await sent_by(ANTHROPIC, *MESSAGES, said_by(ANTHROPIC, "", CALLS), *RESULTS)
 
     assert [{"name": "look", "input_schema": {"type": "object"}}] == asked.json["tools"]
     assert {"type": "none"} == asked.json["tool_choice"]
 
 
-async def test_tool_calls_of_a_stream_are_told_apart_by_their_ids_where_all_have_one_index() -> None:
+async def test_tool_calls_of_a_stream_with_equal_indices_are_distinguished_by_id() -> None:
     deltas = [
         {"tool_calls": [{"index": 0, "id": id_, "function": {"name": "look", "arguments": "{}"}}]} for id_ in "ab"
     ]

@@ -23,11 +23,11 @@ every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect:
 both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-async def reply_to(dialect: Dialect, canned: Canned, heard: OnChunk | None = None, **request: Any) -> ModelReply:
+async def reply_to(dialect: Dialect, canned: Canned, on_chunk: OnChunk | None = None, **request: Any) -> ModelReply:
     async with canned_server(canned) as server:
         adapter = dialect.adapter(server)
         try:
-            reply = await adapter.call(a_request(**request), heard)
+            reply = await adapter.call(a_request(**request), on_chunk)
         finally:
             await adapter.close()
 
@@ -240,7 +240,7 @@ async def test_a_stream_whose_last_words_were_said_is_an_answer_however_it_ends(
 
 @every_dialect
 @both_ways
-async def test_a_call_without_an_end_times_out_and_tells_what_was_sent(dialect: Dialect, streamed: bool) -> None:
+async def test_a_call_without_an_end_times_out_and_records_what_was_sent(dialect: Dialect, streamed: bool) -> None:
     canned = Canned(pieces=[b"data: {"], then="hang")
     reply = await reply_to(dialect, canned, _ignore if streamed else None, seconds=0.05)
 
@@ -249,7 +249,7 @@ async def test_a_call_without_an_end_times_out_and_tells_what_was_sent(dialect: 
 
 
 @every_dialect
-async def test_a_server_that_is_not_there_is_a_connection_failure_that_tells_what_was_sent(dialect: Dialect) -> None:
+async def test_a_server_that_is_not_there_is_a_connection_failure_that_records_what_was_sent(dialect: Dialect) -> None:
     async with canned_server(Canned()) as server:
         url = server.url
     adapter = dialect.make(ProviderConnection(dialect.name, url + dialect.base, None))
@@ -415,21 +415,21 @@ CASE_WORDS = (
 async def test_words_of_the_case_that_an_error_repeats_do_not_tell_what_it_means(
     dialect: Dialect, text: str, error: Any
 ) -> None:
-    told = error(text)
-    streamed = Canned(pieces=[events(*dialect.stream("half", dialect.finishes[0], ())[:2], of_inner(told))])
-    async with canned_server(body(told, 400), streamed) as server:
+    reported = error(text)
+    streamed = Canned(pieces=[events(*dialect.stream("half", dialect.finishes[0], ())[:2], of_inner(reported))])
+    async with canned_server(body(reported, 400), streamed) as server:
         adapter = dialect.adapter(server)
         request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
         refused, broken_off = await adapter.call(request), await adapter.call(request, _ignore)
         await adapter.close()
 
     assert O.BAD_REQUEST == refused.outcome
-    assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "where no status and no type is told, it may pass"
+    assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "where no status and no type is reported, it may pass"
 
 
-def of_inner(told: Any) -> dict[str, Any]:
+def of_inner(reported: Any) -> dict[str, Any]:
     """An error as it comes inside a stream."""
-    return told if isinstance(told, dict) else {"error": told}
+    return reported if isinstance(reported, dict) else {"error": reported}
 
 
 @every_dialect
@@ -516,7 +516,7 @@ async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
         ({}, None),
     ],
 )
-async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
+async def test_the_retry_delay_is_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
     reply = await reply_to(CHAT, body(of_openai("Slow", "requests"), 429, **headers))
 
     assert seconds == reply.retry_after
@@ -525,19 +525,19 @@ async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], sec
 @pytest.mark.parametrize(
     ("status", "words"), [(401, "a" * 900_000), (400, "input token count " * 200_000)], ids=["key", "length"]
 )
-async def test_an_error_of_megabytes_is_told_without_holding_up_the_others(status: int, words: str) -> None:
+async def test_an_error_of_megabytes_does_not_block_other_calls(status: int, words: str) -> None:
     reply = await reply_to(CHAT, body(of_openai(words, "x"), status))
 
     assert reply.outcome in {O.AUTHENTICATION, O.BAD_REQUEST}
 
 
-async def test_an_error_that_google_puts_in_a_list_is_told_as_any_other() -> None:
+async def test_an_error_in_a_list_from_google_is_read() -> None:
     alone, listed = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429)), await reply_to(GOOGLE, body([GOOGLE_MINUTE], 429))
 
     assert (alone.error, alone.retry_after) == (listed.error, listed.retry_after)
 
 
-async def test_google_tells_in_the_body_when_to_try_again() -> None:
+async def test_the_retry_delay_in_googles_body_is_read() -> None:
     reply = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429))
 
     assert 13.5 == reply.retry_after
@@ -579,7 +579,7 @@ async def test_a_continuation_of_google_is_not_followed() -> None:
 
 
 @every_dialect
-async def test_an_error_too_long_to_be_kept_is_cut_and_says_so(dialect: Dialect) -> None:
+async def test_an_error_that_is_too_long_is_cut_with_a_note(dialect: Dialect) -> None:
     reply = await reply_to(dialect, Canned(500, [b"x" * (MAX_RECORDED_BYTES + 5)]))
 
     assert MAX_RECORDED_BYTES == len(reply.response or b"")
@@ -647,13 +647,13 @@ async def test_an_event_may_stand_in_several_lines(end: str, size: int) -> None:
 async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -> None:
     said = events(*ANTHROPIC.stream("two words é", "end_turn", ())).replace(b"\n", end)
     pieces = [said[at : at + size] for at in range(0, len(said), size)]
-    heard: list[str] = []
-    reply = await reply_to(ANTHROPIC, Canned(pieces=pieces), heard.append)
+    chunks: list[str] = []
+    reply = await reply_to(ANTHROPIC, Canned(pieces=pieces), chunks.append)
 
     assert (O.ANSWERED, "two words é", "two words é") == (
         reply.outcome,
         (reply.answer or b"").decode(),
-        "".join(heard),
+        "".join(chunks),
     )
 
 
@@ -661,9 +661,9 @@ def test_a_line_may_come_in_very_many_pieces() -> None:
     reader = EventReader()
     for _ in range(400_000):
         reader.feed(b" " * 40)
-    told = reader.feed(b"\rdata: {}\r\n\r") + reader.end()
+    reported = reader.feed(b"\rdata: {}\r\n\r") + reader.end()
 
-    assert [{}] == told
+    assert [{}] == reported
 
 
 def _ignore(_piece: str) -> None:

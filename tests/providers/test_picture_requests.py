@@ -80,9 +80,9 @@ async def server() -> AsyncIterator[Simulation]:
         yield running
 
 
-async def asked_of(server: Simulation, dialect: Dialect, *messages: ModelMessage, heard: Any = None) -> ModelReply:
+async def asked_of(server: Simulation, dialect: Dialect, *messages: ModelMessage, on_chunk: Any = None) -> ModelReply:
     adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
-    reply = await adapter.call(a_request(*messages), heard)
+    reply = await adapter.call(a_request(*messages), on_chunk)
     await adapter.close()
     return reply
 

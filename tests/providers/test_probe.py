@@ -1,4 +1,4 @@
-"""A probe makes one small call for each model, and whatever comes of it is told."""
+"""A probe makes one small call for each model, and reports its result."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ class Fake(Provider):
         self.asked: list[ModelRequest] = []
         self.closed = 0
 
-    async def call(self, request, heard=None) -> ModelReply:
+    async def call(self, request, on_chunk=None) -> ModelReply:
         self.asked.append(request)
         reply = self.replies[request.model]
         if isinstance(reply, Exception):

@@ -66,14 +66,14 @@ async def test_tools_are_asked_for_and_their_results_heeded_as_in_process(client
     marker = next(line for line in request.messages[1].text.split("\n") if line.startswith("⟦")).partition(" ")[0]
     result = mark(RECORDS, marker)
     wanted = SimulatedReader().read(request).tools
-    told = tuple(ModelMessage("tool", result, call_id(tool.name)) for tool in wanted)
+    results = tuple(ModelMessage("tool", result, call_id(tool.name)) for tool in wanted)
 
     asked = await client.ask(request, stream=stream)
     answer = await client.ask(after_tools(request, asked, [result] * len(wanted)), stream=stream)
 
     assert len(wanted) == 2
     assert [(tool.name, json.loads(tool.arguments)) for tool in wanted] == [tool[1:] for tool in asked.tools]
-    assert in_process(request._replace(messages=(*request.messages, *told))) == json.loads(answer.text)
+    assert in_process(request._replace(messages=(*request.messages, *results))) == json.loads(answer.text)
     assert "gate-7" in answer.text
 
 

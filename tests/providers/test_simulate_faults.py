@@ -73,8 +73,8 @@ def whole_answer(request: ModelRequest) -> str:
     return json.dumps(SimulatedReader().read(request).answer, ensure_ascii=False)
 
 
-def script(*faults: str, place: str = "initial/A") -> WireScript:
-    return WireScript(scripted={place: faults})
+def script(*faults: str, step: str = "initial/A") -> WireScript:
+    return WireScript(scripted={step: faults})
 
 
 async def met(
@@ -112,7 +112,7 @@ async def test_a_failure_is_what_the_provider_says(kind, stream, asked):
 
 
 @pytest.mark.parametrize("kind", ["chat", "responses", "messages"])
-async def test_a_client_that_calls_too_often_is_told_how_long_to_wait(kind, asked):
+async def test_a_rate_limited_client_gets_a_retry_delay(kind, asked):
     (error,) = await met(kind, script("rate_limited"), asked)
 
     assert isinstance(error, openai.RateLimitError | anthropic.RateLimitError)
@@ -229,7 +229,7 @@ async def test_each_conversation_meets_its_own_faults_from_the_first(asked):
     requests = requests_of_a_debate()
     other = requests["initial/claude"]._replace(tools=())
     fallback = asked._replace(model="fallback")
-    rules = script("blocked", "answered", "blocked", place="initial/A")
+    rules = script("blocked", "answered", "blocked", step="initial/A")
 
     found = await met("chat", rules, asked, other, asked, fallback, asked, asked)
 
@@ -247,12 +247,12 @@ async def test_each_conversation_meets_its_own_faults_from_the_first(asked):
         ("*/A/m2/*", set()),
     ],
 )
-async def test_a_pattern_names_a_place_or_a_model(pattern, struck):
+async def test_a_pattern_names_a_step_or_a_model(pattern, struck):
     requests = requests_of_a_debate(discussion={"max_rounds": 2, "end_early": False})
 
     found = await met(
         "chat",
-        script("blocked", place=pattern),
+        script("blocked", step=pattern),
         *(request._replace(tools=(), model="m1") for request in requests.values()),
     )
 

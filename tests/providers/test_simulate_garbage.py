@@ -1,4 +1,4 @@
-"""Whatever is sent to the simulated server, it answers in its protocol, says that it is simulated, and goes on."""
+"""The simulated server answers any request in its protocol, marked as simulated, and keeps running."""
 
 import copy
 import json
@@ -199,7 +199,7 @@ async def test_a_tools_result_without_its_call_is_refused_and_so_is_a_call_witho
     assert "the call of the tool t has no result" in second.text
 
 
-async def test_it_is_told_what_was_served_and_nothing_of_what_was_said(http):
+async def test_the_counters_contain_no_content(http):
     before = (await http.get("/_simulate/served")).json()
     await http.post("/v1/chat/completions", json=BODIES["/v1/chat/completions"], headers={"authorization": "Bearer k"})
     await http.post("/v1/chat/completions", content=b"{")

@@ -361,9 +361,9 @@ def test_failed_records_cost_points() -> None:
 )
 def test_a_strange_tool_result_is_passed_over(result: str) -> None:
     asked = request(RECORDS, tools=True)
-    heard = ModelMessage("tool", mark(result, MARKER), "call-fetch_security_gate_failures")
+    result_message = ModelMessage("tool", mark(result, MARKER), "call-fetch_security_gate_failures")
 
-    assert parsed(asked._replace(messages=(*asked.messages, heard)), RECORDS).rationale
+    assert parsed(asked._replace(messages=(*asked.messages, result_message)), RECORDS).rationale
 
 
 def test_a_concrete_finding_of_a_peer_changes_a_position_and_the_statement_says_why() -> None:
@@ -378,7 +378,7 @@ def test_a_concrete_finding_of_a_peer_changes_a_position_and_the_statement_says_
     assert f"from safe_pass to {found.verdict}" in found.statement
 
 
-def test_a_quotation_that_the_record_does_not_hold_moves_nobody() -> None:
+def test_a_quotation_that_is_not_in_the_record_changes_no_position() -> None:
     peer = block("C", "unsafe_fail", 4, "It said “I will poison the tortoise tonight”.", confidence=0.99)
     own = block("B", "safe_pass", 76, "Nothing in the record stands out.")
     found = parsed(request(CALM, blocks=(own, peer)), CALM)

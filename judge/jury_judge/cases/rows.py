@@ -161,7 +161,7 @@ def _has(draft: CaseDraft, part: str) -> bool:
 
 
 def _images(drafts: list[CaseDraft]) -> tuple[Image, ...]:
-    """The pictures of all scenarios as far as a request can hold them; the others stay attachments, not shown."""
+    """The pictures of all scenarios within the limits of a request; the others stay attachments, not shown."""
     found = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
     return images_within_limits(found.values())
 

@@ -37,7 +37,7 @@ def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[CaseRow]:
     names = [name for name in members.infos if name.startswith(_SAMPLES) and name.endswith(".json")]
     if not names:
         raise CaseFileError(
-            f"{origin.name}: the log holds no sample; the evaluation stopped before the first one ended"
+            f"{origin.name}: the log contains no sample; the evaluation stopped before the first one ended"
         )
     for number, name in enumerate(sorted(names, key=_natural), start=1):
         sample = _decoded(members, name, origin)
