@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from jury_judge.cases.containers import compressed, json_text
-from jury_judge.cases.containers.row import CaseRow, RowSelection
+from jury_judge.cases.containers.row import FileRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.cases.options import CaseOptions
@@ -28,7 +28,7 @@ def jsonl(rows: list[Any]) -> bytes:
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
-def read(content: bytes, **selected: Any) -> list[CaseRow]:
+def read(content: bytes, **selected: Any) -> list[FileRow]:
     return list(read_rows(["-"], RowSelection(**selected), stdin=io.BytesIO(content)))
 
 

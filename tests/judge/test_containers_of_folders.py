@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_judge.cases.containers.row import CaseRow, RowSelection
+from jury_judge.cases.containers.row import FileRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
@@ -39,7 +39,7 @@ def saved(folder: Path, *shards: list[int], **state: Any) -> None:
     (folder / "state.json").write_text(json.dumps({"_data_files": files, "_split": None, **state}))
 
 
-def rows(*paths: Path | str, split: str | None = None) -> list[CaseRow]:
+def rows(*paths: Path | str, split: str | None = None) -> list[FileRow]:
     return list(read_rows(paths, RowSelection(split=split)))
 
 

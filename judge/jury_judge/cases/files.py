@@ -13,7 +13,7 @@ from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.columns import AUTOMATIC, snake_case
-from jury_judge.cases.containers.row import CaseRow, RowSelection
+from jury_judge.cases.containers.row import FileRow, RowSelection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.otel_traces import OTEL
@@ -70,7 +70,7 @@ _COLUMNS = 1000
 class _FoundRow(NamedTuple):
     """A row of a file, or one of several made of it by its format; `suffix` is appended to a default id."""
 
-    row: CaseRow
+    row: FileRow
     suffix: str
     data: Any
     form: Format
@@ -104,11 +104,11 @@ def _labels(seen_so_far: Counter[str], later: Iterator[_SelectedCase]) -> str:
 class _Export:
     """Consecutive batches of an OTLP file: a trace may span several."""
 
-    def __init__(self, first: CaseRow) -> None:
+    def __init__(self, first: FileRow) -> None:
         self.first = first
         self._grouper = TraceGrouper()
 
-    def add(self, row: CaseRow) -> None:
+    def add(self, row: FileRow) -> None:
         """Add a batch; raises CaseFileError."""
         try:
             self._grouper.add(row.data)

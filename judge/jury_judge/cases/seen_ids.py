@@ -4,7 +4,7 @@ import sqlite3
 from hashlib import blake2b
 from typing import Self
 
-from jury_judge.cases.containers.row import CaseRow
+from jury_judge.cases.containers.row import FileRow
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
 
@@ -32,7 +32,7 @@ class SeenIds:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def add(self, case_id: str, row: CaseRow) -> None:
+    def add(self, case_id: str, row: FileRow) -> None:
         """Add a row's id.
 
         Raises:
@@ -49,7 +49,7 @@ class SeenIds:
                 f"{row.place}: the case ids cannot be kept in a temporary file: {error}; make room, or set TMPDIR"
             ) from error
 
-    def _duplicate(self, case_id: str, digest: bytes, row: CaseRow) -> str:
+    def _duplicate(self, case_id: str, digest: bytes, row: FileRow) -> str:
         place, name, line, number = self._database.execute(
             "SELECT place, name, line, number FROM seen WHERE digest = ?", (digest,)
         ).fetchone()

@@ -11,7 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from jury_judge.cases.containers.arrow_values import converter, plain_type
-from jury_judge.cases.containers.row import CaseRow, RowSource
+from jury_judge.cases.containers.row import FileRow, RowSource
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
 
@@ -26,7 +26,7 @@ _MAPPED_BYTES = 32 << 20
 _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSError)
 
 
-def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[CaseRow]:
+def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[FileRow]:
     """The rows of a Parquet file in order.
 
     Raises:
@@ -48,7 +48,7 @@ def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[CaseRow]:
             begin += group.num_rows
 
 
-def arrow_rows(path: str | Path, origin: RowSource, *, is_stream: bool) -> Iterator[CaseRow]:
+def arrow_rows(path: str | Path, origin: RowSource, *, is_stream: bool) -> Iterator[FileRow]:
     """The rows of a memory-mapped Arrow IPC stream or file in order.
 
     Raises:
@@ -102,7 +102,7 @@ def _checked(batches: Iterator[Any], mapped: mmap.mmap) -> Iterator[Any]:
         yield batch
 
 
-def _rows(batches: Iterator[Any], origin: RowSource, kind: str, number: int) -> Iterator[CaseRow]:
+def _rows(batches: Iterator[Any], origin: RowSource, kind: str, number: int) -> Iterator[FileRow]:
     """The rows of record batches, numbered from `number` + 1."""
     while True:
         try:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from jury_judge.cases.containers.json_rows import BOM
-from jury_judge.cases.containers.row import CaseRow, RowSource
+from jury_judge.cases.containers.row import FileRow, RowSource
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
 
@@ -33,8 +33,8 @@ def looks_like_csv(head: bytes) -> bool:
     return len(names) > 1 and len(named) == len(set(named)) and all(len(name) <= _LONGEST_NAME for name in named)
 
 
-def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[CaseRow]:
-    """The rows of a stream in order; `CaseRow.line` is each row's first line.
+def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[FileRow]:
+    """The rows of a stream in order; `FileRow.line` is each row's first line.
 
     The delimiter is the comma; the tab or semicolon if the header has no comma; always the tab with `tabs`. A column
     without a name is named by its position, `column_3`.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.nested_rows import with_eval
-from jury_judge.cases.containers.row import CaseRow, RowSource, kind_of
+from jury_judge.cases.containers.row import FileRow, RowSource, kind_of
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.cases.containers.zip_members import ZipMembers
 from jury_judge.errors import CaseFileError
@@ -20,7 +20,7 @@ _SAMPLES = "samples/"
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[CaseRow]:
+def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
     """The samples of a log in the natural order of their names (2 before 10), each with the header's `eval` object.
 
     NaN, which Inspect writes for missing scores, is read as None.

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.byte_streams import Readable, peekable, skip_blank, skip_mark
 from jury_judge.cases.containers.json_text import Bound, JsonTextReader
-from jury_judge.cases.containers.row import CaseRow, RowSource, row_data
+from jury_judge.cases.containers.row import FileRow, RowSource, row_data
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
 from jury_judge.cases.transcripts.reading import is_message
 from jury_judge.errors import CaseFileError
@@ -35,7 +35,7 @@ def _never(_value: Any) -> bool:
     return False
 
 
-def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[CaseRow]:
+def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[FileRow]:
     """The rows of a stream in order.
 
     NaN is refused, except in an object (not on a line of JSONL) that `nan_allowed` accepts: there it is read as None.
@@ -88,7 +88,7 @@ def _utf8(raw: bytes, place: str) -> str:
         ) from error
 
 
-def _row(origin: RowSource, line: int, text: str) -> CaseRow:
+def _row(origin: RowSource, line: int, text: str) -> FileRow:
     place = f"{origin.name}:{line}"
     try:
         value = decode_text(text)
@@ -100,7 +100,7 @@ def _row(origin: RowSource, line: int, text: str) -> CaseRow:
     return origin.row(line, line, row_data(value, place))
 
 
-def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[Any], bool]) -> Iterator[CaseRow]:
+def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[Any], bool]) -> Iterator[FileRow]:
     whole = Bound(
         MAX_DOCUMENT,
         f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB; write one object a line (JSONL), or a list of objects, "

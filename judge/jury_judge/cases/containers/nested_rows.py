@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jury_judge.cases.containers.row import CaseRow, RowData, RowSelection, kind_of, rows_of_list
+from jury_judge.cases.containers.row import FileRow, RowData, RowSelection, kind_of, rows_of_list
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
 
@@ -13,7 +13,7 @@ EVAL_KEY = "_eval"
 _SHOWN_KEYS = 20
 
 
-def nested_rows(rows: Iterable[CaseRow], selection: RowSelection, *, of_json: bool) -> Iterator[CaseRow]:
+def nested_rows(rows: Iterable[FileRow], selection: RowSelection, *, of_json: bool) -> Iterator[FileRow]:
     """The rows of one file, each replaced by its nested rows if there is a path.
 
     `of_json`: objects of a known shape are detected too (`RowSelection.natural_rows`).
@@ -45,7 +45,7 @@ def _with_eval(data: RowData, document: RowData, path: str) -> RowData:
     return with_eval(data, document) if path == "samples" else data
 
 
-def _found(row: CaseRow, path: str) -> Iterator[RowData]:
+def _found(row: FileRow, path: str) -> Iterator[RowData]:
     shown = visible_line(path)
     value: Any = row.data
     for key in path.split("."):

@@ -11,7 +11,7 @@ RowData = dict[str, Any] | list[Any]
 """An object, or a bare list of chat messages."""
 
 
-class CaseRow(NamedTuple):
+class FileRow(NamedTuple):
     """A decoded row of a file.
 
     Attributes:
@@ -34,20 +34,20 @@ class CaseRow(NamedTuple):
 
 
 class RowSource(NamedTuple):
-    """The file that rows are read from: `name`, `file` and `folder` as in `CaseRow`."""
+    """The file that rows are read from: `name`, `file` and `folder` as in `FileRow`."""
 
     name: str
     file: str = ""
     folder: Path = Path()
 
-    def row(self, line: int, number: int, data: RowData) -> CaseRow:
+    def row(self, line: int, number: int, data: RowData) -> FileRow:
         """A row of a file that has lines."""
-        return CaseRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder)
+        return FileRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder)
 
-    def numbered(self, number: int, data: RowData, place: str | None = None) -> CaseRow:
+    def numbered(self, number: int, data: RowData, place: str | None = None) -> FileRow:
         """A row of a file that has no lines; `place` is within the file."""
         where = f"{self.name}: {place or f'row {number}'}"
-        return CaseRow(where, number, number, data, self.file, self.name, self.folder)
+        return FileRow(where, number, number, data, self.file, self.name, self.folder)
 
 
 class RowSelection(NamedTuple):

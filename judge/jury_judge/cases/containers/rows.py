@@ -13,7 +13,7 @@ from jury_judge.cases.containers.byte_streams import peekable
 from jury_judge.cases.containers.compressed import GZIP, ZSTD, decompressed
 from jury_judge.cases.containers.endings import CSV_ENDINGS, JSON_ENDINGS, TAB_ENDINGS, content_ending
 from jury_judge.cases.containers.nested_rows import nested_rows
-from jury_judge.cases.containers.row import CaseRow, RowSelection, RowSource
+from jury_judge.cases.containers.row import FileRow, RowSelection, RowSource
 from jury_judge.cases.containers.sources import Source, shown, sources_of
 from jury_judge.errors import CaseFileError
 
@@ -36,7 +36,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 def read_rows(
     paths: Iterable[str | Path], selection: RowSelection | None = None, *, stdin: BinaryIO | None = None
-) -> Iterator[CaseRow]:
+) -> Iterator[FileRow]:
     """The rows of the files in order, streamed.
 
     Args:
@@ -57,7 +57,7 @@ def read_rows(
             raise CaseFileError(f"{shown(path)}: contains no row; it must contain at least one case")
 
 
-def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[CaseRow]:
+def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[FileRow]:
     if str(path) == STDIN:
         with _os_errors("stdin"):
             stream = peekable(sys.stdin.buffer if stdin is None else stdin)
@@ -83,7 +83,7 @@ def _os_errors(name: str) -> Iterator[None]:
         raise CaseFileError(f"{name}: cannot be read: {error.strerror or error}") from error
 
 
-def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[CaseRow]:
+def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
     path, origin = source
     # Checked before opening: opening a pipe blocks until a writer opens it.
     if not stat.S_ISREG(path.stat().st_mode):
@@ -98,7 +98,7 @@ def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[CaseRow]:
             yield from _streamed(stream, origin, content_ending(path), selection)
 
 
-def _columnar(source: Source, head: bytes) -> Iterator[CaseRow]:
+def _columnar(source: Source, head: bytes) -> Iterator[FileRow]:
     from jury_judge.cases.containers import arrow_rows  # noqa: PLC0415  (slow to import; few files need it)
 
     if head.startswith(_PARQUET):
@@ -106,7 +106,7 @@ def _columnar(source: Source, head: bytes) -> Iterator[CaseRow]:
     return arrow_rows.arrow_rows(*source, is_stream=head.startswith(_ARROW_STREAM))
 
 
-def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[CaseRow]:
+def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[FileRow]:
     head = stream.peek()
     within = ""
     if head.startswith((GZIP, ZSTD)):

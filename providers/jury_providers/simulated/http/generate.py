@@ -64,7 +64,6 @@ class Generate(ProtocolHandler):
         return ParsedRequest(model_request(model, messages, tools, schema, seed), stream=body["stream"])
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
-        """A GenerateContentResponse."""
         if response.blocked:
             return _blocked(response)
         return _response(response, _parts(response), "MAX_TOKENS" if response.reply.cut else "STOP")

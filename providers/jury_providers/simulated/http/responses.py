@@ -62,7 +62,6 @@ class Responses(ProtocolHandler):
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
-        """A finished response."""
         cut = response.reply.cut and not response.blocked
         return _response(response, "incomplete" if cut else "completed", _items(response)) | {
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
