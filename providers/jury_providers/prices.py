@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from jury_events import named_files
+from jury_events import regular_files
 from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
@@ -152,15 +152,15 @@ def _list_prices() -> tuple[Price, ...]:
 
 def _read(path: str) -> tuple[Price, ...]:
     try:
-        text = named_files.read_text(Path(path), _MAX_BYTES)
+        text = regular_files.read_text(Path(path), _MAX_BYTES)
     except FileNotFoundError:
         raise BadPrices(f"{path}: there is no such price file") from None
-    except named_files.FileTooLarge as error:
+    except regular_files.FileTooLarge as error:
         raise BadPrices(f"{path}: {error.strerror}; is this a price file?") from None
     except UnicodeDecodeError as error:
-        raise BadPrices(f"{path}:{named_files.line_of(error)}: not UTF-8; save the file as UTF-8") from None
+        raise BadPrices(f"{path}:{regular_files.line_of(error)}: not UTF-8; save the file as UTF-8") from None
     except (OSError, ValueError) as error:
-        raise BadPrices(f"{path}: cannot be read: {named_files.cause_of(error)}") from None
+        raise BadPrices(f"{path}: cannot be read: {regular_files.read_failure(error)}") from None
     return _parse(text, path)
 
 

@@ -17,7 +17,7 @@ from jury_debate.rules import RULES, rules_of
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCompleted
 from jury_events.errors import EventError, UnknownPart
-from jury_events.named_files import read_text
+from jury_events.regular_files import read_text
 from jury_replay.cassettes.lines import SUFFIX
 from jury_replay.cassettes.reading import read_cassette
 from jury_replay.cassettes.shelf import put

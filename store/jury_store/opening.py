@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus
 from sqlalchemy import URL, Engine, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from jury_events.named_files import open_regular
+from jury_events.regular_files import open_regular
 from jury_store.disk_trouble import disk_trouble
 from jury_store.errors import (
     MayNotWrite,

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import Request
 
 from jury_events.case import ArtifactRecord, Case
-from jury_events.named_files import FileTooLarge, cause_of, read_regular
+from jury_events.regular_files import FileTooLarge, read_failure, read_regular
 from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve, resolved
 from jury_judge.cases.checked_download import checked_opener
 from jury_judge.cases.containers.json_rows import read_rows
@@ -161,7 +161,7 @@ class ArtifactSources:
         except FileTooLarge as error:
             raise ArtifactSourceError(f"{name}: {error.strerror}; split the report") from error
         except (OSError, ValueError) as error:
-            raise ArtifactSourceError(f"{name}: cannot be read: {cause_of(error)}") from error
+            raise ArtifactSourceError(f"{name}: cannot be read: {read_failure(error)}") from error
 
 
 def _bounded(response: Any, name: str, deadline: float) -> bytes:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from jury_events.named_files import read_text
+from jury_events.regular_files import read_text
 from jury_judge.errors import SettingError
 
 _MOST_BYTES = 1 << 20

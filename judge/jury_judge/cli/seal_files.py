@@ -75,7 +75,7 @@ def read_note(path: Path) -> bytes:
     Raises:
         BadNote: the file cannot be read, or holds something else.
     """
-    from jury_events.named_files import FileTooLarge, cause_of, read_regular
+    from jury_events.regular_files import FileTooLarge, read_failure, read_regular
     from jury_store.errors import BadNote
     from jury_store.seals.note import MAX_BYTES, read_checkpoint
 
@@ -85,7 +85,7 @@ def read_note(path: Path) -> bytes:
     except FileTooLarge as error:
         raise BadNote(f"{path}: {error.strerror}, which no note is; name the file that holds the note") from None
     except (OSError, ValueError) as error:
-        raise BadNote(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+        raise BadNote(f"{path} cannot be read: {read_failure(error)}; check the path and its rights") from None
     except BadNote as error:
         raise BadNote(f"{path}: {error}") from None
     return content

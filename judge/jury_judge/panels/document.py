@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from jury_events import named_files
+from jury_events import regular_files
 from jury_events.nearest import did_you_mean
 from jury_events.unknown_fields import first_complaint, hint
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
@@ -101,16 +101,16 @@ def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
         PanelFileError: it cannot be read; the message names it `name`.
     """
     try:
-        return named_files.read_text(path, MAX_BYTES)
+        return regular_files.read_text(path, MAX_BYTES)
     except FileNotFoundError as error:
         raise PanelFileError(not_found()) from error
-    except named_files.FileTooLarge as error:
+    except regular_files.FileTooLarge as error:
         raise PanelFileError(f"{name}: {error.strerror}; is this the file that you mean?") from error
     except UnicodeDecodeError as error:
-        line = named_files.line_of(error)
+        line = regular_files.line_of(error)
         raise PanelFileError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:
-        raise PanelFileError(f"{name}: cannot be read: {named_files.cause_of(error)}") from error
+        raise PanelFileError(f"{name}: cannot be read: {regular_files.read_failure(error)}") from error
 
 
 def _yaml(text: str, name: str) -> YamlDocument:

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 from jury_events.debate_events import DebateOpened
 from jury_events.envelope import StoredEvent
 from jury_events.ids import calls_stream, debate_stream
-from jury_events.named_files import open_regular
 from jury_events.parts import Digest, Part, decode_digest, encode_digest
+from jury_events.regular_files import open_regular
 from jury_events.value import Value
 from jury_replay.cassettes.cassette import Cassette
 from jury_replay.cassettes.lines import (

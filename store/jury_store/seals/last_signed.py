@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jury_events.named_files import cause_of, open_regular
+from jury_events.regular_files import open_regular, read_failure
 from jury_store.errors import BadNote, SealKeyFile
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import MAX_BYTES, Checkpoint, read_checkpoint, signature_fault
@@ -65,7 +65,9 @@ class LastSigned:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise SealKeyFile(f"{self.path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+            raise SealKeyFile(
+                f"{self.path} cannot be read: {read_failure(error)}; check the path and its rights"
+            ) from None
         try:
             checkpoint = read_checkpoint(content)
             fault = signature_fault(checkpoint, [self._key])

@@ -3,7 +3,7 @@
 from pathlib import Path, PurePath
 from typing import Any
 
-from jury_events.named_files import open_regular
+from jury_events.regular_files import open_regular
 from jury_judge.cases.containers.splits import Member, check_split
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import CaseFileError
