@@ -103,7 +103,7 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def _child(node: Node | None, key: str | int) -> tuple[Node, Node] | None:
-    """Where `key` is written under `node`, and its value."""
+    """The key node and the value node of `key` under `node`."""
     if isinstance(node, MappingNode):
         for key_node, value in node.value:
             if isinstance(key_node, ScalarNode) and key_node.value == str(key):
