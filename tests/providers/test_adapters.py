@@ -1,4 +1,4 @@
-"""The adapters: what every protocol's replies, streams and failures become, over loopback and the real SDKs."""
+"""Replies, streams and failures of every protocol, read by the adapters over loopback with the real SDKs."""
 
 import json
 from typing import Any
@@ -42,9 +42,7 @@ def body(document: Any, status: int = 200, **headers: str) -> Canned:
 
 @every_dialect
 @both_ways
-async def test_an_answer_comes_with_its_text_its_bytes_and_what_the_provider_counted(
-    dialect: Dialect, streamed: bool
-) -> None:
+async def test_a_reply_has_text_response_bytes_and_usage(dialect: Dialect, streamed: bool) -> None:
     pieces: list[str] = []
     canned = dialect.canned('{"score": 1, "word": "é判"}', streamed=streamed)
     reply = await reply_to(dialect, canned, pieces.append if streamed else None)
@@ -61,7 +59,7 @@ async def test_an_answer_comes_with_its_text_its_bytes_and_what_the_provider_cou
 
 @every_dialect
 @both_ways
-async def test_a_cut_off_answer_is_truncated_and_holds_what_there_is(dialect: Dialect, streamed: bool) -> None:
+async def test_a_truncated_answer_keeps_its_text(dialect: Dialect, streamed: bool) -> None:
     canned = dialect.canned('{"sco', dialect.finishes[1], streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None)
 
@@ -70,7 +68,7 @@ async def test_a_cut_off_answer_is_truncated_and_holds_what_there_is(dialect: Di
 
 @every_dialect
 @both_ways
-async def test_tools_in_a_cut_off_turn_are_not_asked_for(dialect: Dialect, streamed: bool) -> None:
+async def test_tool_calls_of_a_truncated_turn_are_ignored(dialect: Dialect, streamed: bool) -> None:
     canned = dialect.canned("", dialect.finishes[1], (("t1", "look", {"n": 1}),), streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None)
 
@@ -79,7 +77,7 @@ async def test_tools_in_a_cut_off_turn_are_not_asked_for(dialect: Dialect, strea
 
 @every_dialect
 @both_ways
-async def test_a_filtered_answer_is_blocked_and_is_none(dialect: Dialect, streamed: bool) -> None:
+async def test_a_filtered_answer_is_blocked_and_has_no_text(dialect: Dialect, streamed: bool) -> None:
     canned = dialect.canned("half a", dialect.finishes[2], streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None)
 
@@ -89,7 +87,7 @@ async def test_a_filtered_answer_is_blocked_and_is_none(dialect: Dialect, stream
 
 @every_dialect
 @both_ways
-async def test_several_tools_are_asked_for_in_one_turn(dialect: Dialect, streamed: bool) -> None:
+async def test_one_turn_can_call_several_tools(dialect: Dialect, streamed: bool) -> None:
     calls = (("t1", "look", {"n": 1}), ("t2", "look", {"word": "é"}))
     canned = dialect.canned("", calls=calls, streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None, tools=(TOOL,))
@@ -110,7 +108,7 @@ async def test_a_text_beside_tools_is_kept(dialect: Dialect) -> None:
 
 
 @every_dialect
-async def test_an_end_for_an_unknown_reason_is_an_answer_if_something_was_said(dialect: Dialect) -> None:
+async def test_a_reply_with_content_and_an_unknown_finish_reason_is_an_answer(dialect: Dialect) -> None:
     said = await reply_to(dialect, dialect.canned("text", "newfangled"))
     silent = await reply_to(dialect, dialect.canned("", "newfangled"))
 
@@ -119,14 +117,14 @@ async def test_an_end_for_an_unknown_reason_is_an_answer_if_something_was_said(d
 
 
 @every_dialect
-async def test_silence_is_an_empty_answer(dialect: Dialect) -> None:
+async def test_a_normal_end_without_content_is_an_empty_answer(dialect: Dialect) -> None:
     reply = await reply_to(dialect, dialect.canned(""))
 
     assert (O.ANSWERED, None) == (reply.outcome, reply.answer)
 
 
 @every_dialect
-async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
+async def test_implausible_usage_is_ignored(dialect: Dialect) -> None:
     document = dialect.reply("x", dialect.finishes[0], ())
     document["usage"] = {"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7", "output_tokens": 1.5}
     document["usageMetadata"] = ["?"]
@@ -136,7 +134,7 @@ async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
 
 
 @every_dialect
-async def test_a_usage_of_nothing_for_a_prompt_and_an_answer_is_not_known(dialect: Dialect) -> None:
+async def test_a_usage_of_zero_tokens_is_unknown(dialect: Dialect) -> None:
     document = dialect.reply("x", dialect.finishes[0], ())
     document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 0)
     document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 0)
@@ -150,7 +148,7 @@ HALF = "\ud83d"
 
 @every_dialect
 @both_ways
-async def test_half_a_character_is_recorded_as_it_was_said_and_refused(dialect: Dialect, streamed: bool) -> None:
+async def test_a_lone_surrogate_is_recorded_unchanged_and_refused(dialect: Dialect, streamed: bool) -> None:
     text = f'{{"rationale": "{HALF}"}}'
     reply = await reply_to(dialect, dialect.canned(text, streamed=streamed), _ignore if streamed else None)
     assert reply.answer is not None
@@ -160,7 +158,7 @@ async def test_half_a_character_is_recorded_as_it_was_said_and_refused(dialect: 
     assert RefusalReason.LONE_SURROGATE == refusal.reason  # type: ignore[union-attr]
 
 
-async def test_a_character_that_a_stream_cuts_in_halves_is_whole() -> None:
+async def test_a_character_split_by_a_stream_is_joined() -> None:
     whole = CHAT.reply("x", "stop", ())
     deltas = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("a", HALF, "\ude00")]
     last = {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
@@ -170,7 +168,7 @@ async def test_a_character_that_a_stream_cuts_in_halves_is_whole() -> None:
 
 
 @every_dialect
-async def test_a_count_that_no_sum_could_hold_is_not_counted(dialect: Dialect) -> None:
+async def test_a_huge_count_is_ignored(dialect: Dialect) -> None:
     document = dialect.reply("x", dialect.finishes[0], ())
     document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 10**400)
     document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 2**63)
@@ -210,7 +208,7 @@ async def test_a_reply_of_another_shape_is_malformed(dialect: Dialect, document:
 
 
 @every_dialect
-async def test_a_stream_without_its_last_words_is_malformed(dialect: Dialect) -> None:
+async def test_a_stream_without_its_final_event_is_malformed(dialect: Dialect) -> None:
     whole = dialect.stream('{"score": 1}', dialect.finishes[0], ())
     ends = {CHAT: 3, RESPONSES: 1, ANTHROPIC: 2, GOOGLE: 1}
     cut = events(*whole[: -ends[dialect]])
@@ -222,7 +220,7 @@ async def test_a_stream_without_its_last_words_is_malformed(dialect: Dialect) ->
 
 @every_dialect
 @both_ways
-async def test_a_dropped_connection_keeps_what_came(dialect: Dialect, streamed: bool) -> None:
+async def test_a_dropped_connection_keeps_the_received_bytes(dialect: Dialect, streamed: bool) -> None:
     pieces = dialect.canned('{"score": 1}', streamed=streamed).pieces[:3] if streamed else [b'{"x":']
     reply = await reply_to(dialect, Canned(pieces=pieces, then="drop"), _ignore if streamed else None)
 
@@ -231,7 +229,9 @@ async def test_a_dropped_connection_keeps_what_came(dialect: Dialect, streamed: 
 
 @every_dialect
 @pytest.mark.parametrize("then", ["drop", "hang"])
-async def test_a_stream_whose_last_words_were_said_is_an_answer_however_it_ends(dialect: Dialect, then: str) -> None:
+async def test_a_stream_with_its_final_event_is_an_answer_however_the_connection_ends(
+    dialect: Dialect, then: str
+) -> None:
     canned = dialect.canned('{"score": 1}', streamed=True)
     reply = await reply_to(dialect, canned._replace(then=then), _ignore, seconds=0.5)
 
@@ -270,7 +270,7 @@ async def test_a_stream_of_a_server_that_does_not_stream_is_read_whole(dialect: 
 
 
 @every_dialect
-async def test_a_compressed_response_is_kept_unpacked(dialect: Dialect) -> None:
+async def test_a_compressed_response_is_recorded_decompressed(dialect: Dialect) -> None:
     plain = dialect.canned("text").pieces[0]
     reply = await reply_to(dialect, Canned(pieces=[gzipped(plain)], headers={"content-encoding": "gzip"}))
     garbled = await reply_to(dialect, Canned(pieces=[b"no gzip"], headers={"content-encoding": "gzip"}))
@@ -373,7 +373,7 @@ FAILURES = [
 @every_dialect
 @both_ways
 @pytest.mark.parametrize(("status", "said", "outcome"), FAILURES)
-async def test_a_bad_status_is_the_outcome_that_it_means(
+async def test_a_bad_status_is_mapped_to_its_outcome(
     dialect: Dialect, streamed: bool, status: int, said: Any, outcome: CallOutcome
 ) -> None:
     canned = body(said, status, location="http://127.0.0.1:9/elsewhere")
@@ -412,7 +412,7 @@ CASE_WORDS = (
     ],
     ids=["openai", "anthropic", "google", "text", "bare", "named"],
 )
-async def test_words_of_the_case_that_an_error_repeats_do_not_tell_what_it_means(
+async def test_words_of_the_case_in_an_error_message_do_not_change_the_outcome(
     dialect: Dialect, text: str, error: Any
 ) -> None:
     reported = error(text)
@@ -433,7 +433,7 @@ def of_inner(reported: Any) -> dict[str, Any]:
 
 
 @every_dialect
-async def test_a_redirect_says_that_it_is_not_followed_and_where_it_leads(dialect: Dialect) -> None:
+async def test_a_redirect_is_not_followed_and_its_target_is_named(dialect: Dialect) -> None:
     reply = await reply_to(dialect, Canned(307, headers={"location": "https://user:secret@other.example/v1?key=k"}))
 
     assert (
@@ -444,13 +444,13 @@ async def test_a_redirect_says_that_it_is_not_followed_and_where_it_leads(dialec
 
 @every_dialect
 @both_ways
-async def test_a_header_that_no_response_may_hold_is_a_broken_connection(dialect: Dialect, streamed: bool) -> None:
+async def test_an_invalid_response_header_is_a_connection_failure(dialect: Dialect, streamed: bool) -> None:
     reply = await reply_to(dialect, Canned(headers={"bad name": "x", " folded": "\x01"}), _ignore if streamed else None)
 
     assert O.CONNECTION == reply.outcome
 
 
-async def test_an_error_says_what_the_provider_said_in_one_short_line() -> None:
+async def test_an_error_is_one_short_line_with_the_providers_message() -> None:
     said = of_openai("Too\n  many requests\u2028now" + "!" * 9000, "requests", "rate_limit_exceeded")
     reply = await reply_to(CHAT, body(said, 429))
 
@@ -478,7 +478,7 @@ MID_STREAM = [
 
 
 @pytest.mark.parametrize(("dialect", "event", "outcome"), MID_STREAM)
-async def test_an_error_inside_a_stream_is_the_outcome_that_it_means(
+async def test_an_error_inside_a_stream_is_mapped_to_its_outcome(
     dialect: Dialect, event: dict[str, Any], outcome: CallOutcome
 ) -> None:
     begun = dialect.stream("half", dialect.finishes[0], ())[:2]
@@ -488,13 +488,13 @@ async def test_an_error_inside_a_stream_is_the_outcome_that_it_means(
     assert ": " in (reply.error or "")
 
 
-async def test_an_error_inside_a_good_response_is_the_outcome_that_it_means() -> None:
+async def test_an_error_inside_a_good_response_is_mapped_to_its_outcome() -> None:
     reply = await reply_to(CHAT, body({"error": {"message": "Insufficient credits", "code": 402}}))
 
     assert O.QUOTA == reply.outcome
 
 
-async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
+async def test_a_good_reply_with_a_field_named_message_is_no_error() -> None:
     reply = await reply_to(CHAT, body({**CHAT.reply("x", "stop", ()), "code": 0, "message": "success", "error": None}))
 
     assert (O.ANSWERED, b"x") == (reply.outcome, reply.answer)
@@ -543,7 +543,7 @@ async def test_the_retry_delay_in_googles_body_is_read() -> None:
     assert 13.5 == reply.retry_after
 
 
-async def test_a_refusal_of_openai_is_blocked_with_its_words() -> None:
+async def test_a_refusal_of_openai_is_blocked_with_its_text() -> None:
     of_chat = CHAT.reply("", "stop", ())
     of_chat["choices"][0]["message"]["refusal"] = "I can't judge this."
     of_responses = RESPONSES.reply("x", "completed", ())
@@ -564,7 +564,7 @@ async def test_a_blocked_prompt_of_google_has_no_candidate(streamed: bool) -> No
     assert (O.BLOCKED, "PROHIBITED_CONTENT", 3) == (reply.outcome, reply.finish_reason, reply.usage.input_tokens)
 
 
-async def test_a_full_context_window_of_anthropic_is_a_context_too_long() -> None:
+async def test_anthropics_full_context_window_is_context_too_long() -> None:
     reply = await reply_to(ANTHROPIC, ANTHROPIC.canned("half", "model_context_window_exceeded"))
 
     assert (O.CONTEXT_TOO_LONG, None) == (reply.outcome, reply.answer)
@@ -589,7 +589,7 @@ async def test_an_error_that_is_too_long_is_cut_with_a_note(dialect: Dialect) ->
 
 
 @every_dialect
-async def test_a_stream_too_long_to_be_kept_is_kept_as_what_it_amounts_to(dialect: Dialect) -> None:
+async def test_a_stream_too_long_to_be_recorded_is_recorded_assembled(dialect: Dialect) -> None:
     comments = [b": keep alive\n" * 1000] * 100
     said = events(*dialect.stream("text", dialect.finishes[0], (("t1", "look", {"n": 1}),)))
     reply = await reply_to(dialect, Canned(pieces=[*comments, said]), _ignore)
@@ -602,13 +602,13 @@ async def test_a_stream_too_long_to_be_kept_is_kept_as_what_it_amounts_to(dialec
     assert "what they amount to is kept" in (reply.error or "")
 
 
-async def test_a_response_without_end_is_given_up() -> None:
+async def test_an_endless_response_is_abandoned() -> None:
     reply = await reply_to(CHAT, Canned(pieces=[b" " * 1024 * 1024] * 17, then="hang"))
 
     assert (O.MALFORMED_RESPONSE, MAX_RECORDED_BYTES) == (reply.outcome, len(reply.response or b""))
 
 
-async def test_a_stream_of_responses_whose_end_repeats_no_output_is_put_together_from_its_items() -> None:
+async def test_a_responses_stream_without_output_in_its_final_event_is_assembled_from_its_items() -> None:
     said = RESPONSES.reply("text", "completed", (("t1", "look", {"n": 1}),))
     items = [{"type": "response.output_item.done", "item": item} for item in said["output"]]
     last = {"type": "response.completed", "response": {**said, "output": []}}
@@ -629,7 +629,7 @@ async def test_a_schema_that_cannot_be_translated_is_a_bad_request() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("size", [1, 3, 1000])
-async def test_an_event_may_stand_in_several_lines(end: str, size: int) -> None:
+async def test_an_event_may_span_several_lines(end: str, size: int) -> None:
     lines = [
         line
         for event in GOOGLE.stream("two words", "STOP", ())
@@ -657,7 +657,7 @@ async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -
     )
 
 
-def test_a_line_may_come_in_very_many_pieces() -> None:
+def test_a_line_may_arrive_in_very_many_pieces() -> None:
     reader = EventReader()
     for _ in range(400_000):
         reader.feed(b" " * 40)

@@ -114,7 +114,7 @@ async def test_every_call_of_a_debate_is_answered_at_the_first_try(language: str
     assert {1, 2} == {call.turn for call in debate.calls}, "tools in phase 1, no repairs"
 
 
-async def test_the_same_case_is_judged_alike_in_every_debate() -> None:
+async def test_the_same_case_gets_equal_evaluations_in_every_debate() -> None:
     first, second = await run_debates(case_of(HASTY), runs=2)
 
     def said(debate: RecordedDebate) -> list[tuple[str, float, str]]:
@@ -136,7 +136,7 @@ async def statements(case: Case, seeds: range, **spec: Any) -> list[tuple[Statem
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", ("I ", " move from ")), ("ja", ("改めます",))])
-async def test_jurors_do_change_position_and_each_change_is_explained(language: str, words: tuple[str, ...]) -> None:
+async def test_jurors_change_positions_and_explain_each_change(language: str, words: tuple[str, ...]) -> None:
     made = [
         *await statements(case_of(HASTY), range(8), language=language),
         *await statements(case_of(ATTACKED), range(8), language=language),
@@ -178,7 +178,7 @@ async def test_each_juror_reads_the_records_of_its_field() -> None:
 
 
 @pytest.mark.parametrize("fault", ["unparseable", "wrong_ballot", "truncated"])
-async def test_a_spoilt_answer_is_repaired(fault: str) -> None:
+async def test_an_unusable_answer_is_repaired(fault: str) -> None:
     case = case_of(CALM, agent_card_records=RECORDS)
     (debate,) = await run_debates(case, script=Script(scripted={"initial/sim-policy": (fault,)}))
     turns = [call.turn for call in debate.calls if call.step == "initial/sim-policy"]
