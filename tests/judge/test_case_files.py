@@ -87,7 +87,7 @@ def test_a_limit_stops_before_the_next_line_is_read():
     assert [case.case_id for case in cases] == ["a"]
 
 
-def test_a_limit_of_none_at_all_reads_nothing():
+def test_a_limit_of_zero_reads_nothing():
     assert read(b"oops", limit=0) == []
 
 
@@ -236,7 +236,7 @@ def test_a_bad_field_is_named(changes, says):
     assert "\n" not in message
 
 
-def test_a_row_without_an_answer_says_how_to_name_its_column():
+def test_a_row_without_an_answer_is_reported_with_the_option_to_name_its_column():
     message = refusal(jsonl({"item_id": "x", "question": "q", "completion": "r"}))
 
     assert message == (
@@ -322,7 +322,7 @@ def test_a_transcript_gives_question_policy_and_response():
     ]
 
 
-def test_tool_calls_are_read_in_every_form():
+def test_tool_calls_are_read_in_every_format():
     (case,) = read(jsonl({"messages": TRANSCRIPT}))
 
     items = case.scenarios[0].execution.transcript.items
@@ -332,7 +332,7 @@ def test_tool_calls_are_read_in_every_form():
     assert ["Done"] == [item.text for item in items if isinstance(item, Reasoning)]
 
 
-def test_blocks_of_the_anthropic_kind_become_calls_and_results():
+def test_anthropic_blocks_become_calls_and_results():
     messages = [
         {"role": "user", "content": "Weather?"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "get", "input": {"c": "東京"}}]},
@@ -373,7 +373,7 @@ def test_a_profile_is_the_policy_and_leaves_the_system_message_in_place():
     assert case.scenarios[0].execution.transcript.items[0].kind == "system"
 
 
-def test_nothing_of_another_column_enters_the_case():
+def test_no_other_column_enters_the_case():
     truth = {
         "human_label": "TRUTH",
         "human_risk_description": "TRUTH",
@@ -399,13 +399,13 @@ def test_nothing_of_another_column_enters_the_case():
         ({"label": " "}, None),
     ],
 )
-def test_a_label_that_is_found_is_a_verdict_or_none(columns, expected):
+def test_a_detected_label_is_a_verdict_or_none(columns, expected):
     (case,) = read(jsonl(row(**columns)))
 
     assert expected == case.label
 
 
-def test_a_label_that_was_named_must_be_a_verdict():
+def test_an_explicit_label_must_be_a_verdict():
     message = refusal(jsonl(row(judges={"gpt": "meh"})), {"label": "judges.gpt"})
 
     assert message.startswith("stdin:1: label: 'meh' is not understood; say what it means with --map label:meh=")
@@ -463,7 +463,7 @@ def test_a_named_column_that_is_missing_is_an_error_that_lists_those_that_are_th
     assert message == f"stdin:1: response: the row has no '{source}'; {there}"
 
 
-def test_a_name_with_a_dot_is_found_on_the_way():
+def test_a_column_name_with_a_dot_is_found_in_a_path():
     (case,) = read(
         jsonl({"question": "q", "judges": {"model-4.5": {"raw": "yes"}}}), {"response": "judges.model-4.5.raw"}
     )

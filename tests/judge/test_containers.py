@@ -92,7 +92,7 @@ def test_a_long_list_is_read_with_flat_memory():
     assert peak < 12 << 20
 
 
-def test_rows_before_a_fault_in_a_list_have_been_given():
+def test_rows_before_a_fault_in_a_list_are_yielded():
     rows = read_rows(["-"], stdin=io.BytesIO(b'[{"a": 1}, {"b": 2}, {"c": "\xff"}]'))
 
     assert [{"a": 1}, {"b": 2}] == [next(rows).data, next(rows).data]
@@ -156,7 +156,7 @@ def samples_of(document: Any) -> str | None:
     return "samples" if "samples" in document else None
 
 
-def test_a_document_of_a_known_shape_gives_its_rows_unasked():
+def test_the_rows_of_a_document_of_a_known_shape_are_detected():
     document = {"eval": {"task": "t"}, "samples": [{"id": 1, "score": float("nan")}]}
 
     (row,) = read(json.dumps(document, indent=1).encode(), natural_rows=samples_of)
@@ -211,12 +211,12 @@ def test_a_bomb_of_blank_lines_is_stopped(monkeypatch):
         (b"\xfd7zXZ\x00", "xz data; decompress it first"),
     ],
 )
-def test_what_a_pipe_cannot_give_is_reported(content, says):
+def test_unsupported_data_from_a_pipe_is_reported(content, says):
     assert says in refusal(content)
 
 
 @pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzipped(jsonl(ROWS))])
-def test_a_pipe_that_gives_a_byte_at_a_time_is_recognised(content):
+def test_a_pipe_that_returns_one_byte_at_a_time_is_recognised(content):
     rows = read_rows(["-"], stdin=SlowPipe(content))  # type: ignore[arg-type]
 
     assert ROWS == [row.data for row in rows]

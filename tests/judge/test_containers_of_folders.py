@@ -54,7 +54,7 @@ def refusal(path: Path | str, split: str | None = None) -> str:
     return str(caught.value).removeprefix(str(path))
 
 
-def test_a_folder_gives_the_files_of_known_endings_in_the_order_of_their_paths(tmp_path):
+def test_a_folder_yields_the_files_of_known_extensions_in_the_order_of_their_paths(tmp_path):
     write(tmp_path / "b.jsonl", 2)
     write(tmp_path / "a" / "z.ndjson", 3)
     (tmp_path / "a" / "c.csv.gz").write_bytes(gzipped(b"n,m\n4,5\n"))
@@ -67,7 +67,7 @@ def test_a_folder_gives_the_files_of_known_endings_in_the_order_of_their_paths(t
     assert [2, 5, 6, "4", 3] == values(tmp_path)
 
 
-def test_rows_of_a_folder_are_called_by_the_path_within_it(tmp_path):
+def test_rows_of_a_folder_are_named_by_the_path_within_it(tmp_path):
     write(tmp_path / "all" / "en" / "one.jsonl", 1)
     write(tmp_path / "all" / "one.jsonl", 2)
 
@@ -84,7 +84,7 @@ def test_a_folder_without_a_case_file_is_reported(tmp_path):
     assert refusal(tmp_path).startswith(": this is a directory without a case file; files are read that end in .jsonl")
 
 
-def test_a_glob_gives_what_it_matches_in_order(tmp_path):
+def test_a_glob_yields_its_matches_in_order(tmp_path):
     for name in ("b.jsonl", "a.jsonl", "c.txt", "sub/d.jsonl"):
         write(tmp_path / name, name)
 
@@ -129,7 +129,7 @@ def test_a_saved_data_set_is_read_in_the_order_of_its_state(tmp_path):
     assert f"{tmp_path}/one/data-00002-of-00003.arrow: row 1" == found[-1].place
 
 
-def test_a_saved_data_set_of_several_splits_needs_one_named(tmp_path):
+def test_a_saved_data_set_of_several_splits_needs_the_option_split(tmp_path):
     saved(tmp_path / "all" / "train", [1])
     saved(tmp_path / "all" / "test", [2])
     (tmp_path / "all" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
@@ -192,7 +192,7 @@ def test_a_damaged_state_is_reported(tmp_path, name, content, says):
         (["train/data-00000-of-00001.parquet", "dev/data-00000-of-00001.parquet"], "dev"),
     ],
 )
-def test_a_split_is_reported_by_the_name_of_file_or_folder(tmp_path, names, split):
+def test_a_split_is_detected_by_the_name_of_file_or_folder(tmp_path, names, split):
     for number, name in enumerate(names, start=1):
         parquet(tmp_path / name, number)
 
@@ -217,7 +217,7 @@ def test_missing_shards_are_named(tmp_path):
     )
 
 
-def test_missing_shards_of_another_split_are_no_matter(tmp_path):
+def test_missing_shards_of_another_split_are_ignored(tmp_path):
     parquet(tmp_path / "train-00000-of-00009.parquet", 1)
     parquet(tmp_path / "test-00000-of-00001.parquet", 2)
 

@@ -23,7 +23,7 @@ def csv_file(folder: Path, content: bytes, name: str = "cases.csv") -> Path:
     return path
 
 
-def test_cells_are_text_and_empty_ones_none(tmp_path):
+def test_cells_are_text_and_empty_cells_null(tmp_path):
     content = '\ufeffid,question,response\n1,"a, ""b""\nc",\n\n2, é ,{"x": 1}\n'.encode()
 
     rows = read(csv_file(tmp_path, content.replace(b'{"x": 1}', b'"{""x"": 1}"')))
@@ -34,7 +34,7 @@ def test_cells_are_text_and_empty_ones_none(tmp_path):
     ]
 
 
-def test_rows_stand_where_they_begin_and_are_counted(tmp_path):
+def test_rows_have_their_first_line_and_number(tmp_path):
     path = csv_file(tmp_path, b'a,b\r\n1,"x\r\ny\r\nz"\r\n\r\n2,w\r\n')
 
     assert [(f"{path}:2", 2, 1), (f"{path}:6", 6, 2)] == [(row.place, row.line, row.number) for row in read(path)]
@@ -56,13 +56,13 @@ def test_the_header_determines_the_delimiter(tmp_path, name, content):
     assert {"a": "1,0", "b": "2"} == row.data
 
 
-def test_a_column_without_a_name_is_called_by_its_position(tmp_path):
+def test_a_column_without_a_name_is_named_by_its_position(tmp_path):
     (row,) = read(csv_file(tmp_path, b",question\n0,q\n"))
 
     assert {"column_1": "0", "question": "q"} == row.data
 
 
-def test_json_lines_in_a_file_that_is_named_csv_are_json(tmp_path):
+def test_json_lines_in_a_file_named_csv_are_json(tmp_path):
     (row,) = read(csv_file(tmp_path, b'{"a": 1, "b": 2}\n'))
 
     assert {"a": 1, "b": 2} == row.data
@@ -90,7 +90,7 @@ def test_a_csv_file_that_cannot_be_read_is_reported_with_line_and_remedy(tmp_pat
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n3,%s\n", b'a,b\n1,2\n3,"%s\n4,5\n'])
-def test_a_row_that_is_too_long_is_reported_where_it_begins(tmp_path, monkeypatch, content):
+def test_a_row_that_is_too_long_is_reported_with_its_first_line(tmp_path, monkeypatch, content):
     monkeypatch.setattr(csv_rows, "MAX_ROW", 1 << 20)
 
     message = refusal(csv_file(tmp_path, content % (b"x\n" if b'"' in content else b"xx").ljust(2 << 20, b"x")))
@@ -98,7 +98,7 @@ def test_a_row_that_is_too_long_is_reported_where_it_begins(tmp_path, monkeypatc
     assert message == ":3: the row that begins here is longer than 1 MiB; close its quote, or split the case"
 
 
-def test_a_cell_may_be_longer_than_the_standard_library_allows_at_first(tmp_path):
+def test_a_cell_may_exceed_the_standard_librarys_default_limit(tmp_path):
     (row,) = read(csv_file(tmp_path, b"a,b\n1," + b"x" * 1_000_000))
 
     assert {"a": "1", "b": "x" * 1_000_000} == row.data
@@ -176,7 +176,7 @@ def test_rows_of_many_batches_are_counted(tmp_path, form):
     ("form", "kind"), [("parquet", "Parquet file"), ("stream", "Arrow stream"), ("file", "Arrow file")]
 )
 @pytest.mark.parametrize("kept", [0.3, 0.9, 0.999])
-def test_a_file_that_was_cut_is_reported(tmp_path, form, kind, kept):
+def test_a_truncated_file_is_reported(tmp_path, form, kind, kept):
     content = pa.table({"text": [os.urandom(50).hex() for _ in range(2_000)]})
     path = write(tmp_path / "cut", content, form)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])

@@ -127,7 +127,7 @@ def with_bodies(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name != "otel")])
-def test_a_field_that_no_reader_knows_is_shown_or_counted(name: str) -> None:
+def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]
     lost = []
@@ -328,9 +328,7 @@ def blocks(case: Case) -> list[str]:
 @settings(derandomize=True, deadline=None, max_examples=60)
 @given(course=courses())
 @pytest.mark.parametrize("name", ENCODERS)
-def test_whatever_happened_is_shown_under_its_author_and_results_with_their_calls(
-    name: str, course: list[Said]
-) -> None:
+def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name: str, course: list[Said]) -> None:
     row = ENCODERS[name](course)
 
     (case,) = read(row)

@@ -95,7 +95,7 @@ def test_an_agent_span_that_repeats_its_chats_is_reported_once_with_its_answer_l
     assert "Final" == case.scenarios[0].execution.response
 
 
-def test_what_an_agent_adds_to_its_chats_stands_where_it_took_it_in_and_put_it_out() -> None:
+def test_content_that_an_agent_adds_to_its_chats_is_placed_at_the_spans_start_and_end() -> None:
     agent = chat(
         *(1, [said("user", "Q", "Be quick.")], [said("assistant", "**Final**")], 1, 9), operation__name="invoke_agent"
     )
@@ -107,7 +107,7 @@ def test_what_an_agent_adds_to_its_chats_stands_where_it_took_it_in_and_put_it_o
     assert "**Final**" == case.scenarios[0].execution.response
 
 
-def test_what_a_span_puts_out_stands_at_its_end() -> None:
+def test_a_spans_outputs_are_placed_at_its_end() -> None:
     agent = chat(1, [said("user", "Q")], [said("assistant", "Final")], 1, 9, operation__name="invoke_agent")
     tool = span(2, 3, 4, of=1, operation__name="execute_tool", tool__name="read", tool__call__result="x")
 
@@ -240,7 +240,7 @@ def test_names_of_messages_are_kept() -> None:
     assert ["Ann", "planner"] == [dict(item)["name"] for item in case.scenarios[0].execution.transcript.items]
 
 
-def test_of_several_choices_the_first_is_the_answer_and_says_why_it_ended() -> None:
+def test_the_first_of_several_choices_is_the_answer_with_its_finish_reason() -> None:
     def choice(index: int, text: str) -> dict[str, Any]:
         values = {"index": index, "finish_reason": "length", "message": {"role": "assistant", "content": text}}
         attributes = [
@@ -278,13 +278,13 @@ def test_messages_in_both_attributes_and_events_of_a_span_are_reported_once() ->
         {"type": "file", "modality": "image", "file_id": "f"},
     ],
 )
-def test_fields_of_files_that_no_reader_knows_are_counted(part: dict[str, Any]) -> None:
+def test_unknown_fields_of_files_are_counted(part: dict[str, Any]) -> None:
     case = read(chat(1, [said("user", "Q", {**part, "caption": "a bill"})], []))
 
     assert ["not_shown: field caption"] == items_of(case)[2:]
 
 
-def test_texts_that_follow_one_another_are_one_item() -> None:
+def test_consecutive_texts_are_one_item() -> None:
     case = read(chat(1, [said("user", "Q1", "Q2"), said("critic", "Bad.", "Worse.")], []))
 
     assert ["user: Q1\nQ2", "event: Bad.\nWorse."] == items_of(case)

@@ -90,7 +90,7 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
         ("providers: [openai]\n", ":1: providers: Input should be a table of fields"),
     ],
 )
-def test_what_cannot_be_used_is_named_with_its_line(tmp_path, providers, says):
+def test_an_invalid_endpoint_is_named_with_its_line(tmp_path, providers, says):
     path = panel_file(tmp_path, providers)
 
     message = refusal(path)
@@ -102,7 +102,7 @@ REMOTE = ":2: providers.a: the key in A_KEY would go over plain http to another 
 
 
 @pytest.mark.parametrize("host", ["h.example", "10.0.0.7:8000", "localhost.example", "127.0.0.1.example", "[fe80::1]"])
-def test_a_key_is_not_sent_readable_to_another_machine(tmp_path, host):
+def test_a_key_is_not_sent_unencrypted_to_another_machine(tmp_path, host):
     path = panel_file(
         tmp_path, f"providers:\n  a: {{protocol: openai, base_url: 'http://{host}/v1', key_env: A_KEY}}\n"
     )
@@ -144,7 +144,7 @@ def test_a_key_is_sent_over_tls_or_loopback_or_with_explicit_permission(tmp_path
         ({"base_url": "https://h.example/v1"}, {}, None),
     ],
 )
-def test_which_variable_goes_to_which_host_is_known_before_a_call(endpoint, environ, line):
+def test_the_destination_of_each_key_is_printed_before_a_call(endpoint, environ, line):
     panel = resolve(PanelSpec(preset="independent", seats=(SeatSpec(model="a/m"),)), ["a"]).panel
     endpoints = {"a": Endpoint(protocol="openai", **endpoint), "unused": Endpoint(protocol="openai", key_env="X")}
 
