@@ -242,9 +242,9 @@ async def test_a_stream_with_its_final_event_is_an_answer_however_the_connection
 @both_ways
 async def test_a_call_without_an_end_times_out_and_records_what_was_sent(dialect: Dialect, streamed: bool) -> None:
     canned = Canned(pieces=[b"data: {"], then="hang")
-    reply = await reply_to(dialect, canned, _ignore if streamed else None, seconds=0.05)
+    reply = await reply_to(dialect, canned, _ignore if streamed else None, seconds=0.3)
 
-    assert (O.TIMEOUT, b"data: {", "no answer within 0.05 s") == (reply.outcome, reply.response, reply.error)
+    assert (O.TIMEOUT, b"data: {", "no answer within 0.3 s") == (reply.outcome, reply.response, reply.error)
     assert reply.sent
 
 

@@ -279,9 +279,8 @@ async def test_a_malformed_picture_is_refused(server: Simulation, name: str, dat
     assert response.json()["error"]["message"]
 
 
-async def test_a_refused_picture_leads_to_the_fallback_without_losing_records(
-    server: Simulation, store: KeptStore
-) -> None:
+async def test_a_refused_picture_leads_to_the_fallback_without_losing_records(server: Simulation) -> None:
+    store = KeptStore()
     seat = {"model": "local/m", "juror_id": "one", "fallbacks": ["simulated/juror"], "images": True}
     resolved = a_resolved(preset="independent", seats=[seat])
     case = a_case_with_pictures(JPEG)  # said to be a PNG
