@@ -1,1 +1,1 @@
-"""Where answers come from: one interface, one module a provider."""
+"""Providers of models: the interface, one module per protocol, the catalogue, prices, and simulated models."""

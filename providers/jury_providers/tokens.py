@@ -43,7 +43,6 @@ def picture_token_upper_bound(model: str) -> int:
 
 
 def request_pictures(request: ModelRequest) -> int:
-    """The number of pictures in a call."""
     return sum(len(message.pictures) for message in request.messages)
 
 

@@ -120,7 +120,7 @@ def test_cases_are_chosen(jury: CommandLine, mixed: str, options: tuple[str, ...
 def test_a_choice_that_no_case_meets_is_refused(jury: CommandLine, mixed: str) -> None:
     outcome = jury.run(mixed, "--where", "tags=none of them")
 
-    assert (2, True) == (outcome.code, "no case meets --where and --case-id" in outcome.err)
+    assert (2, True) == (outcome.code, "no case matches --where and --case-id" in outcome.err)
 
 
 def test_only_cases_that_are_chosen_are_counted_and_need_a_label(jury: CommandLine) -> None:

@@ -176,4 +176,4 @@ def test_a_redactor_that_is_not_a_function_is_named(jury, tmp_path):
     _, err = process.communicate()
 
     assert process.returncode == 2
-    assert err.decode() == "jury: panel.yaml:1: redact.0.redactor: acme_names:NAMES is no function of a text\n"
+    assert err.decode() == "jury: panel.yaml:1: redact.0.redactor: acme_names:NAMES is not a function\n"

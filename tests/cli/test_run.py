@@ -273,7 +273,7 @@ def test_records_outside_of_the_folder_of_the_case_file_are_read_where_that_is_a
     allowed = jury(*command, cases, "--artifact-root", "others")
 
     assert (2, 0) == (refused.code, allowed.code)
-    assert "c.jsonl:1: gate.jsonl: lies outside of the folder of its case file" in refused.err
+    assert "c.jsonl:1: gate.jsonl: is outside the folder of its case file" in refused.err
 
 
 def test_another_uri_is_another_case(jury):

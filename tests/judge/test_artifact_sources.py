@@ -81,7 +81,7 @@ def test_a_path_or_file_uri_is_read(tmp_path, form):
     assert found == ["fail", "pass"]
 
 
-def test_a_json_list_is_read_too(tmp_path):
+def test_a_json_list_is_read(tmp_path):
     (tmp_path / "gate.json").write_text('[{"verdict": "error"}]')
 
     assert verdicts(ArtifactSources(tmp_path), "gate.json") == ["error"]
@@ -108,7 +108,7 @@ def test_an_empty_report_has_no_records(tmp_path):
         ("http://[h/", "http://[h/: not a URI or path"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_the_remedy(tmp_path, uri, says):
+def test_an_unreadable_source_is_named_with_the_remedy(tmp_path, uri, says):
     message = refusal(ArtifactSources(tmp_path), uri)
 
     assert message.startswith(says)
@@ -129,7 +129,7 @@ def test_a_report_that_is_too_large_is_refused(tmp_path, monkeypatch):
     assert "larger than" in refusal(ArtifactSources(tmp_path), "gate.jsonl")
 
 
-def test_an_allowed_host_is_asked_once(tmp_path, server):
+def test_an_allowed_host_is_called_once(tmp_path, server):
     sources = ArtifactSources(tmp_path, parse_hosts(f"other.example, {address(server)}"))
     uri = f"http://{address(server)}/gate.jsonl"
 
@@ -146,7 +146,7 @@ def test_a_download_that_is_too_large_is_refused(tmp_path, server, monkeypatch):
     assert "larger than" in refusal(sources, f"http://{address(server)}/gate.jsonl")
 
 
-def test_a_host_that_is_not_allowed_is_not_asked(tmp_path, server):
+def test_a_host_that_is_not_allowed_is_not_called(tmp_path, server):
     sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1:1"))
 
     assert "is not allowed" in refusal(sources, f"http://{address(server)}/gate.jsonl")
@@ -168,13 +168,13 @@ def test_a_redirect_to_another_host_is_not_followed(tmp_path, server):
     assert "secret" not in message
 
 
-def test_a_server_that_is_silent_is_given_up(tmp_path, server):
+def test_a_silent_server_times_out(tmp_path, server):
     sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"), timeout=0.2)
 
     assert "no answer within 0.2 seconds" in refusal(sources, f"http://{address(server)}/slow")
 
 
-def test_an_error_status_is_told(tmp_path, server):
+def test_an_error_status_is_reported(tmp_path, server):
     sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
 
     assert "the server answered 404" in refusal(sources, f"http://{address(server)}/none")
@@ -225,7 +225,7 @@ def test_a_file_in_the_folder_is_read(folders, uri):
         "/etc/passwd",
     ],
 )
-def test_a_file_outside_of_the_folder_is_not_whatever_leads_there(folders, uri):
+def test_a_file_outside_the_folder_is_refused_whatever_the_path(folders, uri):
     cases, others = folders
     (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
     (cases / "linked").symlink_to(others)
@@ -233,11 +233,11 @@ def test_a_file_outside_of_the_folder_is_not_whatever_leads_there(folders, uri):
 
     message = refusal(ArtifactSources(cases, roots=[cases]), uri.format(cases=cases, others=others))
 
-    assert "lies outside of the folder of its case file" in message
+    assert "is outside the folder of its case file" in message
     assert "--artifact-root" in message
 
 
-def test_a_file_in_another_folder_is_read_where_that_is_allowed(folders):
+def test_a_file_in_an_allowed_other_folder_is_read(folders):
     cases, others = folders
     (cases / "link.jsonl").symlink_to(others / "gate.jsonl")
     (cases / "root").symlink_to(others)
@@ -283,7 +283,7 @@ class _Answers:
         "93.184.215.14 127.0.0.1",
     ],
 )
-def test_a_name_that_leads_to_an_address_that_is_not_public_is_not_asked(tmp_path, server, address):
+def test_a_name_with_a_private_address_is_not_called(tmp_path, server, address):
     sources = ArtifactSources(tmp_path, parse_hosts("reports.example"), resolve=_Answers(address))
 
     message = refusal(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl?k=secret")
@@ -294,20 +294,20 @@ def test_a_name_that_leads_to_an_address_that_is_not_public_is_not_asked(tmp_pat
 
 
 @pytest.mark.parametrize("network", ["127.0.0.1", "127.0.0.0/8"])
-def test_a_name_may_lie_in_the_network_that_is_written_behind_it(tmp_path, server, network):
+def test_a_name_may_resolve_into_its_allowed_network(tmp_path, server, network):
     sources = ArtifactSources(tmp_path, parse_hosts(f"Reports.example={network}"), resolve=_Answers("127.0.0.1"))
 
     assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
 
 
-def test_a_name_outside_of_the_network_that_is_written_behind_it_is_not_asked(tmp_path, server):
+def test_a_name_outside_its_allowed_network_is_not_called(tmp_path, server):
     sources = ArtifactSources(tmp_path, parse_hosts("reports.example=10.0.0.0/8"), resolve=_Answers("127.0.0.1"))
 
     assert "not public" in refusal(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
     assert [] == server.asked
 
 
-def test_the_address_that_was_checked_is_the_one_that_is_connected_to(tmp_path, server):
+def test_the_connection_goes_to_the_checked_address(tmp_path, server):
     answers = _Answers("127.0.0.1", "10.0.0.1")
     sources = ArtifactSources(tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=answers)
 
@@ -315,7 +315,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(tmp_path, 
     assert 1 == answers.asked
 
 
-def test_a_name_that_leads_elsewhere_after_a_redirect_is_not_followed_there(tmp_path, server):
+def test_a_name_that_resolves_elsewhere_after_a_redirect_is_not_followed(tmp_path, server):
     answers = _Answers("127.0.0.1", "10.0.0.1")
     sources = ArtifactSources(tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=answers)
 
@@ -323,7 +323,7 @@ def test_a_name_that_leads_elsewhere_after_a_redirect_is_not_followed_there(tmp_
     assert ["/moved"] == server.asked
 
 
-def test_the_next_address_is_tried_where_the_first_does_not_answer(tmp_path, server):
+def test_the_next_address_is_tried_if_the_first_does_not_answer(tmp_path, server):
     sources = ArtifactSources(
         tmp_path, parse_hosts("reports.example=127.0.0.0/8"), resolve=_Answers("127.9.9.9 127.0.0.1")
     )
@@ -331,7 +331,7 @@ def test_the_next_address_is_tried_where_the_first_does_not_answer(tmp_path, ser
     assert ["fail", "pass"] == verdicts(sources, f"http://reports.example:{server.server_address[1]}/gate.jsonl")
 
 
-def test_a_proxy_of_the_environment_is_not_asked(tmp_path, server, monkeypatch):
+def test_a_proxy_of_the_environment_is_not_used(tmp_path, server, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
     sources = ArtifactSources(tmp_path, parse_hosts("127.0.0.1"))
@@ -340,8 +340,8 @@ def test_a_proxy_of_the_environment_is_not_asked(tmp_path, server, monkeypatch):
 
 
 @pytest.mark.parametrize("given", ["a/b", "a=b", "a=10.0.0.0/99", "http://a", "a:b", "u@h", "=10.0.0.0/8"])
-def test_a_host_that_is_none_is_refused_by_name(given):
-    with pytest.raises(SettingError, match=r"JURY_ARTIFACT_HOSTS: .* is none; write HOST"):
+def test_an_invalid_host_is_refused_by_name(given):
+    with pytest.raises(SettingError, match=r"JURY_ARTIFACT_HOSTS: .* is not a host; write HOST"):
         parse_hosts(f"good.example, {given}")
 
 
@@ -354,7 +354,7 @@ def test_an_address_of_the_sixth_version_may_be_written_with_brackets(tmp_path, 
 
 @pytest.mark.parametrize("uri", ["pipe", "file:pipe", "link"])
 @pytest.mark.parametrize("roots", [None, []])
-def test_a_pipe_is_refused_and_no_writer_is_waited_for(tmp_path, uri, roots):
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path, uri, roots):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     sources = ArtifactSources(tmp_path, roots=None if roots is None else [tmp_path])

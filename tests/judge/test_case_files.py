@@ -87,7 +87,7 @@ def test_a_limit_stops_before_the_next_line_is_read():
     assert [case.case_id for case in cases] == ["a"]
 
 
-def test_a_limit_of_none_at_all_reads_nothing():
+def test_a_limit_of_zero_reads_nothing():
     assert read(b"oops", limit=0) == []
 
 
@@ -140,7 +140,7 @@ def test_a_line_that_is_too_long_is_refused(monkeypatch):
     assert message == "stdin:2: the line is longer than 1 MiB; split the case"
 
 
-def test_a_document_that_is_too_long_is_told_to_become_jsonl(monkeypatch):
+def test_a_document_that_is_too_long_is_reported_to_become_jsonl(monkeypatch):
     monkeypatch.setattr(json_rows, "MAX_DOCUMENT", 1 << 20)
 
     message = refusal(json.dumps(row(response="x" * (1 << 20)), indent=1).encode())
@@ -183,7 +183,7 @@ def test_a_path_with_a_nul_is_refused():
 def test_a_case_id_on_two_lines_names_both():
     message = refusal(jsonl(ONE) + b"\n" + jsonl(ONE))
 
-    assert message == "stdin:3: case id 'a' is on lines 1 and 3; give each case an id of its own"
+    assert message == "stdin:3: case id 'a' is on lines 1 and 3; give each case a different id"
 
 
 def test_a_case_id_in_two_files_names_both(tmp_path):
@@ -194,7 +194,7 @@ def test_a_case_id_in_two_files_names_both(tmp_path):
     with pytest.raises(CaseFileError) as caught:
         list(read_cases([first, second]))
 
-    assert str(caught.value) == f"{second}:2: case id 'a' is also at {first}:1; give each case an id of its own"
+    assert str(caught.value) == f"{second}:2: case id 'a' is also at {first}:1; give each case a different id"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_bad_field_is_named(changes, says):
     assert "\n" not in message
 
 
-def test_a_row_without_an_answer_says_how_to_name_its_column():
+def test_a_row_without_an_answer_is_reported_with_the_option_to_name_its_column():
     message = refusal(jsonl({"item_id": "x", "question": "q", "completion": "r"}))
 
     assert message == (
@@ -322,7 +322,7 @@ def test_a_transcript_gives_question_policy_and_response():
     ]
 
 
-def test_tool_calls_are_read_in_every_form():
+def test_tool_calls_are_read_in_every_format():
     (case,) = read(jsonl({"messages": TRANSCRIPT}))
 
     items = case.scenarios[0].execution.transcript.items
@@ -332,7 +332,7 @@ def test_tool_calls_are_read_in_every_form():
     assert ["Done"] == [item.text for item in items if isinstance(item, Reasoning)]
 
 
-def test_blocks_of_the_anthropic_kind_become_calls_and_results():
+def test_anthropic_blocks_become_calls_and_results():
     messages = [
         {"role": "user", "content": "Weather?"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "get", "input": {"c": "東京"}}]},
@@ -373,7 +373,7 @@ def test_a_profile_is_the_policy_and_leaves_the_system_message_in_place():
     assert case.scenarios[0].execution.transcript.items[0].kind == "system"
 
 
-def test_nothing_of_another_column_enters_the_case():
+def test_no_other_column_enters_the_case():
     truth = {
         "human_label": "TRUTH",
         "human_risk_description": "TRUTH",
@@ -399,13 +399,13 @@ def test_nothing_of_another_column_enters_the_case():
         ({"label": " "}, None),
     ],
 )
-def test_a_label_that_is_found_is_a_verdict_or_none(columns, expected):
+def test_a_detected_label_is_a_verdict_or_none(columns, expected):
     (case,) = read(jsonl(row(**columns)))
 
     assert expected == case.label
 
 
-def test_a_label_that_was_named_must_be_a_verdict():
+def test_an_explicit_label_must_be_a_verdict():
     message = refusal(jsonl(row(judges={"gpt": "meh"})), {"label": "judges.gpt"})
 
     assert message.startswith("stdin:1: label: 'meh' is not understood; say what it means with --map label:meh=")
@@ -451,10 +451,10 @@ def test_fields_name_columns_by_path():
     ("source", "there"),
     [
         ("completion", "its columns are question, task, runs"),
-        ("task.answer", "'task' holds result"),
-        ("runs.3", "'runs' holds a list of 0"),
-        ("runs.-1", "'runs' holds a list of 0"),
-        ("question.x", "'question' holds no columns"),
+        ("task.answer", "'task' contains result"),
+        ("runs.3", "'runs' contains a list of 0"),
+        ("runs.-1", "'runs' contains a list of 0"),
+        ("question.x", "'question' contains no columns"),
     ],
 )
 def test_a_named_column_that_is_missing_is_an_error_that_lists_those_that_are_there(source, there):
@@ -463,7 +463,7 @@ def test_a_named_column_that_is_missing_is_an_error_that_lists_those_that_are_th
     assert message == f"stdin:1: response: the row has no '{source}'; {there}"
 
 
-def test_a_name_with_a_dot_is_found_on_the_way():
+def test_a_column_name_with_a_dot_is_found_in_a_path():
     (case,) = read(
         jsonl({"question": "q", "judges": {"model-4.5": {"raw": "yes"}}}), {"response": "judges.model-4.5.raw"}
     )
@@ -512,9 +512,9 @@ FILES = st.binary(max_size=200) | ROWS.map(b"\n".join) | CUT
 @given(FILES)
 def test_any_bytes_are_cases_or_a_case_file_error_on_one_line(content):
     try:
-        told = [case.case_id for case in read(content)]
+        result = [case.case_id for case in read(content)]
     except CaseFileError as error:
-        told = [str(error)]
+        result = [str(error)]
 
-    assert told
-    assert not any("\n" in line for line in told)
+    assert result
+    assert not any("\n" in line for line in result)

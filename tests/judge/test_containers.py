@@ -1,4 +1,4 @@
-"""Rows come out of JSON, compressed data and pipes as they are, and what cannot be read is told on one line."""
+"""Rows come out of JSON, compressed data and pipes as they are, and unreadable input is reported in one line."""
 
 import gzip
 import io
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from jury_judge.cases.containers import compressed, json_text
-from jury_judge.cases.containers.row import CaseRow, RowSelection
+from jury_judge.cases.containers.row import FileRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.cases.options import CaseOptions
@@ -28,7 +28,7 @@ def jsonl(rows: list[Any]) -> bytes:
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
-def read(content: bytes, **selected: Any) -> list[CaseRow]:
+def read(content: bytes, **selected: Any) -> list[FileRow]:
     return list(read_rows(["-"], RowSelection(**selected), stdin=io.BytesIO(content)))
 
 
@@ -92,7 +92,7 @@ def test_a_long_list_is_read_with_flat_memory():
     assert peak < 12 << 20
 
 
-def test_rows_before_a_fault_in_a_list_have_been_given():
+def test_rows_before_a_fault_in_a_list_are_yielded():
     rows = read_rows(["-"], stdin=io.BytesIO(b'[{"a": 1}, {"b": 2}, {"c": "\xff"}]'))
 
     assert [{"a": 1}, {"b": 2}] == [next(rows).data, next(rows).data]
@@ -156,7 +156,7 @@ def samples_of(document: Any) -> str | None:
     return "samples" if "samples" in document else None
 
 
-def test_a_document_of_a_known_shape_gives_its_rows_unasked():
+def test_the_rows_of_a_document_of_a_known_shape_are_detected():
     document = {"eval": {"task": "t"}, "samples": [{"id": 1, "score": float("nan")}]}
 
     (row,) = read(json.dumps(document, indent=1).encode(), natural_rows=samples_of)
@@ -182,7 +182,7 @@ def test_compressed_data_is_what_it_holds(pack, content, tmp_path):
 
 
 @pytest.mark.parametrize(("pack", "kind"), [(gzip.compress, "gzip"), (zstd, "Zstandard")])
-def test_cut_or_damaged_compressed_data_is_told(pack, kind):
+def test_cut_or_damaged_compressed_data_is_reported(pack, kind):
     packed = pack(jsonl([{"n": os.urandom(9).hex()} for _ in range(5_000)]))
     damaged = packed[:8] + b"\xff" * 20 + packed[28:]
 
@@ -211,12 +211,12 @@ def test_a_bomb_of_blank_lines_is_stopped(monkeypatch):
         (b"\xfd7zXZ\x00", "xz data; decompress it first"),
     ],
 )
-def test_what_a_pipe_cannot_give_is_told(content, says):
+def test_unsupported_data_from_a_pipe_is_reported(content, says):
     assert says in refusal(content)
 
 
 @pytest.mark.parametrize("content", [jsonl(ROWS), json.dumps(ROWS, indent=1).encode(), gzipped(jsonl(ROWS))])
-def test_a_pipe_that_gives_a_byte_at_a_time_is_recognised(content):
+def test_a_pipe_that_returns_one_byte_at_a_time_is_recognised(content):
     rows = read_rows(["-"], stdin=SlowPipe(content))  # type: ignore[arg-type]
 
     assert ROWS == [row.data for row in rows]
@@ -261,16 +261,16 @@ def test_a_line_of_100_megabytes_is_refused_in_bounded_memory(tmp_path: Path):
     assert peak < 200 << 20
 
 
-def test_an_id_of_two_objects_on_one_line_is_told_by_their_numbers():
+def test_an_id_of_two_objects_on_one_line_is_reported_by_their_numbers():
     row = {"case_id": "a", "question": "q", "response": "r"}
 
     with pytest.raises(CaseFileError) as caught:
         list(read_cases(["-"], stdin=io.BytesIO(json.dumps([row, row]).encode())))
 
-    assert str(caught.value) == ("stdin:1: case id 'a' is in rows 1 and 2 of the file; give each case an id of its own")
+    assert str(caught.value) == ("stdin:1: case id 'a' is in rows 1 and 2 of the file; give each case a different id")
 
 
-def test_a_file_that_is_named_twice_is_told(tmp_path):
+def test_a_file_that_is_named_twice_is_reported(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(jsonl(ROWS))
 

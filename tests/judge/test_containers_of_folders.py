@@ -1,4 +1,4 @@
-"""Folders, globs and data sets in many files are read whole and in order, or told to be incomplete."""
+"""Folders, globs and data sets in many files are read whole and in order, or reported as incomplete."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jury_judge.cases.containers.row import CaseRow, RowSelection
+from jury_judge.cases.containers.row import FileRow, RowSelection
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.cases.files import read_cases
 from jury_judge.errors import CaseFileError
@@ -39,7 +39,7 @@ def saved(folder: Path, *shards: list[int], **state: Any) -> None:
     (folder / "state.json").write_text(json.dumps({"_data_files": files, "_split": None, **state}))
 
 
-def rows(*paths: Path | str, split: str | None = None) -> list[CaseRow]:
+def rows(*paths: Path | str, split: str | None = None) -> list[FileRow]:
     return list(read_rows(paths, RowSelection(split=split)))
 
 
@@ -54,7 +54,7 @@ def refusal(path: Path | str, split: str | None = None) -> str:
     return str(caught.value).removeprefix(str(path))
 
 
-def test_a_folder_gives_the_files_of_known_endings_in_the_order_of_their_paths(tmp_path):
+def test_a_folder_yields_the_files_of_known_extensions_in_the_order_of_their_paths(tmp_path):
     write(tmp_path / "b.jsonl", 2)
     write(tmp_path / "a" / "z.ndjson", 3)
     (tmp_path / "a" / "c.csv.gz").write_bytes(gzipped(b"n,m\n4,5\n"))
@@ -67,7 +67,7 @@ def test_a_folder_gives_the_files_of_known_endings_in_the_order_of_their_paths(t
     assert [2, 5, 6, "4", 3] == values(tmp_path)
 
 
-def test_rows_of_a_folder_are_called_by_the_path_within_it(tmp_path):
+def test_rows_of_a_folder_are_named_by_the_path_within_it(tmp_path):
     write(tmp_path / "all" / "en" / "one.jsonl", 1)
     write(tmp_path / "all" / "one.jsonl", 2)
 
@@ -78,13 +78,13 @@ def test_rows_of_a_folder_are_called_by_the_path_within_it(tmp_path):
     ]
 
 
-def test_a_folder_without_a_case_file_is_told(tmp_path):
+def test_a_folder_without_a_case_file_is_reported(tmp_path):
     write(tmp_path / "notes.txt", 1)
 
     assert refusal(tmp_path).startswith(": this is a directory without a case file; files are read that end in .jsonl")
 
 
-def test_a_glob_gives_what_it_matches_in_order(tmp_path):
+def test_a_glob_yields_its_matches_in_order(tmp_path):
     for name in ("b.jsonl", "a.jsonl", "c.txt", "sub/d.jsonl"):
         write(tmp_path / name, name)
 
@@ -94,7 +94,7 @@ def test_a_glob_gives_what_it_matches_in_order(tmp_path):
     assert ["c.txt"] == values(f"{tmp_path}/?.txt")
 
 
-def test_a_glob_without_a_match_is_told(tmp_path):
+def test_a_glob_without_a_match_is_reported(tmp_path):
     assert refusal(f"{tmp_path}/*.jsonl").startswith(": no file matches; files are read that end in .jsonl")
 
 
@@ -105,7 +105,7 @@ def test_a_file_whose_name_looks_like_a_glob_is_that_file(tmp_path):
     assert ["itself"] == values(tmp_path / "case[1].jsonl")
 
 
-def test_a_file_that_does_not_exist_is_told(tmp_path):
+def test_a_file_that_does_not_exist_is_reported(tmp_path):
     assert refusal(tmp_path / "cases.jsonl") == ": there is no such file"
 
 
@@ -129,14 +129,14 @@ def test_a_saved_data_set_is_read_in_the_order_of_its_state(tmp_path):
     assert f"{tmp_path}/one/data-00002-of-00003.arrow: row 1" == found[-1].place
 
 
-def test_a_saved_data_set_of_several_splits_needs_one_named(tmp_path):
+def test_a_saved_data_set_of_several_splits_needs_the_option_split(tmp_path):
     saved(tmp_path / "all" / "train", [1])
     saved(tmp_path / "all" / "test", [2])
     (tmp_path / "all" / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
 
     assert [2] == values(tmp_path / "all", split="test")
     assert refusal(tmp_path / "all") == (
-        ": holds several splits (train, test); choose one with --split, or name the files"
+        ": contains several splits (train, test); choose one with --split, or name the files"
     )
     assert refusal(tmp_path / "all", "dev") == ": --split dev: no such split; the splits there are train, test"
 
@@ -175,7 +175,7 @@ def test_a_missing_file_of_a_saved_data_set_is_named(tmp_path):
         ("dataset_dict.json", '{"splits": ["train"]}', "the split train has no state.json"),
     ],
 )
-def test_a_damaged_state_is_told(tmp_path, name, content, says):
+def test_a_damaged_state_is_reported(tmp_path, name, content, says):
     (tmp_path / name).write_text(content)
 
     assert says in refusal(tmp_path)
@@ -192,12 +192,12 @@ def test_a_damaged_state_is_told(tmp_path, name, content, says):
         (["train/data-00000-of-00001.parquet", "dev/data-00000-of-00001.parquet"], "dev"),
     ],
 )
-def test_a_split_is_told_by_the_name_of_file_or_folder(tmp_path, names, split):
+def test_a_split_is_detected_by_the_name_of_file_or_folder(tmp_path, names, split):
     for number, name in enumerate(names, start=1):
         parquet(tmp_path / name, number)
 
     assert [2] == values(tmp_path, split=split)
-    assert refusal(tmp_path).startswith(": holds several splits (")
+    assert refusal(tmp_path).startswith(": contains several splits (")
 
 
 def test_shards_of_a_split_are_read_together(tmp_path):
@@ -217,14 +217,14 @@ def test_missing_shards_are_named(tmp_path):
     )
 
 
-def test_missing_shards_of_another_split_are_no_matter(tmp_path):
+def test_missing_shards_of_another_split_are_ignored(tmp_path):
     parquet(tmp_path / "train-00000-of-00009.parquet", 1)
     parquet(tmp_path / "test-00000-of-00001.parquet", 2)
 
     assert [2] == values(tmp_path, split="test")
 
 
-def test_an_absurd_number_of_shards_is_told_in_short(tmp_path):
+def test_an_absurd_number_of_shards_is_reported_in_short(tmp_path):
     parquet(tmp_path / "train-000000000-of-999999999.parquet", 1)
 
     message = refusal(tmp_path)
@@ -237,10 +237,10 @@ def test_a_folder_without_splits_refuses_one(tmp_path):
     write(tmp_path / "cases.jsonl", 1)
 
     assert refusal(tmp_path, "test") == (
-        ": --split test: no such split; no file's name tells of a split; leave --split out"
+        ": --split test: no such split; no file's name contains a split; leave --split out"
     )
     assert refusal(tmp_path / "cases.jsonl", "test") == (
-        ": --split test: this is one file, and its name tells no such split"
+        ": --split test: this is one file, and its name contains no such split"
     )
 
 

@@ -61,7 +61,7 @@ def archive(
 
 
 @pytest.mark.parametrize("pack", [stored, deflated, zstandard])
-def test_samples_come_with_what_the_header_says_of_the_evaluation(tmp_path, pack):
+def test_samples_contain_the_headers_eval_object(tmp_path, pack):
     members = {"_journal/start.json": {}, "samples/1_epoch_1.json": sample(1), "header.json": HEADER}
 
     (row,) = read(archive(tmp_path / "log.eval", members, pack))
@@ -70,7 +70,7 @@ def test_samples_come_with_what_the_header_says_of_the_evaluation(tmp_path, pack
     assert (f"{tmp_path}/log.eval: sample 1 (epoch 1)", 1, 1, "log") == (row.place, row.line, row.number, row.file)
 
 
-def test_what_the_standard_library_wrote_is_read(tmp_path):
+def test_an_archive_of_the_standard_library_is_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "log.eval", "w", zipfile.ZIP_DEFLATED) as written:
         written.writestr("samples/1_epoch_1.json", json.dumps(sample(1)))
         written.writestr("header.json", json.dumps(HEADER))
@@ -93,7 +93,7 @@ def test_samples_come_in_the_natural_order_of_their_names(tmp_path):
     assert expected == [(row.data["id"], row.data["epoch"]) for row in rows if isinstance(row.data, dict)]
 
 
-def test_a_log_that_stopped_before_its_end_has_its_header_in_the_journal(tmp_path):
+def test_an_unfinished_log_has_its_header_in_the_journal(tmp_path):
     members = {"_journal/start.json": {"eval": {"task": "t"}}, "samples/1_epoch_1.json": sample(1)}
 
     (row,) = read(archive(tmp_path / "log.eval", members))
@@ -101,7 +101,7 @@ def test_a_log_that_stopped_before_its_end_has_its_header_in_the_journal(tmp_pat
     assert {**sample(1), "_eval": {"task": "t"}} == row.data
 
 
-def test_a_sample_keeps_its_place_without_an_id(tmp_path):
+def test_a_sample_without_an_id_is_named_by_its_file(tmp_path):
     (row,) = read(archive(tmp_path / "log.eval", {"header.json": {}, "samples/x.json": {"a": 1}}))
 
     assert (f"{tmp_path}/log.eval: sample samples/x.json", {"a": 1}) == (row.place, row.data)
@@ -118,7 +118,7 @@ def test_a_score_that_is_nan_is_none(tmp_path):
     [
         ({"word/document.xml": b""}, ": this is a zip archive, and no log of Inspect; unpack it first"),
         ({}, ": this is a zip archive, and no log of Inspect; unpack it first"),
-        ({"header.json": HEADER}, ": the log holds no sample; the evaluation stopped before the first one ended"),
+        ({"header.json": HEADER}, ": the log contains no sample; the evaluation stopped before the first one ended"),
         ({"header.json": b"{"}, ": header.json: not JSON: the text ends where a key"),
         ({"header.json": {}, "samples/1.json": [1]}, ": samples/1.json: must be a JSON object, not a list"),
         ({"header.json": {}, "samples/1.json": b"{"}, ": samples/1.json: not JSON: the text ends where a key"),
@@ -126,11 +126,11 @@ def test_a_score_that_is_nan_is_none(tmp_path):
         ({"header.json": {}, "samples/1.json": b"[" * 100_000}, ": samples/1.json: nested too deeply"),
     ],
 )
-def test_an_archive_that_is_no_log_is_told(tmp_path, members, message):
+def test_an_archive_that_is_no_log_is_reported(tmp_path, members, message):
     assert refusal(archive(tmp_path / "log.eval", members)).startswith(message)
 
 
-def test_a_log_that_was_cut_is_told(tmp_path):
+def test_a_truncated_log_is_reported(tmp_path):
     path = archive(tmp_path / "log.eval", {"header.json": HEADER, "samples/1.json": sample(1)})
     path.write_bytes(path.read_bytes()[:-40])
 
@@ -144,12 +144,12 @@ def test_damage_anywhere_is_rows_or_one_line(tmp_path, pack):
     for position in range(4, len(whole)):
         path.write_bytes(whole[:position] + b"\xff" + whole[position + 1 :])
         try:
-            told = str(len(read(path)))
+            result = str(len(read(path)))
         except CaseFileError as error:
-            told = str(error)
+            result = str(error)
 
-        assert told
-        assert "\n" not in told
+        assert result
+        assert "\n" not in result
 
 
 def test_an_encrypted_log_is_refused(tmp_path):

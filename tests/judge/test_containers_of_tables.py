@@ -1,4 +1,4 @@
-"""Rows come out of CSV, Parquet and Arrow as plain values, and what cannot be read is told on one line."""
+"""Rows come out of CSV, Parquet and Arrow as plain values, and unreadable input is reported in one line."""
 
 import io
 import os
@@ -23,7 +23,7 @@ def csv_file(folder: Path, content: bytes, name: str = "cases.csv") -> Path:
     return path
 
 
-def test_cells_are_text_and_empty_ones_none(tmp_path):
+def test_cells_are_text_and_empty_cells_null(tmp_path):
     content = '\ufeffid,question,response\n1,"a, ""b""\nc",\n\n2, é ,{"x": 1}\n'.encode()
 
     rows = read(csv_file(tmp_path, content.replace(b'{"x": 1}', b'"{""x"": 1}"')))
@@ -34,7 +34,7 @@ def test_cells_are_text_and_empty_ones_none(tmp_path):
     ]
 
 
-def test_rows_stand_where_they_begin_and_are_counted(tmp_path):
+def test_rows_have_their_first_line_and_number(tmp_path):
     path = csv_file(tmp_path, b'a,b\r\n1,"x\r\ny\r\nz"\r\n\r\n2,w\r\n')
 
     assert [(f"{path}:2", 2, 1), (f"{path}:6", 6, 2)] == [(row.place, row.line, row.number) for row in read(path)]
@@ -50,19 +50,19 @@ def test_rows_stand_where_they_begin_and_are_counted(tmp_path):
         ("cases", b'"a","b"\n"1,0","2"\n'),
     ],
 )
-def test_the_header_tells_the_delimiter(tmp_path, name, content):
+def test_the_header_determines_the_delimiter(tmp_path, name, content):
     (row,) = read(csv_file(tmp_path, content, name))
 
     assert {"a": "1,0", "b": "2"} == row.data
 
 
-def test_a_column_without_a_name_is_called_by_its_position(tmp_path):
+def test_a_column_without_a_name_is_named_by_its_position(tmp_path):
     (row,) = read(csv_file(tmp_path, b",question\n0,q\n"))
 
     assert {"column_1": "0", "question": "q"} == row.data
 
 
-def test_json_lines_in_a_file_that_is_named_csv_are_json(tmp_path):
+def test_json_lines_in_a_file_named_csv_are_json(tmp_path):
     (row,) = read(csv_file(tmp_path, b'{"a": 1, "b": 2}\n'))
 
     assert {"a": 1, "b": 2} == row.data
@@ -71,26 +71,26 @@ def test_json_lines_in_a_file_that_is_named_csv_are_json(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", ": the file is empty; it must hold a header and at least one row"),
-        (b"a,b\n", ": holds a header and no row"),
+        (b"", ": the file is empty; it must contain a header and at least one row"),
+        (b"a,b\n", ": contains a header and no row"),
         (b"a,b\n1\n", ":2: the row has 1 cells and the header 2 (a, b); put quotes around cells with "),
         (b"a,b\n1,2\n3,4,5\n", ":3: the row has 3 cells and the header 2 (a, b); put quotes around cells with "),
         (b"a,b,a\n1,2,3\n", ":1: two columns are named 'a'; rename one of them"),
         (b"a,b\n1,\0\n", ":2: a NUL byte; save the file as CSV in UTF-8 without it"),
         (b'a,b\n1,2\n3,"x\ny\n', ":3: a quote that is opened in this row is never closed; close it, or "),
-        (b'a,b\n1,"x"y\n', ":2: not CSV: ',' expected after '\"'; a quote inside of a quoted cell is written twice"),
+        (b'a,b\n1,"x"y\n', ":2: not CSV: ',' expected after '\"'; write a quote inside a quoted cell twice"),
         (b"a,b\n1,\xff\n", ":2: the byte 0xff is not UTF-8; save the file as UTF-8"),
         (b"a,b\r1,2\r", ":1: a line ends with CR alone; save the file with LF or CR LF"),
         ("a,b\n1,2\n".encode("utf-16"), ": this is UTF-16 text; save it as UTF-8"),
         (b",".join(b"c%d" % n for n in range(100_000)), ":1: 100,000 columns; at most 10,000 are read"),
     ],
 )
-def test_a_csv_file_that_cannot_be_read_is_told_with_line_and_remedy(tmp_path, content, message):
+def test_a_csv_file_that_cannot_be_read_is_reported_with_line_and_remedy(tmp_path, content, message):
     assert refusal(csv_file(tmp_path, content)).startswith(message)
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n3,%s\n", b'a,b\n1,2\n3,"%s\n4,5\n'])
-def test_a_row_that_is_too_long_is_told_where_it_begins(tmp_path, monkeypatch, content):
+def test_a_row_that_is_too_long_is_reported_with_its_first_line(tmp_path, monkeypatch, content):
     monkeypatch.setattr(csv_rows, "MAX_ROW", 1 << 20)
 
     message = refusal(csv_file(tmp_path, content % (b"x\n" if b'"' in content else b"xx").ljust(2 << 20, b"x")))
@@ -98,7 +98,7 @@ def test_a_row_that_is_too_long_is_told_where_it_begins(tmp_path, monkeypatch, c
     assert message == ":3: the row that begins here is longer than 1 MiB; close its quote, or split the case"
 
 
-def test_a_cell_may_be_longer_than_the_standard_library_allows_at_first(tmp_path):
+def test_a_cell_may_exceed_the_standard_librarys_default_limit(tmp_path):
     (row,) = read(csv_file(tmp_path, b"a,b\n1," + b"x" * 1_000_000))
 
     assert {"a": "1", "b": "x" * 1_000_000} == row.data
@@ -176,7 +176,7 @@ def test_rows_of_many_batches_are_counted(tmp_path, form):
     ("form", "kind"), [("parquet", "Parquet file"), ("stream", "Arrow stream"), ("file", "Arrow file")]
 )
 @pytest.mark.parametrize("kept", [0.3, 0.9, 0.999])
-def test_a_file_that_was_cut_is_told(tmp_path, form, kind, kept):
+def test_a_truncated_file_is_reported(tmp_path, form, kind, kept):
     content = pa.table({"text": [os.urandom(50).hex() for _ in range(2_000)]})
     path = write(tmp_path / "cut", content, form)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * kept)])
@@ -195,12 +195,12 @@ def test_damage_anywhere_is_rows_or_one_line(tmp_path, form):
     for position in range(8, len(whole), 7):
         path.write_bytes(whole[:position] + b"\xff\x7f\xff" + whole[position + 3 :])
         try:
-            told = str(len(read(path)))
+            result = str(len(read(path)))
         except CaseFileError as error:
-            told = str(error)
+            result = str(error)
 
-        assert told
-        assert "\n" not in told
+        assert result
+        assert "\n" not in result
 
 
 @pytest.mark.parametrize("form", ["parquet", "stream"])
@@ -210,10 +210,10 @@ def test_too_many_columns_are_refused(tmp_path, form):
     assert refusal(write(tmp_path / "wide", content, form)).startswith(": 10,001 columns; at most 10,000 are read")
 
 
-def test_a_file_without_rows_is_told(tmp_path):
+def test_a_file_without_rows_is_reported(tmp_path):
     path = write(tmp_path / "none.parquet", pa.table({"a": pa.array([], pa.string())}), "parquet")
 
-    assert refusal(path) == ": holds no row; it must hold at least one case"
+    assert refusal(path) == ": contains no row; it must contain at least one case"
 
 
 def test_columns_of_one_name_are_refused(tmp_path):

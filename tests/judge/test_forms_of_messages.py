@@ -186,7 +186,7 @@ def said(item: Item) -> str:
         ),
     ],
 )
-def test_messages_are_read_as_they_were_meant(messages: list[dict[str, Any]], expected: list[tuple[str, ...]]) -> None:
+def test_messages_of_other_formats_are_read(messages: list[dict[str, Any]], expected: list[tuple[str, ...]]) -> None:
     assert expected == items(*messages)
 
 
@@ -233,7 +233,7 @@ def test_question_and_response_are_whole(row: dict[str, Any], question: str, res
     assert (question, response) == (scenario.question.prompt, scenario.execution.response)
 
 
-def test_functions_that_the_sdk_called_by_itself_are_shown() -> None:
+def test_automatic_function_calls_of_the_sdk_are_shown() -> None:
     asked = {"role": "user", "parts": [{"text": "Q"}]}
     history = [
         asked,
@@ -248,7 +248,7 @@ def test_functions_that_the_sdk_called_by_itself_are_shown() -> None:
     assert ["user", "tool_call", "tool_result", "assistant"] == kinds
 
 
-def test_what_a_response_of_blocks_did_is_shown_beside_messages() -> None:
+def test_tool_calls_in_a_response_of_blocks_are_shown_beside_messages() -> None:
     response = [
         {"type": "thinking", "thinking": "SECRET"},
         {"type": "tool_use", "id": "1", "name": "pay", "input": {}},
@@ -317,7 +317,7 @@ def test_items_of_responses_have_their_authors(item: dict[str, Any], expected: t
         ),
     ],
 )
-def test_a_format_needs_its_own_objects(row: dict[str, Any], expected: str) -> None:
+def test_a_format_needs_its_objects(row: dict[str, Any], expected: str) -> None:
     assert expected == format_of(row, None).name
     assert read(row).scenarios
 
@@ -368,7 +368,7 @@ def test_results_find_their_calls_among_very_many() -> None:
     assert list(reversed(range(count))) == list(found[count:])
 
 
-def test_a_line_that_is_cut_off_in_a_string_is_scanned_once() -> None:
+def test_a_line_truncated_inside_a_string_is_scanned_once() -> None:
     line = json.dumps({"a": 'x"' * 200_000})[:-3]
 
     assert is_cut_short(line)

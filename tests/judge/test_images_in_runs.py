@@ -38,7 +38,7 @@ LATER_FIELDS = ("metadata", "tags", "cluster", "agent_cost", "losses", "images")
     ],
     ids=["the provider's own", "with limits", "a server of one's own"],
 )
-def test_a_panel_file_that_reaches_a_server_of_ones_own_sends_it_no_pictures_by_itself(
+def test_a_panel_with_a_custom_server_sends_it_no_pictures_by_default(
     tmp_path: Path, providers: str, images: list[bool]
 ) -> None:
     path = tmp_path / "panel.yaml"
@@ -47,7 +47,7 @@ def test_a_panel_file_that_reaches_a_server_of_ones_own_sends_it_no_pictures_by_
     assert images == [seat.images for seat in load_panel(str(path), {}).panel.seats]
 
 
-def test_every_model_of_the_juries_that_come_along_is_sent_pictures() -> None:
+def test_every_model_of_the_bundled_panels_gets_pictures() -> None:
     for name in ("documents", "current"):
         assert {True} == {place.images for place in load_panel(name, {}).panel.places}
 
@@ -58,7 +58,7 @@ def a_seat(*, images: bool, model: str = "openai/gpt-x") -> ResolvedPanel:
 
 
 @pytest.mark.parametrize(("model", "most"), [("openai/gpt-x", MAX_PICTURE_TOKENS), ("openai/gpt-4o-mini", 48_169)])
-def test_an_estimate_counts_a_constant_a_picture_for_who_is_sent_them(model: str, most: int) -> None:
+def test_an_estimate_counts_a_constant_per_picture_for_each_recipient(model: str, most: int) -> None:
     case = a_case_with_pictures()
     found = {
         images: estimate(
@@ -78,7 +78,7 @@ def test_an_estimate_counts_a_constant_a_picture_for_who_is_sent_them(model: str
     assert found[True].cost.most > found[False].cost.most
 
 
-def test_an_estimate_counts_the_bytes_of_pictures_that_are_kept() -> None:
+def test_an_estimate_counts_the_bytes_of_stored_pictures() -> None:
     small, large = a_case_with_pictures(PNG), a_case_with_pictures(PNG + bytes(1_000_000))
 
     def disk(case: object, *, images: bool) -> float:
@@ -120,7 +120,7 @@ def _named(opened: DebateOpened, parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.ref.part in named)
 
 
-async def test_a_debate_begun_before_there_were_pictures_goes_on_with_its_panel_file_and_without_them() -> None:
+async def test_a_debate_opened_before_pictures_existed_is_resumed_without_them() -> None:
     run = Run(
         KeptStore(),
         preset="independent",
@@ -135,7 +135,7 @@ async def test_a_debate_begun_before_there_were_pictures_goes_on_with_its_panel_
     assert [()] == [call.request[1].images for call in calls if isinstance(call, ExchangeRecorded)]
 
 
-async def test_a_debate_of_today_does_not_go_on_when_other_seats_are_to_be_sent_pictures() -> None:
+async def test_a_debate_is_not_resumed_when_other_seats_would_get_pictures() -> None:
     store = KeptStore()
     seat = {"model": "simulated/a", "juror_id": "one"}
     await Run(store, preset="independent", seats=[{**seat, "images": True}]).hold()
@@ -144,7 +144,7 @@ async def test_a_debate_of_today_does_not_go_on_when_other_seats_are_to_be_sent_
     assert ["seats.0.images was True, is False"] == [str(one) for one in panel_changes(store, "d0", now)]
 
 
-def test_a_case_that_an_earlier_version_wrote_is_the_same_case() -> None:
+def test_a_case_written_by_an_earlier_version_is_the_same_case() -> None:
     run = Run(KeptStore(), preset="independent")
     open_as_before_pictures(run, case_schema=1)
     case = run.cases["d0"]

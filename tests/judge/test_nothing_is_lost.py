@@ -127,7 +127,7 @@ def with_bodies(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["inspect", *(name for name in ROWS if name != "otel")])
-def test_a_field_that_no_reader_knows_is_shown_or_counted(name: str) -> None:
+def test_an_unknown_field_is_shown_or_counted(name: str) -> None:
     row = with_bodies(name)
     places = [place for place in objects(row) if len(place) > 1]
     lost = []
@@ -327,9 +327,7 @@ def blocks(case: Case) -> list[str]:
 
 @given(course=courses())
 @pytest.mark.parametrize("name", ENCODERS)
-def test_whatever_happened_is_shown_under_its_author_and_results_with_their_calls(
-    name: str, course: list[Said]
-) -> None:
+def test_every_item_is_shown_under_its_author_and_results_with_their_calls(name: str, course: list[Said]) -> None:
     row = ENCODERS[name](course)
 
     (case,) = read(row)
@@ -382,8 +380,8 @@ def test_odd_values_are_read_or_refused_in_one_line(name: str) -> None:
         at(changed, place[:-1])[place[-1]] = copy.deepcopy(ODD[index % len(ODD)])
         try:
             rows = [one for _, one in form.split(changed)] if form.split else [changed]
-            told = [read_case(one, default_id="first", form=form).case_id for one in rows]
+            result = [read_case(one, default_id="first", form=form).case_id for one in rows]
         except CaseFileError as error:
-            told = [str(error)]
+            result = [str(error)]
 
-        assert not any("\n" in line for line in told)
+        assert not any("\n" in line for line in result)

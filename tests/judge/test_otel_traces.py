@@ -1,4 +1,4 @@
-"""Traces of OpenTelemetry: what is told once, what is told again, in which order, and values that nobody expects."""
+"""Traces of OpenTelemetry: repeated messages, order, and unexpected values."""
 
 import copy
 import json
@@ -68,7 +68,7 @@ def read(*spans: dict[str, Any]) -> Case:
     return read_case(row, default_id="first", form=OTEL)
 
 
-def told(case: Case) -> list[str]:
+def items_of(case: Case) -> list[str]:
     """The items in short: their kind, and what they say."""
     found = []
     for item in case.scenarios[0].execution.transcript.items:
@@ -78,7 +78,7 @@ def told(case: Case) -> list[str]:
     return found
 
 
-def test_an_agent_that_its_chats_tell_is_told_once_and_its_answer_is_the_last() -> None:
+def test_an_agent_span_that_repeats_its_chats_is_reported_once_with_its_answer_last() -> None:
     agent = chat(1, [said("user", "Q")], [said("assistant", "Final")], 1, 9, operation__name="invoke_agent")
     first = chat(2, [said("user", "Q")], [said("assistant", call("c1"))], 2, 3, of=1)
     last = chat(
@@ -91,11 +91,11 @@ def test_an_agent_that_its_chats_tell_is_told_once_and_its_answer_is_the_last() 
 
     case = read(agent, first, last)
 
-    assert ["user: Q", "tool_call: {}", "tool_result: ok", "assistant: Final"] == told(case)
+    assert ["user: Q", "tool_call: {}", "tool_result: ok", "assistant: Final"] == items_of(case)
     assert "Final" == case.scenarios[0].execution.response
 
 
-def test_what_an_agent_adds_to_its_chats_stands_where_it_took_it_in_and_put_it_out() -> None:
+def test_content_that_an_agent_adds_to_its_chats_is_placed_at_the_spans_start_and_end() -> None:
     agent = chat(
         *(1, [said("user", "Q", "Be quick.")], [said("assistant", "**Final**")], 1, 9), operation__name="invoke_agent"
     )
@@ -103,31 +103,31 @@ def test_what_an_agent_adds_to_its_chats_stands_where_it_took_it_in_and_put_it_o
 
     case = read(agent, inner)
 
-    assert ["user: Q\nBe quick.", "user: Q", "assistant: Final", "assistant: **Final**"] == told(case)
+    assert ["user: Q\nBe quick.", "user: Q", "assistant: Final", "assistant: **Final**"] == items_of(case)
     assert "**Final**" == case.scenarios[0].execution.response
 
 
-def test_what_a_span_puts_out_stands_at_its_end() -> None:
+def test_a_spans_outputs_are_placed_at_its_end() -> None:
     agent = chat(1, [said("user", "Q")], [said("assistant", "Final")], 1, 9, operation__name="invoke_agent")
     tool = span(2, 3, 4, of=1, operation__name="execute_tool", tool__name="read", tool__call__result="x")
 
-    assert ["user: Q", "tool_call: read", "tool_result: x", "assistant: Final"] == told(read(agent, tool))
+    assert ["user: Q", "tool_call: read", "tool_result: x", "assistant: Final"] == items_of(read(agent, tool))
 
 
 @pytest.mark.parametrize("answers", [["Sure?", "Really?", "Fine."], []])
-def test_the_same_said_again_is_told_again(answers: list[str]) -> None:
+def test_a_repeated_user_message_is_reported_again(answers: list[str]) -> None:
     asked = ["Pay.", "yes", "yes"]
     spans = [
         chat(index, [said("user", text)], [said("assistant", answers[index])] if answers else [])
         for index, text in enumerate(asked)
     ]
 
-    users = [text for text in told(read(*spans)) if text.startswith("user")]
+    users = [text for text in items_of(read(*spans)) if text.startswith("user")]
 
     assert ["user: Pay.", "user: yes", "user: yes"] == users
 
 
-def test_two_agents_with_equal_prompts_are_both_told() -> None:
+def test_two_agents_with_equal_prompts_are_both_reported() -> None:
     spans = [
         chat(
             number, [said("system", "S"), said("user", "P")], [said("assistant", text)], operation__name="invoke_agent"
@@ -135,15 +135,15 @@ def test_two_agents_with_equal_prompts_are_both_told() -> None:
         for number, text in ((1, "A"), (2, "B"))
     ]
 
-    items = told(read(*spans))
+    items = items_of(read(*spans))
 
     assert ["user: P", "assistant: A", "system: S", "user: P", "assistant: B"] == items
 
 
-def test_a_request_that_failed_and_is_sent_again_is_told_once() -> None:
+def test_a_retried_request_is_reported_once() -> None:
     spans = [chat(1, [said("user", "Q")], [], status=ERROR), chat(2, [said("user", "Q")], [said("assistant", "A")])]
 
-    assert ["user: Q", "assistant: A"] == told(read(*spans))
+    assert ["user: Q", "assistant: A"] == items_of(read(*spans))
 
 
 def test_two_requests_that_go_on_from_the_same_answer_repeat_it_once() -> None:
@@ -156,7 +156,7 @@ def test_two_requests_that_go_on_from_the_same_answer_repeat_it_once() -> None:
 
     expected = ["user: Q", "assistant: A", "user: x", "assistant: X", "user: y", "assistant: Y"]
 
-    assert expected == told(read(*spans))
+    assert expected == items_of(read(*spans))
 
 
 def test_a_repeat_without_the_reasoning_is_a_repeat() -> None:
@@ -166,16 +166,16 @@ def test_a_repeat_without_the_reasoning_is_a_repeat() -> None:
         chat(2, [said("user", "Q"), said("assistant", "A1"), said("user", "Q2")], [said("assistant", "A2")]),
     ]
 
-    assert ["user: Q", "reasoning: Hm.", "assistant: A1", "user: Q2", "assistant: A2"] == told(read(*spans))
+    assert ["user: Q", "reasoning: Hm.", "assistant: A1", "user: Q2", "assistant: A2"] == items_of(read(*spans))
 
 
-def test_what_a_repeated_message_has_beside_is_told() -> None:
+def test_new_content_of_a_repeated_message_is_reported() -> None:
     spans = [
         chat(1, [said("user", "Q")], [said("assistant", "A1")]),
         chat(2, [said("user", "Q"), said("assistant", "A1", call("c"))], [said("assistant", "A2")]),
     ]
 
-    assert ["user: Q", "assistant: A1", "tool_call: {}", "assistant: A2"] == told(read(*spans))
+    assert ["user: Q", "assistant: A1", "tool_call: {}", "assistant: A2"] == items_of(read(*spans))
 
 
 @pytest.mark.parametrize("ids", [("m1", None), (None, None), (None, "s1")])
@@ -198,19 +198,19 @@ def test_a_tool_span_is_the_call_of_the_message_with_its_arguments(ids: tuple[st
         chat(4, [asked, called, said("tool", returned(in_message, {"ok": True}))], [said("assistant", "Paid.")]),
     ]
 
-    items = told(read(*spans))
+    items = items_of(read(*spans))
 
     assert ["user: Q", 'tool_call: {"a": 1, "b": 2}', 'tool_result: {"ok": true}', "assistant: Paid."] == items
 
 
-def test_a_tool_that_ran_twice_with_one_call_told_is_told_twice() -> None:
+def test_a_tool_that_ran_twice_with_one_reported_call_is_reported_twice() -> None:
     run = {"operation__name": "execute_tool", "tool__name": "pay", "tool__call__arguments": {"a": 1}}
     spans = [
         chat(1, [said("user", "Q")], [said("assistant", call(None, a=1))]),
         *(span(number, **run, tool__call__result="ok") for number in (2, 3)),
     ]
 
-    items = told(read(*spans))
+    items = items_of(read(*spans))
 
     assert 2 * ['tool_call: {"a": 1}', "tool_result: ok"] == items[1:]
 
@@ -221,7 +221,7 @@ def test_a_tool_that_failed_gives_its_call_an_error() -> None:
 
     case = read(chatted, tool)
 
-    assert ["user: Q", "tool_call: {}", "tool_result (error): boom"] == told(case)
+    assert ["user: Q", "tool_call: {}", "tool_result (error): boom"] == items_of(case)
     assert (None, 1) == (
         case.scenarios[0].execution.error,
         case.scenarios[0].execution.transcript.answered_calls()[-1],
@@ -240,7 +240,7 @@ def test_names_of_messages_are_kept() -> None:
     assert ["Ann", "planner"] == [dict(item)["name"] for item in case.scenarios[0].execution.transcript.items]
 
 
-def test_of_several_choices_the_first_is_the_answer_and_says_why_it_ended() -> None:
+def test_the_first_of_several_choices_is_the_answer_with_its_finish_reason() -> None:
     def choice(index: int, text: str) -> dict[str, Any]:
         values = {"index": index, "finish_reason": "length", "message": {"role": "assistant", "content": text}}
         attributes = [
@@ -253,11 +253,11 @@ def test_of_several_choices_the_first_is_the_answer_and_says_why_it_ended() -> N
     asked = {"name": "gen_ai.user.message", "attributes": [{"key": "content", "value": {"stringValue": "Q"}}]}
     case = read(span(1, events=[asked, choice(0, "A"), choice(1, "B")]))
 
-    assert ["user: Q", "assistant: A", "event: length", "not_shown: another choice"] == told(case)
+    assert ["user: Q", "assistant: A", "event: length", "not_shown: another choice"] == items_of(case)
     assert "A" == case.scenarios[0].execution.response
 
 
-def test_messages_that_a_span_has_as_attributes_and_as_events_are_told_once() -> None:
+def test_messages_in_both_attributes_and_events_of_a_span_are_reported_once() -> None:
     asked, answered = [said("user", "Q")], [said("assistant", "A")]
     details = {
         "name": "gen_ai.client.inference.operation.details",
@@ -267,7 +267,7 @@ def test_messages_that_a_span_has_as_attributes_and_as_events_are_told_once() ->
         ],
     }
 
-    assert ["user: Q", "assistant: A"] == told(read(chat(1, asked, answered, events=[details])))
+    assert ["user: Q", "assistant: A"] == items_of(read(chat(1, asked, answered, events=[details])))
 
 
 @pytest.mark.parametrize(
@@ -278,16 +278,16 @@ def test_messages_that_a_span_has_as_attributes_and_as_events_are_told_once() ->
         {"type": "file", "modality": "image", "file_id": "f"},
     ],
 )
-def test_fields_of_files_that_no_reader_knows_are_counted(part: dict[str, Any]) -> None:
+def test_unknown_fields_of_files_are_counted(part: dict[str, Any]) -> None:
     case = read(chat(1, [said("user", "Q", {**part, "caption": "a bill"})], []))
 
-    assert ["not_shown: field caption"] == told(case)[2:]
+    assert ["not_shown: field caption"] == items_of(case)[2:]
 
 
-def test_texts_that_follow_one_another_are_one_item() -> None:
+def test_consecutive_texts_are_one_item() -> None:
     case = read(chat(1, [said("user", "Q1", "Q2"), said("critic", "Bad.", "Worse.")], []))
 
-    assert ["user: Q1\nQ2", "event: Bad.\nWorse."] == told(case)
+    assert ["user: Q1\nQ2", "event: Bad.\nWorse."] == items_of(case)
     assert "Q1\nQ2" == case.scenarios[0].question.prompt
 
 
@@ -301,7 +301,7 @@ def test_a_trace_may_be_spread_over_the_lines_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "batches.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
 
-    cases = {case.case_id: told(case) for case in read_cases([path])}
+    cases = {case.case_id: items_of(case) for case in read_cases([path])}
 
     assert {"t": ["user: Q", "assistant: A", "user: Q2"], "u": ["user: other"]} == cases
 

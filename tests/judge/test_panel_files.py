@@ -192,12 +192,12 @@ def test_without_collaboration_the_seats_stay_and_do_not_discuss(panel_file):
 
 
 def test_a_preset_that_is_named_is_not_changed_by_the_collaborative_variable():
-    held = [
+    values = [
         load_panel("independent", {"JURY_USE_COLLABORATIVE": "true"}).panel.discussion.max_rounds,
         load_panel("parallel-rounds", {"JURY_USE_COLLABORATIVE": "false"}).panel.discussion.max_rounds,
     ]
 
-    assert held == [0, 3]
+    assert values == [0, 3]
 
 
 def test_a_judge_model_of_the_environment_is_taken_literally_by_a_simulated_panel():
@@ -221,7 +221,7 @@ def test_a_judge_model_of_the_environment_is_taken_literally_by_a_simulated_pane
         ("JURY_FINAL_JUDGE_MODEL", "llama", "write provider/llama"),
     ],
 )
-def test_a_bad_variable_is_named_with_what_it_may_be(name, value, may_be):
+def test_a_bad_variable_is_named_with_its_valid_values(name, value, may_be):
     message = refusal(None, {name: value})
 
     assert message.startswith(f"{name}: ")
@@ -252,7 +252,7 @@ def test_the_store_is_explicit_or_of_the_environment_or_beside_you(environ, expl
 
 
 @pytest.mark.parametrize("url", ["jury.db", "mysql://u:pw@h/d", "sqlite://", "postgresql://u:pw@h", "http://[h/x"])
-def test_a_store_that_cannot_be_is_refused_without_its_password(url):
+def test_an_invalid_store_url_is_refused_without_its_password(url):
     with pytest.raises(SettingError) as caught:
         load_settings({"JURY_STORE_URL": url})
 

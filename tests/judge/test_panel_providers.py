@@ -83,14 +83,14 @@ def test_a_panel_without_the_table_has_no_endpoints(tmp_path):
             ":5: providers.openai.limits.gpt-*.in_flight: Input should be greater than or equal to 1",
         ),
         ("providers:\n  Local: {protocol: openai}\n", ":2: providers.Local: String should match pattern"),
-        ("providers:\n  simulated: {}\n", ":2: providers.simulated: simulated jurors are reached nowhere; remove it"),
+        ("providers:\n  simulated: {}\n", ":2: providers.simulated: simulated jurors have no endpoint; remove it"),
         ("providers: {openai: 'http://h/v1'}\n", ":1: providers.openai: Input should be a table of fields"),
         ("seats: gpt-4o\n", ":1: seats: Input should be a list"),
         ("providers: {near: {protocol: openai}}\n", ":1: providers.near: write its base_url"),
         ("providers: [openai]\n", ":1: providers: Input should be a table of fields"),
     ],
 )
-def test_what_cannot_be_used_is_named_with_its_line(tmp_path, providers, says):
+def test_an_invalid_endpoint_is_named_with_its_line(tmp_path, providers, says):
     path = panel_file(tmp_path, providers)
 
     message = refusal(path)
@@ -102,7 +102,7 @@ REMOTE = ":2: providers.a: the key in A_KEY would go over plain http to another 
 
 
 @pytest.mark.parametrize("host", ["h.example", "10.0.0.7:8000", "localhost.example", "127.0.0.1.example", "[fe80::1]"])
-def test_a_key_is_not_sent_readable_to_another_machine(tmp_path, host):
+def test_a_key_is_not_sent_unencrypted_to_another_machine(tmp_path, host):
     path = panel_file(
         tmp_path, f"providers:\n  a: {{protocol: openai, base_url: 'http://{host}/v1', key_env: A_KEY}}\n"
     )
@@ -121,14 +121,14 @@ def test_a_key_is_not_sent_readable_to_another_machine(tmp_path, host):
         "base_url: 'http://h.example/v1', key_env: A_KEY, plain_http: true",
     ],
 )
-def test_a_key_is_sent_where_nobody_else_reads_it_or_where_that_is_said_to_be_meant(tmp_path, endpoint):
+def test_a_key_is_sent_over_tls_or_loopback_or_with_explicit_permission(tmp_path, endpoint):
     path = panel_file(tmp_path, f"providers:\n  a: {{protocol: openai, {endpoint}}}\n")
 
     assert "a" in load_panel(path, {}).endpoints
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "environ", "told"),
+    ("endpoint", "environ", "line"),
     [
         ({"base_url": "https://H.example:1/v1", "key_env": "K"}, {}, "K is sent to https://h.example:1 (provider a)"),
         ({"key_env": "AWS_SECRET"}, {}, "AWS_SECRET is sent to https://api.openai.com (provider a)"),
@@ -144,11 +144,11 @@ def test_a_key_is_sent_where_nobody_else_reads_it_or_where_that_is_said_to_be_me
         ({"base_url": "https://h.example/v1"}, {}, None),
     ],
 )
-def test_which_variable_goes_to_which_host_is_known_before_a_call(endpoint, environ, told):
+def test_the_destination_of_each_key_is_printed_before_a_call(endpoint, environ, line):
     panel = resolve(PanelSpec(preset="independent", seats=(SeatSpec(model="a/m"),)), ["a"]).panel
     endpoints = {"a": Endpoint(protocol="openai", **endpoint), "unused": Endpoint(protocol="openai", key_env="X")}
 
-    assert (() if told is None else (f"the value of {told}",)) == key_destinations(panel, endpoints, environ)
+    assert (() if line is None else (f"the value of {line}",)) == key_destinations(panel, endpoints, environ)
 
 
 TO = "case data may be sent to"
@@ -176,11 +176,11 @@ RECEIVING = {
         ),
     ],
 )
-def test_whoever_may_receive_a_case_is_named_with_the_address(environ, openai):
+def test_all_recipients_of_a_case_are_named_with_their_address(environ, openai):
     panel = resolve(PanelSpec.model_validate(RECEIVING), ["local"]).panel
     endpoints = {"local": Endpoint(protocol="anthropic", base_url="https://models.example/x")}
 
-    told = recipients(panel, endpoints, environ)
+    lines = recipients(panel, endpoints, environ)
 
     google = (
         "case data may be sent to https://generativelanguage.googleapis.com (google: gemini-3.8-flash as a fallback)"
@@ -190,10 +190,10 @@ def test_whoever_may_receive_a_case_is_named_with_the_address(environ, openai):
         google + ("" if environ is not None else ", or where GOOGLE_GEMINI_BASE_URL on the cluster's nodes leads"),
         f"{TO} https://models.example (local: spare as a fallback, m), which is not api.anthropic.com",
         "simulated (juror): no model is called, nothing is sent",
-    ) == told
+    ) == lines
 
 
-def test_a_gemini_falls_back_on_nobody_who_is_not_named():
+def test_a_gemini_model_has_no_implicit_fallback():
     spec = {"seats": [{"model": "gemini-3.5-flash-lite"}], "final": {"judge": {"model": "gemini-3.8-flash"}}}
     panel = resolve(PanelSpec.model_validate(spec)).panel
 
@@ -216,7 +216,7 @@ def test_a_key_in_the_file_is_refused_unseen_with_the_remedy(tmp_path, field):
 
     message = refusal(path)
 
-    assert message.startswith(f"{path}:4: providers.openai.{field}: no key stands in a panel file")
+    assert message.startswith(f"{path}:4: providers.openai.{field}: a panel file must not contain a key")
     assert "key_env" in message
     assert "canary" not in message
 

@@ -33,7 +33,7 @@ def test_seats_beyond_three_take_the_roles_in_turn(load):
     assert panel.juror_ids == ("gpt-4o", "gpt-4o-2", "gpt-4o-3", "gpt-4o-4", "b")
 
 
-def test_settings_of_the_panel_are_those_of_every_seat_and_the_judge_unless_its_own_differ(load):
+def test_settings_of_the_panel_apply_to_every_seat_and_the_judge_unless_overridden(load):
     panel = load(
         "settings: {temperature: 0.5, timeout_seconds: 30, tries: 2}\n"
         "seats:\n"
@@ -115,13 +115,13 @@ def test_a_panel_with_too_many_seats_is_refused_before_their_files_are_read(load
     assert message.endswith("panel.yaml:2: seats: a panel has at most 500 seats, not 501")
 
 
-def test_seats_of_one_model_get_ids_of_their_own_up_to_the_most_that_there_may_be(load):
+def test_seats_of_one_model_get_distinct_ids_up_to_the_maximum_of_seats(load):
     panel = load("seats:\n" + "- {model: a/b}\n" * 500).panel
 
     assert ("b", "b-2", "b-500") == (panel.juror_ids[0], panel.juror_ids[1], panel.juror_ids[499])
 
 
-def test_the_documents_jury_is_that_of_document_002():
+def test_the_documents_panel_is_that_of_document_002():
     panel = load_panel("documents", {}).panel
 
     assert [(seat.juror_id, seat.role, seat.model, seat.role_name, seat.role_focus) for seat in panel.seats] == [
@@ -152,7 +152,7 @@ def test_the_documents_jury_is_that_of_document_002():
 
 
 @pytest.mark.parametrize("name", BUNDLED_PANELS)
-def test_each_jury_is_of_three_providers_under_its_own_name(name):
+def test_each_bundled_panel_has_three_providers_and_its_name(name):
     panel = load_panel(name, {}).panel
 
     assert panel.name == name
@@ -160,7 +160,7 @@ def test_each_jury_is_of_three_providers_under_its_own_name(name):
 
 
 @pytest.mark.parametrize("name", BUNDLED_PANELS)
-def test_a_jury_sits_under_the_rules_that_are_asked_for(name):
+def test_a_bundled_panel_uses_the_requested_preset(name):
     panel = load_panel(
         name, {"JURY_USE_COLLABORATIVE": "false"}, Overrides(preset="adk-sequential", language="en")
     ).panel
@@ -174,7 +174,7 @@ def test_a_jury_sits_under_the_rules_that_are_asked_for(name):
     assert panel.language == "en"
 
 
-def test_the_environment_changes_the_rules_of_a_jury():
+def test_the_environment_changes_the_rules_of_a_bundled_panel():
     alone = load_panel("documents", {"JURY_USE_COLLABORATIVE": "false"}).panel
     other = load_panel("documents", {"JURY_MAX_DISCUSSION_ROUNDS": "1", "JURY_FINAL_JUDGE_MODEL": "gpt-5.5"}).panel
 
@@ -182,13 +182,13 @@ def test_the_environment_changes_the_rules_of_a_jury():
     assert (other.discussion.max_rounds, other.final.judge.model) == (1, "openai/gpt-5.5")
 
 
-def test_what_a_preset_asks_for_does_not_undo_what_the_file_says(load):
+def test_a_preset_does_not_override_the_file(load):
     panel = load("discussion: {max_rounds: 7}", overrides=Overrides(preset="adk-sequential")).panel
 
     assert (panel.discussion.order, panel.discussion.max_rounds) == ("sequential", 7)
 
 
-def test_no_seat_is_called_as_the_final_judge_is(load):
+def test_no_seat_may_have_the_final_judges_id(load):
     assert "seats.1.juror_id: 'final' names the final judge" in refusal(
         load, "seats: [{model: a/b}, {model: a/c, juror_id: final}]"
     )

@@ -90,14 +90,14 @@ def test_json_stays_json_however_a_string_is_escaped(redaction):
     assert call.arguments == '["[e-mail]"]'
 
 
-def test_results_stay_with_their_calls_and_pictures_as_they_are(redaction):
+def test_results_stay_with_their_calls_and_pictures_unchanged(redaction):
     case = redaction.case(a_case())
 
     assert (None, None, None, 2, None) == case.scenarios[0].execution.transcript.answered_calls()
     assert a_case().images == case.images
 
 
-def test_what_groups_cases_is_redacted_too(redaction):
+def test_metadata_tags_and_clusters_are_redacted_too(redaction):
     case = redaction.case(a_case())
 
     assert {"customer": "[e-mail]", "label": "[e-mail]", "level": 3} == case.metadata
@@ -117,7 +117,7 @@ def test_a_record_stays_canonical_json(redaction):
     assert record.content == '{"[e-mail]":{"card":"\\\\1 \\"card\\"","ok":1.5},"a":null,"verdict":"fail [e-mail]"}'
 
 
-def test_what_has_nothing_to_redact_stays_as_it_is(redaction):
+def test_a_case_without_matches_is_unchanged(redaction):
     written = a_case().model_dump_json().replace(SECRET, "ann").replace("u0040", "u0020").replace(CARD, "42")
     clean = Case.model_validate_json(written)
 
@@ -150,7 +150,7 @@ def test_a_source_without_rules_is_the_source_itself():
     assert NO_REDACTION.cases(source) is source
 
 
-def test_a_source_gives_its_cases_redacted_and_is_asked_as_ever(redaction):
+def test_a_source_yields_redacted_cases_and_gets_the_same_calls(redaction):
     asked = []
 
     def source(fetch):
@@ -163,7 +163,7 @@ def test_a_source_gives_its_cases_redacted_and_is_asked_as_ever(redaction):
     assert case == redaction.case(a_case())
 
 
-def test_a_pattern_that_runs_away_is_stopped_and_named(tmp_path, monkeypatch):
+def test_a_runaway_pattern_is_stopped_and_named(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "SECONDS", 0.05)
     (tmp_path / "panel.yaml").write_text("redact: [{pattern: '(a|a|aa)+$', replace: x}]")
     rules = load_panel(str(tmp_path / "panel.yaml"), {}).redaction
@@ -173,7 +173,7 @@ def test_a_pattern_that_runs_away_is_stopped_and_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("broken", [lambda text: text.missing, lambda text: None])
-def test_a_redactor_that_fails_is_named_and_tells_nothing(broken):
+def test_a_failing_redactor_is_named_without_its_message(broken):
     with pytest.raises(CaseFileError) as caught:
         Redaction((RedactionRule("panel.yaml: redact.3", broken),)).case(a_case())
 
@@ -185,7 +185,7 @@ def test_a_redactor_that_fails_is_named_and_tells_nothing(broken):
     ("rule", "says"),
     [
         ("{pattern: '(', replace: x}", ":2: redact.0.pattern: not a regular expression: missing )"),
-        ("{pattern: 'x*', replace: x}", ":2: redact.0.pattern: matches where there is nothing"),
+        ("{pattern: 'x*', replace: x}", ":2: redact.0.pattern: matches the empty text"),
         ("{pattern: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
         ("{redactor: n, replace: x}", ":2: redact.0: write pattern and replace, or a redactor by its name"),
         ("{redactor: nobody}", ":2: redact.0.redactor: no installed package offers 'nobody'; there are: none"),

@@ -41,14 +41,14 @@ def cases_of(name: str) -> list[Case]:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_row_is_recognised_and_shown_as_it_was(name: str) -> None:
+def test_a_row_is_recognised_and_shown_unchanged(name: str) -> None:
     (case,) = cases_of(name)
 
     assert (GOLDEN / f"{name}.txt").read_text(encoding="utf-8") == described(case)
 
 
 @pytest.mark.parametrize("form", ["eval", "json"])
-def test_a_log_of_a_real_inspect_is_shown_as_it_was(form: str, inspect_folder: dict[str, Path]) -> None:
+def test_a_log_of_the_real_inspect_is_shown_unchanged(form: str, inspect_folder: dict[str, Path]) -> None:
     (case,) = read_cases([inspect_folder[form]])
 
     assert (GOLDEN / f"inspect-{form}.txt").read_text(encoding="utf-8") == described(case)
@@ -72,7 +72,7 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "example"), examples())
-def test_the_examples_of_the_docs_are_what_they_say(name: str, example: str) -> None:
+def test_the_examples_of_the_docs_have_the_stated_format(name: str, example: str) -> None:
     row = json.loads(example)
 
     form = format_of(row, None)
@@ -94,7 +94,7 @@ def test_the_docs_have_an_example_of_every_format() -> None:
         ({"simulations": [{**ROWS["tau-bench"](), "id": "s"}], "tasks": []}, "tau-bench", 1),
     ],
 )
-def test_the_rows_of_a_document_are_found_where_its_format_has_them(
+def test_the_rows_of_a_document_are_found_at_its_formats_path(
     tmp_path: Path, document: object, name: str, count: int
 ) -> None:
     path = tmp_path / "export.json"

@@ -1,4 +1,4 @@
-"""The adapters' connections: one client for all, keys that are written nowhere, many calls at once, calls given up."""
+"""The adapters' connections: one shared client, keys never recorded, concurrent and cancelled calls."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def written(reply: ModelReply) -> str:
 
 
 @every_dialect
-async def test_a_key_that_a_provider_repeats_is_recorded_nowhere(dialect: Dialect) -> None:
+async def test_an_echoed_key_is_not_recorded(dialect: Dialect) -> None:
     pieces: list[str] = []
     text = f"the key is {' or '.join(FORMS)}"
     headers = {"x-request-id": f"r-{KEY}"}
@@ -64,10 +64,10 @@ async def test_a_key_that_a_provider_repeats_is_recorded_nowhere(dialect: Dialec
     assert "[key]" in (replies[2].error or "")
 
 
-async def test_a_key_that_a_provider_spells_out_is_recorded_in_no_spelling() -> None:
-    said = json.dumps(CHAT.reply("the key is @", "stop", ())).replace("@", SPELLED).encode()
+async def test_an_escaped_key_is_removed_from_the_record() -> None:
+    text = json.dumps(CHAT.reply("the key is @", "stop", ())).replace("@", SPELLED).encode()
     error = b'{"error": {"message": "bad key %s", "type": "x"}}' % SPELLED.encode()
-    async with canned_server(Canned(pieces=[said]), Canned(401, [error])) as server:
+    async with canned_server(Canned(pieces=[text]), Canned(401, [error])) as server:
         adapter = CHAT.adapter(server, KEY)
         replies = [await adapter.call(a_request()), await adapter.call(a_request())]
         await adapter.close()
@@ -81,7 +81,7 @@ async def test_a_key_that_a_provider_spells_out_is_recorded_in_no_spelling() -> 
 
 
 @pytest.mark.parametrize("at", [MAX_RECORDED_BYTES, 300])
-async def test_no_half_of_a_key_is_left_where_a_response_is_cut(at: int) -> None:
+async def test_a_cut_response_contains_no_part_of_a_key(at: int) -> None:
     said = b"x" * (at - len(KEY) // 2) + KEY.encode() + b"x" * 50
     async with canned_server(Canned(500, [said])) as server:
         adapter = CHAT.adapter(server, KEY)
@@ -91,7 +91,7 @@ async def test_no_half_of_a_key_is_left_where_a_response_is_cut(at: int) -> None
     assert "canary" not in written(reply)
 
 
-async def test_a_key_that_comes_in_pieces_of_a_stream_is_not_recorded_in_the_answer() -> None:
+async def test_a_key_split_over_stream_events_is_not_recorded() -> None:
     async with canned_server(CHAT.canned(KEY, streamed=True)) as server:
         adapter = CHAT.adapter(server, KEY)
         reply = await adapter.call(a_request(), _ignore)
@@ -100,7 +100,7 @@ async def test_a_key_that_comes_in_pieces_of_a_stream_is_not_recorded_in_the_ans
     assert b"[key]" == reply.answer
 
 
-async def test_a_key_that_is_in_the_address_or_the_schema_is_not_recorded_either() -> None:
+async def test_a_key_in_the_url_or_the_schema_is_not_recorded() -> None:
     async with canned_server(CHAT.canned("x")) as server:
         adapter = CHAT.make(ProviderConnection("openai", f"{server.url}/{KEY}", KEY))
         reply = await adapter.call(a_request()._replace(schema={"description": KEY}))
@@ -112,7 +112,7 @@ async def test_a_key_that_is_in_the_address_or_the_schema_is_not_recorded_either
 
 @every_dialect
 @pytest.mark.parametrize("echo", ["sk-abc***xyz", "sk-proj-…wxyz", "AIzaSyABCDEF", "cana****6+b7", "sk-other-key-1"])
-async def test_what_looks_like_a_key_in_a_refusal_is_masked(dialect: Dialect, echo: str) -> None:
+async def test_text_that_looks_like_a_key_is_masked_in_a_refusal(dialect: Dialect, echo: str) -> None:
     said = {"error": {"message": f"Incorrect API key provided: {echo}. Find yours.", "type": "x", "code": None}}
     async with canned_server(Canned(401, [json.dumps(said, ensure_ascii=False).encode()])) as server:
         adapter = dialect.adapter(server, KEY)
@@ -135,7 +135,7 @@ async def test_a_placeholder_is_no_secret() -> None:
 
 
 @every_dialect
-async def test_without_a_key_a_placeholder_is_sent_and_no_key_of_the_environment(
+async def test_without_a_key_a_placeholder_is_sent_instead_of_a_key_from_the_environment(
     dialect: Dialect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
@@ -165,20 +165,20 @@ async def test_sixty_four_calls_run_at_once(dialect: Dialect) -> None:
     assert {(CallOutcome.ANSWERED, b"x")} == {(reply.outcome, reply.answer) for reply in replies}
 
 
-async def test_calls_at_once_do_not_hear_each_other() -> None:
+async def test_concurrent_calls_receive_only_their_own_chunks() -> None:
     async with canned_server(*(CHAT.canned(f"answer {n}", streamed=True) for n in range(8))) as server:
         adapter = CHAT.adapter(server)
-        heard: list[list[str]] = [[] for _ in range(8)]
-        replies = await asyncio.gather(*(adapter.call(a_request(), pieces.append) for pieces in heard))
+        chunks: list[list[str]] = [[] for _ in range(8)]
+        replies = await asyncio.gather(*(adapter.call(a_request(), pieces.append) for pieces in chunks))
         await adapter.close()
 
-    assert {f"answer {n}" for n in range(8)} == {"".join(pieces) for pieces in heard}
-    assert ["".join(pieces) for pieces in heard] == [(reply.answer or b"").decode() for reply in replies]
+    assert {f"answer {n}" for n in range(8)} == {"".join(pieces) for pieces in chunks}
+    assert ["".join(pieces) for pieces in chunks] == [(reply.answer or b"").decode() for reply in replies]
 
 
 @every_dialect
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-async def test_a_call_that_is_given_up_raises_and_lets_its_connection_go(dialect: Dialect, streamed: bool) -> None:
+async def test_a_cancelled_call_raises_and_releases_its_connection(dialect: Dialect, streamed: bool) -> None:
     async with canned_server(Canned(pieces=[b"data: {"], then="hang")) as server:
         adapter = dialect.adapter(server)
         call = asyncio.create_task(adapter.call(a_request(), _ignore if streamed else None))
@@ -192,7 +192,7 @@ async def test_a_call_that_is_given_up_raises_and_lets_its_connection_go(dialect
     assert 1 == len(server.asked)
 
 
-async def test_pieces_are_heard_while_the_rest_is_still_to_come() -> None:
+async def test_chunks_are_delivered_before_the_answer_is_complete() -> None:
     begun = events(*CHAT.stream("early bird", "stop", ())[:3])
     async with canned_server(Canned(pieces=[begun], then="hang")) as server:
         adapter = CHAT.adapter(server)
@@ -221,7 +221,7 @@ async def test_adapters_share_connections_until_the_last_is_closed() -> None:
         await server.dropped.wait()
 
 
-async def test_an_adapter_that_was_closed_opens_again() -> None:
+async def test_a_closed_adapter_reopens() -> None:
     async with canned_server(CHAT.canned("x")) as server:
         adapter = CHAT.adapter(server)
         await adapter.call(a_request())
@@ -233,7 +233,7 @@ async def test_an_adapter_that_was_closed_opens_again() -> None:
 
 
 @every_dialect
-async def test_an_adapter_whose_calls_never_began_closes_all_the_same(dialect: Dialect) -> None:
+async def test_an_unused_adapter_can_be_closed(dialect: Dialect) -> None:
     adapter = dialect.make(ProviderConnection(dialect.name, "http://127.0.0.1:9", None))
     async with adapter.concurrency_limit:
         await adapter.close()
@@ -250,7 +250,7 @@ async def test_no_cookies_are_kept() -> None:
 
 
 @every_dialect
-async def test_a_key_that_no_header_can_hold_is_a_bad_request(dialect: Dialect) -> None:
+async def test_a_key_that_is_invalid_in_a_header_is_a_bad_request(dialect: Dialect) -> None:
     key = "two\nlines-of-a-key"
     async with canned_server(dialect.canned("x")) as server:
         adapter = dialect.adapter(server, key)
@@ -263,7 +263,7 @@ async def test_a_key_that_no_header_can_hold_is_a_bad_request(dialect: Dialect) 
 
 
 @pytest.mark.parametrize(("dialect", "model"), [(ANTHROPIC, "claude-2.1"), (GOOGLE, "gemini-1.0-pro")])
-async def test_a_retired_model_brings_neither_warnings_nor_noise(
+async def test_a_retired_model_causes_no_warnings_of_the_sdk(
     dialect: Dialect, model: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with canned_server(dialect.canned("x", "newfangled")) as server:

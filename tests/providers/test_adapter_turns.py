@@ -1,4 +1,4 @@
-"""What the adapters send: messages, tools, schemas and settings, and a model's earlier turns as it said them."""
+"""Requests of the adapters: messages, tools, schemas, settings, and a model's earlier turns unchanged."""
 
 import json
 from typing import Any
@@ -18,22 +18,22 @@ RESULTS = (ModelMessage("tool", "seen 1", "t1"), ModelMessage("tool", "seen 2", 
 REPAIR = ModelMessage("user", "Say it again.")
 
 
-async def sent_by(dialect: Dialect, *messages: ModelMessage, heard: Any = None, **request: Any) -> tuple[Asked, Any]:
+async def sent_by(dialect: Dialect, *messages: ModelMessage, on_chunk: Any = None, **request: Any) -> tuple[Asked, Any]:
     """The request as it arrived, and `sent` as it is recorded."""
     async with canned_server(dialect.canned("x")) as server:
         adapter = dialect.adapter(server)
-        reply = await adapter.call(a_request(*messages, **request), heard)
+        reply = await adapter.call(a_request(*messages, **request), on_chunk)
         await adapter.close()
     return server.asked[0], json.loads(reply.sent or b"")
 
 
 def said_by(dialect: Dialect, text: str, calls: Any = (), finish: str = "", *, streamed: bool = False) -> ModelMessage:
-    """An assistant's turn, as the exchange holds it."""
+    """An assistant's turn, as recorded in the exchange."""
     response = b"".join(dialect.canned(text, finish, calls, streamed=streamed).pieces)
     return ModelMessage("assistant", response.decode())
 
 
-async def test_openai_chat_is_asked_in_its_own_words() -> None:
+async def test_requests_of_openai_chat_have_its_format() -> None:
     asked, _ = await sent_by(CHAT, tools=(TOOL,), temperature=0.5, seed=7, max_output_tokens=99)
 
     assert ("/v1/chat/completions", "Bearer sk-test-key-0123456789") == (asked.path, asked.headers["authorization"])
@@ -56,7 +56,7 @@ async def test_openai_chat_is_asked_in_its_own_words() -> None:
     } == asked.json
 
 
-async def test_openai_responses_is_asked_in_its_own_words() -> None:
+async def test_requests_of_openai_responses_have_its_format() -> None:
     asked, _ = await sent_by(RESPONSES, tools=(TOOL,), temperature=0.5, seed=7, max_output_tokens=99)
 
     assert "/v1/responses" == asked.path
@@ -78,7 +78,7 @@ async def test_openai_responses_is_asked_in_its_own_words() -> None:
     } == asked.json
 
 
-async def test_anthropic_is_asked_in_its_own_words() -> None:
+async def test_requests_of_anthropic_have_its_format() -> None:
     asked, _ = await sent_by(ANTHROPIC, tools=(TOOL,), temperature=0.5, seed=7, max_output_tokens=99)
 
     assert "/v1/messages" == asked.path
@@ -95,7 +95,7 @@ async def test_anthropic_is_asked_in_its_own_words() -> None:
     } == asked.json
 
 
-async def test_google_is_asked_in_its_own_words() -> None:
+async def test_requests_of_google_have_its_format() -> None:
     asked, _ = await sent_by(GOOGLE, temperature=0.5, seed=7, max_output_tokens=99)
 
     assert "/v1/models/model-1:generateContent" == asked.path
@@ -113,7 +113,7 @@ async def test_google_is_asked_in_its_own_words() -> None:
     } == asked.json
 
 
-async def test_google_is_reached_under_the_version_that_the_endpoint_names() -> None:
+async def test_googles_path_has_the_endpoints_api_version() -> None:
     async with canned_server(GOOGLE.canned("x")) as server:
         adapter = GOOGLE.make(ProviderConnection("google", server.url, "sk-test-key-0123456789", "v1beta"))
         await adapter.call(a_request())
@@ -126,7 +126,7 @@ async def test_google_is_reached_under_the_version_that_the_endpoint_names() -> 
     ] == [asked.path for asked in server.asked]
 
 
-async def test_google_is_not_held_to_a_schema_while_it_may_call_tools() -> None:
+async def test_google_gets_no_schema_together_with_tools() -> None:
     asked, _ = await sent_by(GOOGLE, tools=(TOOL,))
     function = {"name": "look", "description": "Looks.", "parametersJsonSchema": TOOL.parameters}
 
@@ -135,7 +135,7 @@ async def test_google_is_not_held_to_a_schema_while_it_may_call_tools() -> None:
 
 
 @every_dialect
-async def test_settings_that_are_left_open_are_not_sent(dialect: Dialect) -> None:
+async def test_unset_settings_are_not_sent(dialect: Dialect) -> None:
     asked, _ = await sent_by(dialect)
 
     assert not {"temperature", "seed", "tools", "tool_choice", "stream"} & _keys(asked.json)
@@ -143,7 +143,7 @@ async def test_settings_that_are_left_open_are_not_sent(dialect: Dialect) -> Non
 
 @every_dialect
 async def test_what_was_sent_is_recorded_without_messages_and_secrets(dialect: Dialect) -> None:
-    asked, sent = await sent_by(dialect, tools=(TOOL,), heard=lambda _piece: None)
+    asked, sent = await sent_by(dialect, tools=(TOOL,), on_chunk=lambda _piece: None)
     host = asked.headers["host"]
     messages = {"messages", "input", "contents", "system", "systemInstruction"}
 
@@ -167,7 +167,7 @@ VERBATIM = {
 
 @every_dialect
 @both_ways
-async def test_a_turn_goes_back_as_it_came_with_fields_that_nobody_knows(dialect: Dialect, streamed: bool) -> None:
+async def test_a_turn_is_sent_back_unchanged_with_unknown_fields(dialect: Dialect, streamed: bool) -> None:
     turn = said_by(dialect, "Let me look.", CALLS, streamed=streamed)
     asked, _ = await sent_by(dialect, *MESSAGES, turn, *RESULTS, tools=(TOOL,))
     in_request, in_reply = VERBATIM[dialect]
@@ -225,7 +225,7 @@ async def test_several_results_belong_to_one_turn(dialect: Dialect) -> None:
     assert expected == in_request(asked.json)
 
 
-async def test_a_call_that_google_gave_an_id_is_answered_by_it() -> None:
+async def test_a_google_call_with_an_id_is_answered_by_id() -> None:
     reply = GOOGLE.reply("", "STOP", CALLS[:1])
     reply["candidates"][0]["content"]["parts"][-1]["functionCall"]["id"] = "g-1"
     asked, _ = await sent_by(GOOGLE, *MESSAGES, ModelMessage("assistant", json.dumps(reply)), RESULTS[0])
@@ -235,7 +235,7 @@ async def test_a_call_that_google_gave_an_id_is_answered_by_it() -> None:
 
 
 @every_dialect
-async def test_an_answer_that_is_all_there_is_goes_back_as_text(dialect: Dialect) -> None:
+async def test_a_bare_answer_is_sent_back_as_text(dialect: Dialect) -> None:
     answer = '{"score": 1, "choices": "none", "output": "", "content": "", "candidates": ""}'
     asked, _ = await sent_by(dialect, *MESSAGES, ModelMessage("assistant", answer), REPAIR)
 
@@ -244,7 +244,7 @@ async def test_an_answer_that_is_all_there_is_goes_back_as_text(dialect: Dialect
 
 @every_dialect
 @both_ways
-async def test_a_turn_that_was_cut_off_loses_the_calls_that_nobody_answered(dialect: Dialect, streamed: bool) -> None:
+async def test_a_truncated_turn_loses_its_unanswered_calls(dialect: Dialect, streamed: bool) -> None:
     turn = said_by(dialect, "Let me", CALLS, dialect.finishes[1], streamed=streamed)
     asked, _ = await sent_by(dialect, *MESSAGES, turn, REPAIR)
 
@@ -254,7 +254,7 @@ async def test_a_turn_that_was_cut_off_loses_the_calls_that_nobody_answered(dial
 
 @every_dialect
 @both_ways
-async def test_a_turn_that_was_cut_off_in_a_character_goes_back_without_its_half(
+async def test_a_turn_cut_inside_a_character_is_sent_back_without_the_lone_surrogate(
     dialect: Dialect, streamed: bool
 ) -> None:
     turn = said_by(dialect, "Let me \ud83d", (), dialect.finishes[1], streamed=streamed)
@@ -264,7 +264,7 @@ async def test_a_turn_that_was_cut_off_in_a_character_goes_back_without_its_half
 
 
 @every_dialect
-async def test_what_no_request_can_hold_is_left_out_of_a_turn(dialect: Dialect) -> None:
+async def test_values_that_are_invalid_in_requests_are_omitted_from_a_turn(dialect: Dialect) -> None:
     turn = said_by(dialect, "", (("t1", "look\ud800", {"n": float("nan")}),))
     asked, sent = await sent_by(dialect, *MESSAGES, turn, RESULTS[0])
 
@@ -274,7 +274,7 @@ async def test_what_no_request_can_hold_is_left_out_of_a_turn(dialect: Dialect) 
 
 @every_dialect
 @both_ways
-async def test_a_turn_of_which_nothing_is_left_is_left_out(dialect: Dialect, streamed: bool) -> None:
+async def test_an_empty_turn_is_omitted(dialect: Dialect, streamed: bool) -> None:
     turn = said_by(dialect, "", CALLS, dialect.finishes[1], streamed=streamed)
     asked, _ = await sent_by(dialect, *MESSAGES, turn, REPAIR)
 
@@ -282,7 +282,7 @@ async def test_a_turn_of_which_nothing_is_left_is_left_out(dialect: Dialect, str
     assert "reasoning" not in asked.body.decode(), "it is refused without what it led to"
 
 
-async def test_a_thought_that_was_cut_off_before_its_signature_is_not_sent_back() -> None:
+async def test_a_thought_without_signature_is_not_sent_back() -> None:
     reply = ANTHROPIC.reply("Let me", "max_tokens", ())
     reply["content"] = [{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": ""}, reply["content"][1]]
     asked, _ = await sent_by(ANTHROPIC, *MESSAGES, ModelMessage("assistant", json.dumps(reply)), REPAIR)
@@ -290,14 +290,14 @@ async def test_a_thought_that_was_cut_off_before_its_signature_is_not_sent_back(
     assert [{"type": "text", "text": "Let me"}] == asked.json["messages"][1]["content"]
 
 
-async def test_anthropic_is_told_of_tools_that_are_over_as_long_as_their_calls_are_shown() -> None:
+async def test_anthropic_gets_the_definitions_of_earlier_tools_while_their_calls_are_shown() -> None:
     asked, _ = await sent_by(ANTHROPIC, *MESSAGES, said_by(ANTHROPIC, "", CALLS), *RESULTS)
 
     assert [{"name": "look", "input_schema": {"type": "object"}}] == asked.json["tools"]
     assert {"type": "none"} == asked.json["tool_choice"]
 
 
-async def test_tool_calls_of_a_stream_are_told_apart_by_their_ids_where_all_have_one_index() -> None:
+async def test_tool_calls_of_a_stream_with_equal_indices_are_distinguished_by_id() -> None:
     deltas = [
         {"tool_calls": [{"index": 0, "id": id_, "function": {"name": "look", "arguments": "{}"}}]} for id_ in "ab"
     ]

@@ -1,4 +1,4 @@
-"""The adapters: what every protocol's replies, streams and failures become, over loopback and the real SDKs."""
+"""Replies, streams and failures of every protocol, read by the adapters over loopback with the real SDKs."""
 
 import json
 from typing import Any
@@ -24,11 +24,11 @@ every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect:
 both_ways = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-async def reply_to(dialect: Dialect, canned: Canned, heard: OnChunk | None = None, **request: Any) -> ModelReply:
+async def reply_to(dialect: Dialect, canned: Canned, on_chunk: OnChunk | None = None, **request: Any) -> ModelReply:
     async with canned_server(canned) as server:
         adapter = dialect.adapter(server)
         try:
-            reply = await adapter.call(a_request(**request), heard)
+            reply = await adapter.call(a_request(**request), on_chunk)
         finally:
             await adapter.close()
 
@@ -43,9 +43,7 @@ def body(document: Any, status: int = 200, **headers: str) -> Canned:
 
 @every_dialect
 @both_ways
-async def test_an_answer_comes_with_its_text_its_bytes_and_what_the_provider_counted(
-    dialect: Dialect, streamed: bool
-) -> None:
+async def test_a_reply_has_text_response_bytes_and_usage(dialect: Dialect, streamed: bool) -> None:
     pieces: list[str] = []
     canned = dialect.canned('{"score": 1, "word": "é判"}', streamed=streamed)
     reply = await reply_to(dialect, canned, pieces.append if streamed else None)
@@ -62,7 +60,7 @@ async def test_an_answer_comes_with_its_text_its_bytes_and_what_the_provider_cou
 
 @every_dialect
 @both_ways
-async def test_a_cut_off_answer_is_truncated_and_holds_what_there_is(dialect: Dialect, streamed: bool) -> None:
+async def test_a_truncated_answer_keeps_its_text(dialect: Dialect, streamed: bool) -> None:
     canned = dialect.canned('{"sco', dialect.finishes[1], streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None)
 
@@ -71,7 +69,7 @@ async def test_a_cut_off_answer_is_truncated_and_holds_what_there_is(dialect: Di
 
 @every_dialect
 @both_ways
-async def test_tools_in_a_cut_off_turn_are_not_asked_for(dialect: Dialect, streamed: bool) -> None:
+async def test_tool_calls_of_a_truncated_turn_are_ignored(dialect: Dialect, streamed: bool) -> None:
     canned = dialect.canned("", dialect.finishes[1], (("t1", "look", {"n": 1}),), streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None)
 
@@ -80,7 +78,7 @@ async def test_tools_in_a_cut_off_turn_are_not_asked_for(dialect: Dialect, strea
 
 @every_dialect
 @both_ways
-async def test_a_filtered_answer_is_blocked_and_is_none(dialect: Dialect, streamed: bool) -> None:
+async def test_a_filtered_answer_is_blocked_and_has_no_text(dialect: Dialect, streamed: bool) -> None:
     canned = dialect.canned("half a", dialect.finishes[2], streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None)
 
@@ -90,7 +88,7 @@ async def test_a_filtered_answer_is_blocked_and_is_none(dialect: Dialect, stream
 
 @every_dialect
 @both_ways
-async def test_several_tools_are_asked_for_in_one_turn(dialect: Dialect, streamed: bool) -> None:
+async def test_one_turn_can_call_several_tools(dialect: Dialect, streamed: bool) -> None:
     calls = (("t1", "look", {"n": 1}), ("t2", "look", {"word": "é"}))
     canned = dialect.canned("", calls=calls, streamed=streamed)
     reply = await reply_to(dialect, canned, _ignore if streamed else None, tools=(TOOL,))
@@ -111,7 +109,7 @@ async def test_a_text_beside_tools_is_kept(dialect: Dialect) -> None:
 
 
 @every_dialect
-async def test_an_end_for_an_unknown_reason_is_an_answer_if_something_was_said(dialect: Dialect) -> None:
+async def test_a_reply_with_content_and_an_unknown_finish_reason_is_an_answer(dialect: Dialect) -> None:
     said = await reply_to(dialect, dialect.canned("text", "newfangled"))
     silent = await reply_to(dialect, dialect.canned("", "newfangled"))
 
@@ -120,14 +118,14 @@ async def test_an_end_for_an_unknown_reason_is_an_answer_if_something_was_said(d
 
 
 @every_dialect
-async def test_silence_is_an_empty_answer(dialect: Dialect) -> None:
+async def test_a_normal_end_without_content_is_an_empty_answer(dialect: Dialect) -> None:
     reply = await reply_to(dialect, dialect.canned(""))
 
     assert (O.ANSWERED, None) == (reply.outcome, reply.answer)
 
 
 @every_dialect
-async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
+async def test_implausible_usage_is_ignored(dialect: Dialect) -> None:
     document = dialect.reply("x", dialect.finishes[0], ())
     document["usage"] = {"prompt_tokens": -1, "completion_tokens": True, "input_tokens": "7", "output_tokens": 1.5}
     document["usageMetadata"] = ["?"]
@@ -137,7 +135,7 @@ async def test_nonsense_in_the_usage_is_not_counted(dialect: Dialect) -> None:
 
 
 @every_dialect
-async def test_a_usage_of_nothing_for_a_prompt_and_an_answer_is_not_known(dialect: Dialect) -> None:
+async def test_a_usage_of_zero_tokens_is_unknown(dialect: Dialect) -> None:
     document = dialect.reply("x", dialect.finishes[0], ())
     document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 0)
     document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 0)
@@ -151,7 +149,7 @@ HALF = "\ud83d"
 
 @every_dialect
 @both_ways
-async def test_half_a_character_is_recorded_as_it_was_said_and_refused(dialect: Dialect, streamed: bool) -> None:
+async def test_a_lone_surrogate_is_recorded_unchanged_and_refused(dialect: Dialect, streamed: bool) -> None:
     text = f'{{"rationale": "{HALF}"}}'
     reply = await reply_to(dialect, dialect.canned(text, streamed=streamed), _ignore if streamed else None)
     assert reply.answer is not None
@@ -161,7 +159,7 @@ async def test_half_a_character_is_recorded_as_it_was_said_and_refused(dialect: 
     assert RefusalReason.LONE_SURROGATE == refusal.reason  # type: ignore[union-attr]
 
 
-async def test_a_character_that_a_stream_cuts_in_halves_is_whole() -> None:
+async def test_a_character_split_by_a_stream_is_joined() -> None:
     whole = CHAT.reply("x", "stop", ())
     deltas = [{"choices": [{"index": 0, "delta": {"content": half}}]} for half in ("a", HALF, "\ude00")]
     last = {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
@@ -171,7 +169,7 @@ async def test_a_character_that_a_stream_cuts_in_halves_is_whole() -> None:
 
 
 @every_dialect
-async def test_a_count_that_no_sum_could_hold_is_not_counted(dialect: Dialect) -> None:
+async def test_a_huge_count_is_ignored(dialect: Dialect) -> None:
     document = dialect.reply("x", dialect.finishes[0], ())
     document["usage"] = dict.fromkeys(("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"), 10**400)
     document["usageMetadata"] = dict.fromkeys(("promptTokenCount", "candidatesTokenCount"), 2**63)
@@ -211,7 +209,7 @@ async def test_a_reply_of_another_shape_is_malformed(dialect: Dialect, document:
 
 
 @every_dialect
-async def test_a_stream_without_its_last_words_is_malformed(dialect: Dialect) -> None:
+async def test_a_stream_without_its_final_event_is_malformed(dialect: Dialect) -> None:
     whole = dialect.stream('{"score": 1}', dialect.finishes[0], ())
     ends = {CHAT: 3, RESPONSES: 1, ANTHROPIC: 2, GOOGLE: 1}
     cut = events(*whole[: -ends[dialect]])
@@ -223,7 +221,7 @@ async def test_a_stream_without_its_last_words_is_malformed(dialect: Dialect) ->
 
 @every_dialect
 @both_ways
-async def test_a_dropped_connection_keeps_what_came(dialect: Dialect, streamed: bool) -> None:
+async def test_a_dropped_connection_keeps_the_received_bytes(dialect: Dialect, streamed: bool) -> None:
     pieces = dialect.canned('{"score": 1}', streamed=streamed).pieces[:3] if streamed else [b'{"x":']
     reply = await reply_to(dialect, Canned(pieces=pieces, then="drop"), _ignore if streamed else None)
 
@@ -232,7 +230,9 @@ async def test_a_dropped_connection_keeps_what_came(dialect: Dialect, streamed: 
 
 @every_dialect
 @pytest.mark.parametrize("then", ["drop", "hang"])
-async def test_a_stream_whose_last_words_were_said_is_an_answer_however_it_ends(dialect: Dialect, then: str) -> None:
+async def test_a_stream_with_its_final_event_is_an_answer_however_the_connection_ends(
+    dialect: Dialect, then: str
+) -> None:
     canned = dialect.canned('{"score": 1}', streamed=True)
     reply = await reply_to(dialect, canned._replace(then=then), _ignore, seconds=0.5)
 
@@ -241,16 +241,16 @@ async def test_a_stream_whose_last_words_were_said_is_an_answer_however_it_ends(
 
 @every_dialect
 @both_ways
-async def test_a_call_without_an_end_times_out_and_tells_what_was_sent(dialect: Dialect, streamed: bool) -> None:
+async def test_a_call_without_an_end_times_out_and_records_what_was_sent(dialect: Dialect, streamed: bool) -> None:
     canned = Canned(pieces=[b"data: {"], then="hang")
-    reply = await reply_to(dialect, canned, _ignore if streamed else None, seconds=0.05)
+    reply = await reply_to(dialect, canned, _ignore if streamed else None, seconds=0.3)
 
-    assert (O.TIMEOUT, b"data: {", "no answer within 0.05 s") == (reply.outcome, reply.response, reply.error)
+    assert (O.TIMEOUT, b"data: {", "no answer within 0.3 s") == (reply.outcome, reply.response, reply.error)
     assert reply.sent
 
 
 @every_dialect
-async def test_a_server_that_is_not_there_is_a_connection_failure_that_tells_what_was_sent(dialect: Dialect) -> None:
+async def test_a_server_that_is_not_there_is_a_connection_failure_that_records_what_was_sent(dialect: Dialect) -> None:
     async with canned_server(Canned()) as server:
         url = server.url
     adapter = dialect.make(ProviderConnection(dialect.name, url + dialect.base, None))
@@ -271,7 +271,7 @@ async def test_a_stream_of_a_server_that_does_not_stream_is_read_whole(dialect: 
 
 
 @every_dialect
-async def test_a_compressed_response_is_kept_unpacked(dialect: Dialect) -> None:
+async def test_a_compressed_response_is_recorded_decompressed(dialect: Dialect) -> None:
     plain = dialect.canned("text").pieces[0]
     reply = await reply_to(dialect, Canned(pieces=[gzipped(plain)], headers={"content-encoding": "gzip"}))
     garbled = await reply_to(dialect, Canned(pieces=[b"no gzip"], headers={"content-encoding": "gzip"}))
@@ -374,7 +374,7 @@ FAILURES = [
 @every_dialect
 @both_ways
 @pytest.mark.parametrize(("status", "said", "outcome"), FAILURES)
-async def test_a_bad_status_is_the_outcome_that_it_means(
+async def test_a_bad_status_is_mapped_to_its_outcome(
     dialect: Dialect, streamed: bool, status: int, said: Any, outcome: CallOutcome
 ) -> None:
     canned = body(said, status, location="http://127.0.0.1:9/elsewhere")
@@ -413,28 +413,28 @@ CASE_WORDS = (
     ],
     ids=["openai", "anthropic", "google", "text", "bare", "named"],
 )
-async def test_words_of_the_case_that_an_error_repeats_do_not_tell_what_it_means(
+async def test_words_of_the_case_in_an_error_message_do_not_change_the_outcome(
     dialect: Dialect, text: str, error: Any
 ) -> None:
-    told = error(text)
-    streamed = Canned(pieces=[events(*dialect.stream("half", dialect.finishes[0], ())[:2], of_inner(told))])
-    async with canned_server(body(told, 400), streamed) as server:
+    reported = error(text)
+    streamed = Canned(pieces=[events(*dialect.stream("half", dialect.finishes[0], ())[:2], of_inner(reported))])
+    async with canned_server(body(reported, 400), streamed) as server:
         adapter = dialect.adapter(server)
         request = a_request(ModelMessage("system", "You judge."), ModelMessage("user", f"Judge this: {text}"))
         refused, broken_off = await adapter.call(request), await adapter.call(request, _ignore)
         await adapter.close()
 
     assert O.BAD_REQUEST == refused.outcome
-    assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "where no status and no type is told, it may pass"
+    assert broken_off.outcome in {O.BAD_REQUEST, O.OVERLOADED}, "where no status and no type is reported, it may pass"
 
 
-def of_inner(told: Any) -> dict[str, Any]:
+def of_inner(reported: Any) -> dict[str, Any]:
     """An error as it comes inside a stream."""
-    return told if isinstance(told, dict) else {"error": told}
+    return reported if isinstance(reported, dict) else {"error": reported}
 
 
 @every_dialect
-async def test_a_redirect_says_that_it_is_not_followed_and_where_it_leads(dialect: Dialect) -> None:
+async def test_a_redirect_is_not_followed_and_its_target_is_named(dialect: Dialect) -> None:
     reply = await reply_to(dialect, Canned(307, headers={"location": "https://user:secret@other.example/v1?key=k"}))
 
     assert (
@@ -445,13 +445,13 @@ async def test_a_redirect_says_that_it_is_not_followed_and_where_it_leads(dialec
 
 @every_dialect
 @both_ways
-async def test_a_header_that_no_response_may_hold_is_a_broken_connection(dialect: Dialect, streamed: bool) -> None:
+async def test_an_invalid_response_header_is_a_connection_failure(dialect: Dialect, streamed: bool) -> None:
     reply = await reply_to(dialect, Canned(headers={"bad name": "x", " folded": "\x01"}), _ignore if streamed else None)
 
     assert O.CONNECTION == reply.outcome
 
 
-async def test_an_error_says_what_the_provider_said_in_one_short_line() -> None:
+async def test_an_error_is_one_short_line_with_the_providers_message() -> None:
     said = of_openai("Too\n  many requests\u2028now" + "!" * 9000, "requests", "rate_limit_exceeded")
     reply = await reply_to(CHAT, body(said, 429))
 
@@ -479,7 +479,7 @@ MID_STREAM = [
 
 
 @pytest.mark.parametrize(("dialect", "event", "outcome"), MID_STREAM)
-async def test_an_error_inside_a_stream_is_the_outcome_that_it_means(
+async def test_an_error_inside_a_stream_is_mapped_to_its_outcome(
     dialect: Dialect, event: dict[str, Any], outcome: CallOutcome
 ) -> None:
     begun = dialect.stream("half", dialect.finishes[0], ())[:2]
@@ -489,13 +489,13 @@ async def test_an_error_inside_a_stream_is_the_outcome_that_it_means(
     assert ": " in (reply.error or "")
 
 
-async def test_an_error_inside_a_good_response_is_the_outcome_that_it_means() -> None:
+async def test_an_error_inside_a_good_response_is_mapped_to_its_outcome() -> None:
     reply = await reply_to(CHAT, body({"error": {"message": "Insufficient credits", "code": 402}}))
 
     assert O.QUOTA == reply.outcome
 
 
-async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
+async def test_a_good_reply_with_a_field_named_message_is_no_error() -> None:
     reply = await reply_to(CHAT, body({**CHAT.reply("x", "stop", ()), "code": 0, "message": "success", "error": None}))
 
     assert (O.ANSWERED, b"x") == (reply.outcome, reply.answer)
@@ -517,7 +517,7 @@ async def test_a_good_reply_with_a_message_beside_it_is_no_error() -> None:
         ({}, None),
     ],
 )
-async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
+async def test_the_retry_delay_is_in_seconds(headers: dict[str, str], seconds: float | None) -> None:
     reply = await reply_to(CHAT, body(of_openai("Slow", "requests"), 429, **headers))
 
     assert seconds == reply.retry_after
@@ -526,25 +526,25 @@ async def test_when_to_try_again_is_told_in_seconds(headers: dict[str, str], sec
 @pytest.mark.parametrize(
     ("status", "words"), [(401, "a" * 900_000), (400, "input token count " * 200_000)], ids=["key", "length"]
 )
-async def test_an_error_of_megabytes_is_told_without_holding_up_the_others(status: int, words: str) -> None:
+async def test_an_error_of_megabytes_does_not_block_other_calls(status: int, words: str) -> None:
     reply = await reply_to(CHAT, body(of_openai(words, "x"), status))
 
     assert reply.outcome in {O.AUTHENTICATION, O.BAD_REQUEST}
 
 
-async def test_an_error_that_google_puts_in_a_list_is_told_as_any_other() -> None:
+async def test_an_error_in_a_list_from_google_is_read() -> None:
     alone, listed = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429)), await reply_to(GOOGLE, body([GOOGLE_MINUTE], 429))
 
     assert (alone.error, alone.retry_after) == (listed.error, listed.retry_after)
 
 
-async def test_google_tells_in_the_body_when_to_try_again() -> None:
+async def test_the_retry_delay_in_googles_body_is_read() -> None:
     reply = await reply_to(GOOGLE, body(GOOGLE_MINUTE, 429))
 
     assert 13.5 == reply.retry_after
 
 
-async def test_a_refusal_of_openai_is_blocked_with_its_words() -> None:
+async def test_a_refusal_of_openai_is_blocked_with_its_text() -> None:
     of_chat = CHAT.reply("", "stop", ())
     of_chat["choices"][0]["message"]["refusal"] = "I can't judge this."
     of_responses = RESPONSES.reply("x", "completed", ())
@@ -565,7 +565,7 @@ async def test_a_blocked_prompt_of_google_has_no_candidate(streamed: bool) -> No
     assert (O.BLOCKED, "PROHIBITED_CONTENT", 3) == (reply.outcome, reply.finish_reason, reply.usage.input_tokens)
 
 
-async def test_a_full_context_window_of_anthropic_is_a_context_too_long() -> None:
+async def test_anthropics_full_context_window_is_context_too_long() -> None:
     reply = await reply_to(ANTHROPIC, ANTHROPIC.canned("half", "model_context_window_exceeded"))
 
     assert (O.CONTEXT_TOO_LONG, None) == (reply.outcome, reply.answer)
@@ -580,7 +580,7 @@ async def test_a_continuation_of_google_is_not_followed() -> None:
 
 
 @every_dialect
-async def test_an_error_too_long_to_be_kept_is_cut_and_says_so(dialect: Dialect) -> None:
+async def test_an_error_that_is_too_long_is_cut_with_a_note(dialect: Dialect) -> None:
     reply = await reply_to(dialect, Canned(500, [b"x" * (MAX_RECORDED_BYTES + 5)]))
 
     assert MAX_RECORDED_BYTES == len(reply.response or b"")
@@ -590,7 +590,7 @@ async def test_an_error_too_long_to_be_kept_is_cut_and_says_so(dialect: Dialect)
 
 
 @every_dialect
-async def test_a_stream_too_long_to_be_kept_is_kept_as_what_it_amounts_to(dialect: Dialect) -> None:
+async def test_a_stream_too_long_to_be_recorded_is_recorded_assembled(dialect: Dialect) -> None:
     comments = [b": keep alive\n" * 1000] * 100
     said = events(*dialect.stream("text", dialect.finishes[0], (("t1", "look", {"n": 1}),)))
     reply = await reply_to(dialect, Canned(pieces=[*comments, said]), _ignore)
@@ -603,13 +603,13 @@ async def test_a_stream_too_long_to_be_kept_is_kept_as_what_it_amounts_to(dialec
     assert "what they amount to is kept" in (reply.error or "")
 
 
-async def test_a_response_without_end_is_given_up() -> None:
+async def test_an_endless_response_is_abandoned() -> None:
     reply = await reply_to(CHAT, Canned(pieces=[b" " * 1024 * 1024] * 17, then="hang"))
 
     assert (O.MALFORMED_RESPONSE, MAX_RECORDED_BYTES) == (reply.outcome, len(reply.response or b""))
 
 
-async def test_a_stream_of_responses_whose_end_repeats_no_output_is_put_together_from_its_items() -> None:
+async def test_a_responses_stream_without_output_in_its_final_event_is_assembled_from_its_items() -> None:
     said = RESPONSES.reply("text", "completed", (("t1", "look", {"n": 1}),))
     items = [{"type": "response.output_item.done", "item": item} for item in said["output"]]
     last = {"type": "response.completed", "response": {**said, "output": []}}
@@ -630,7 +630,7 @@ async def test_a_schema_that_cannot_be_translated_is_a_bad_request() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("size", [1, 3, 1000])
-async def test_an_event_may_stand_in_several_lines(end: str, size: int) -> None:
+async def test_an_event_may_span_several_lines(end: str, size: int) -> None:
     lines = [
         line
         for event in GOOGLE.stream("two words", "STOP", ())
@@ -648,23 +648,23 @@ async def test_an_event_may_stand_in_several_lines(end: str, size: int) -> None:
 async def test_a_stream_may_be_cut_into_pieces_anywhere(end: bytes, size: int) -> None:
     said = events(*ANTHROPIC.stream("two words é", "end_turn", ())).replace(b"\n", end)
     pieces = [said[at : at + size] for at in range(0, len(said), size)]
-    heard: list[str] = []
-    reply = await reply_to(ANTHROPIC, Canned(pieces=pieces), heard.append)
+    chunks: list[str] = []
+    reply = await reply_to(ANTHROPIC, Canned(pieces=pieces), chunks.append)
 
     assert (O.ANSWERED, "two words é", "two words é") == (
         reply.outcome,
         (reply.answer or b"").decode(),
-        "".join(heard),
+        "".join(chunks),
     )
 
 
-def test_a_line_may_come_in_very_many_pieces() -> None:
+def test_a_line_may_arrive_in_very_many_pieces() -> None:
     reader = EventReader()
     for _ in range(400_000):
         reader.feed(b" " * 40)
-    told = reader.feed(b"\rdata: {}\r\n\r") + reader.end()
+    reported = reader.feed(b"\rdata: {}\r\n\r") + reader.end()
 
-    assert [{}] == told
+    assert [{}] == reported
 
 
 def _ignore(_piece: str) -> None:

@@ -1,4 +1,4 @@
-"""Models that end are warned of, with the day and a successor that lives."""
+"""Warnings of retired models name the date and a successor."""
 
 from datetime import date
 
@@ -45,28 +45,28 @@ from jury_providers.catalogue import retirement_warnings, retirements
         ),
     ],
 )
-def test_a_model_that_ends_is_warned_of_by_the_day(model, today, says):
+def test_a_retired_model_is_reported_with_the_date(model, today, says):
     assert [says] == retirement_warnings([model], today)
 
 
 @pytest.mark.parametrize(
     "model", ["openai/gpt-4o-mini", "google/gemini-2.5-flash-lite", "azure/gpt-4o", "simulated/juror", "openai/new"]
 )
-def test_another_model_or_another_provider_is_not_warned_of(model):
+def test_other_models_and_providers_are_not_reported(model):
     assert retirement_warnings([model], date(2030, 1, 1)) == []
 
 
-def test_successors_live():
+def test_successors_are_available():
     successors = [ending.successor for ending in retirements().values()]
 
     assert retirement_warnings(successors, date(2026, 11, 21)) == []
 
 
-def test_the_current_jury_lives_and_falls_back_on_models_that_live():
+def test_the_current_panel_has_only_available_models():
     assert retirement_warnings(load_panel("current", {}).panel.models, date(2026, 11, 21)) == []
 
 
-def test_the_documents_fallback_of_a_gemini_lives():
+def test_the_documents_fallback_of_a_gemini_model_is_available():
     fallbacks = documents_fallbacks("gemini-3.8-flash")
 
     assert retirement_warnings(fallbacks, date(2026, 11, 21)) == []

@@ -1,4 +1,4 @@
-"""Pictures on their way to a model: each protocol's own form, refused by the simulated server as by the real ones."""
+"""Pictures in requests of each protocol; the simulated server refuses the same ones as the real servers."""
 
 import json
 from base64 import b64encode
@@ -80,9 +80,9 @@ async def server() -> AsyncIterator[Simulation]:
         yield running
 
 
-async def asked_of(server: Simulation, dialect: Dialect, *messages: ModelMessage, heard: Any = None) -> ModelReply:
+async def asked_of(server: Simulation, dialect: Dialect, *messages: ModelMessage, on_chunk: Any = None) -> ModelReply:
     adapter = dialect.make(ProviderConnection(dialect.name, server.url + dialect.base, "sk-test"))
-    reply = await adapter.call(a_request(*messages), heard)
+    reply = await adapter.call(a_request(*messages), on_chunk)
     await adapter.close()
     return reply
 
@@ -99,7 +99,7 @@ async def test_pictures_follow_the_text_of_their_message_in_order(dialect: Diale
 
 
 @every_dialect
-async def test_what_is_recorded_as_sent_holds_no_picture(dialect: Dialect) -> None:
+async def test_the_recorded_request_contains_no_picture(dialect: Dialect) -> None:
     async with canned_server(dialect.canned("x")) as canned:
         adapter = dialect.adapter(canned)
         reply = await adapter.call(a_request(SYSTEM, SHOWN))
@@ -110,7 +110,7 @@ async def test_what_is_recorded_as_sent_holds_no_picture(dialect: Dialect) -> No
 
 
 @every_dialect
-async def test_a_later_turn_sends_them_again_where_they_were(dialect: Dialect) -> None:
+async def test_a_later_turn_sends_pictures_again_at_their_position(dialect: Dialect) -> None:
     said = b"".join(dialect.canned("No.").pieces).decode()
     async with canned_server(dialect.canned("x")) as canned:
         adapter = dialect.adapter(canned)
@@ -156,7 +156,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-async def test_a_model_that_takes_no_such_picture_refuses_the_request_in_words_that_are_kept(name: str) -> None:
+async def test_a_refused_picture_is_recorded_with_the_providers_message(name: str) -> None:
     dialect, error, words = REFUSALS[name]
     async with canned_server(Canned(status=400, pieces=[json.dumps(error).encode()])) as canned:
         adapter = dialect.adapter(canned)
@@ -167,7 +167,7 @@ async def test_a_model_that_takes_no_such_picture_refuses_the_request_in_words_t
     assert words in (reply.error or "")
 
 
-async def test_a_request_that_its_pictures_make_too_large_is_too_long() -> None:
+async def test_a_request_too_large_for_its_pictures_is_context_too_long() -> None:
     error = {"type": "error", "error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}
     async with canned_server(Canned(status=413, pieces=[json.dumps(error).encode()])) as canned:
         adapter = ANTHROPIC.adapter(canned)
@@ -179,7 +179,7 @@ async def test_a_request_that_its_pictures_make_too_large_is_too_long() -> None:
 
 @every_dialect
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-async def test_the_simulated_server_takes_pictures_and_says_that_it_sees_none(
+async def test_the_simulated_server_accepts_pictures_and_reports_that_it_sees_none(
     server: Simulation, dialect: Dialect, *, streamed: bool
 ) -> None:
     request = requests_of_a_debate(a_case_with_pictures())["initial/gpt"]
@@ -270,7 +270,7 @@ FORMS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("data", ["https://example.com/a.png", "data:text/plain;base64,aGk=", "no base64!", ""])
-async def test_what_is_no_picture_in_the_protocols_form_is_refused(server: Simulation, name: str, data: str) -> None:
+async def test_a_malformed_picture_is_refused(server: Simulation, name: str, data: str) -> None:
     path, form = FORMS[name]
     async with httpx2.AsyncClient(base_url=server.url) as http:
         response = await http.post(path, json={"model": "m", **form(data)})
@@ -279,9 +279,8 @@ async def test_what_is_no_picture_in_the_protocols_form_is_refused(server: Simul
     assert response.json()["error"]["message"]
 
 
-async def test_a_picture_that_a_provider_refuses_leads_to_the_fallback_and_nothing_is_lost(
-    server: Simulation, store: KeptStore
-) -> None:
+async def test_a_refused_picture_leads_to_the_fallback_without_losing_records(server: Simulation) -> None:
+    store = KeptStore()
     seat = {"model": "local/m", "juror_id": "one", "fallbacks": ["simulated/juror"], "images": True}
     resolved = a_resolved(preset="independent", seats=[seat])
     case = a_case_with_pictures(JPEG)  # said to be a PNG

@@ -1,4 +1,4 @@
-"""Prices: what a call cost, where that is known, and files of prices that cannot be used."""
+"""Prices: the cost of a call, and invalid price files."""
 
 from datetime import date
 from pathlib import Path
@@ -20,7 +20,7 @@ def test_input_and_output_cost_what_the_model_does():
     assert 3.0 == TABLE.cost("openai/gpt-x", USED, TODAY)
 
 
-def test_cached_input_has_a_price_of_its_own():
+def test_cached_input_has_a_separate_price():
     usage = USED.changed(cached_input_tokens=500_000)
 
     assert 2.25 == TABLE.cost("openai/gpt-x", usage, TODAY)
@@ -82,7 +82,7 @@ def test_a_price_ends_with_its_last_day():
     assert (1.125, 2.25) == (last, after)
 
 
-def test_the_most_that_a_call_can_cost_is_its_full_length():
+def test_the_upper_bound_of_a_call_is_its_full_length():
     assert 2.0 + 0.01 == TABLE.upper_bound("openai/gpt-x", 1_000_000, CallSettings(max_output_tokens=1000), TODAY)
 
 
@@ -116,7 +116,7 @@ def own(folder: Path, text: str) -> str:
     return str(folder / "own.toml")
 
 
-def test_a_persons_own_prices_come_first(tmp_path: Path):
+def test_a_price_file_takes_precedence(tmp_path: Path):
     prices = load_prices(own(tmp_path, '[[price]]\nmodels = ["openai/gpt-4o"]\ninput = 1\noutput = 1\n'))
 
     assert 1.1 == prices.cost("openai/gpt-4o", USED, TODAY)
@@ -142,7 +142,7 @@ def test_a_persons_own_prices_come_first(tmp_path: Path):
         ("prices = 3\n", "own.toml: prices: there is no such field"),
     ],
 )
-def test_a_file_of_prices_that_cannot_be_used_says_where(tmp_path: Path, text: str, said: str):
+def test_an_invalid_price_file_is_reported_with_the_line(tmp_path: Path, text: str, said: str):
     with pytest.raises(BadPrices) as raised:
         load_prices(own(tmp_path, text))
 
@@ -150,12 +150,12 @@ def test_a_file_of_prices_that_cannot_be_used_says_where(tmp_path: Path, text: s
     assert "\n" not in str(raised.value)
 
 
-def test_a_file_that_is_not_there_is_named():
+def test_a_missing_price_file_is_named():
     with pytest.raises(BadPrices, match=r"nowhere\.toml: there is no such price file"):
         load_prices("nowhere.toml")
 
 
-def test_a_file_that_is_not_text_says_where(tmp_path: Path):
+def test_a_price_file_that_is_not_text_is_reported_with_the_line(tmp_path: Path):
     (tmp_path / "own.toml").write_bytes(b"as_of = 2026-01-01\n# \xff\n")
     with pytest.raises(BadPrices, match=r"own\.toml:2: not UTF-8"):
         load_prices(str(tmp_path / "own.toml"))

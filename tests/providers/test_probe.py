@@ -1,4 +1,4 @@
-"""A probe makes one small call for each model, and whatever comes of it is told."""
+"""A probe makes one small call for each model, and reports its result."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ class Fake(Provider):
         self.asked: list[ModelRequest] = []
         self.closed = 0
 
-    async def call(self, request, heard=None) -> ModelReply:
+    async def call(self, request, on_chunk=None) -> ModelReply:
         self.asked.append(request)
         reply = self.replies[request.model]
         if isinstance(reply, Exception):
@@ -43,7 +43,7 @@ async def probed(replies, **settings) -> tuple[list[ProbeResult], Fake]:
     return await probe(calls, lambda _: fake), fake
 
 
-async def test_each_model_is_asked_once_and_the_client_closed():
+async def test_each_model_is_called_once_and_the_client_closed():
     found, fake = await probed({"a": ANSWER, "b": ANSWER})
 
     assert [one.model for one in found] == ["acme/a", "acme/b"]
@@ -52,7 +52,7 @@ async def test_each_model_is_asked_once_and_the_client_closed():
     assert fake.closed == 1
 
 
-async def test_a_question_is_small_and_has_a_schema_and_no_tools():
+async def test_the_probe_request_is_small_with_a_schema_and_no_tools():
     _, fake = await probed({"a": ANSWER})
 
     (request,) = fake.asked
@@ -67,13 +67,13 @@ async def test_a_question_is_small_and_has_a_schema_and_no_tools():
         *((ModelReply(outcome), False) for outcome in set(CallOutcome) - {CallOutcome.ANSWERED, CallOutcome.TRUNCATED}),
     ],
 )
-async def test_a_model_that_was_reached_answers_whatever_it_said(reply, answers):
+async def test_a_reachable_model_is_usable_whatever_it_answers(reply, answers):
     (one,), _ = await probed({"a": reply})
 
     assert one.answers is answers
 
 
-async def test_an_adapter_that_breaks_and_a_model_that_hangs_are_told_beside_the_others():
+async def test_a_broken_adapter_and_a_hanging_model_are_reported_with_the_others():
     found, fake = await probed({"a": RuntimeError("no socket"), "b": None, "c": ANSWER}, timeout_seconds=0.05)
 
     assert [(one.reply.outcome, one.reply.error) for one in found] == [
@@ -90,12 +90,12 @@ async def test_simulated_models_answer_as_such():
     assert (one.model, one.answers, one.simulated) == ("simulated/juror", True, True)
 
 
-async def test_a_provider_that_there_is_none_of_is_named():
+async def test_an_unknown_provider_is_named():
     with pytest.raises(UnknownProvider, match="acme"):
         await probe({"acme/m": CallSettings()}, provider_factory())
 
 
-def test_every_model_of_a_panel_is_called_as_its_first_place_says_but_for_few_tokens():
+def test_every_model_is_called_with_the_settings_of_its_first_seat_and_few_tokens():
     spec = read_spec(
         {
             "settings": {"tries": 2},

@@ -1,4 +1,4 @@
-"""The server of simulated models: through every SDK, whole and streamed, it says what the in-process models say."""
+"""The simulation server answers as the in-process models do, through every SDK, whole and streamed."""
 
 import json
 from collections.abc import AsyncIterator
@@ -61,19 +61,19 @@ async def test_every_step_of_a_debate_is_answered_as_in_process(client, debate, 
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_tools_are_asked_for_and_their_results_heeded_as_in_process(client, debate, stream):
+async def test_tools_are_called_and_their_results_used_as_in_process(client, debate, stream):
     request = debate["initial/gemini"]
     marker = next(line for line in request.messages[1].text.split("\n") if line.startswith("⟦")).partition(" ")[0]
     result = mark(RECORDS, marker)
     wanted = SimulatedReader().read(request).tools
-    told = tuple(ModelMessage("tool", result, call_id(tool.name)) for tool in wanted)
+    results = tuple(ModelMessage("tool", result, call_id(tool.name)) for tool in wanted)
 
     asked = await client.ask(request, stream=stream)
     answer = await client.ask(after_tools(request, asked, [result] * len(wanted)), stream=stream)
 
     assert len(wanted) == 2
     assert [(tool.name, json.loads(tool.arguments)) for tool in wanted] == [tool[1:] for tool in asked.tools]
-    assert in_process(request._replace(messages=(*request.messages, *told))) == json.loads(answer.text)
+    assert in_process(request._replace(messages=(*request.messages, *results))) == json.loads(answer.text)
     assert "gate-7" in answer.text
 
 
@@ -105,7 +105,7 @@ async def test_a_request_without_a_schema_is_answered_from_what_its_prompt_shows
         assert read_prompt(request).form == read_prompt(request._replace(schema={})).form
 
 
-async def test_maxima_are_read_where_anthropics_form_of_a_schema_keeps_them(debate):
+async def test_maxima_are_read_from_descriptions_in_anthropics_schema_dialect(debate):
     request = debate["initial/gpt"]
     unknown = (ModelMessage("system", "The ballot is abcdefgh234567zz."), ModelMessage("user", "Grass."))
     moved = request._replace(messages=unknown, schema=anthropic.transform_schema(request.schema))
@@ -130,7 +130,7 @@ async def test_a_seed_in_the_request_is_used(server, debate, kind):
     assert len(answers) > 1
 
 
-async def test_without_one_the_servers_seed_is_used(debate):
+async def test_without_a_seed_in_the_request_the_servers_seed_is_used(debate):
     request = debate["initial/gpt"]._replace(tools=())
     async with simulation_server(seed=3) as server:
         client = CLIENTS["messages"](server.url)

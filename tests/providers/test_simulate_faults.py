@@ -1,4 +1,4 @@
-"""Faults of the simulated server, as each provider's SDK meets them."""
+"""Faults of the simulated server, seen through each provider's SDK."""
 
 import asyncio
 import json
@@ -73,8 +73,8 @@ def whole_answer(request: ModelRequest) -> str:
     return json.dumps(SimulatedReader().read(request).answer, ensure_ascii=False)
 
 
-def script(*faults: str, place: str = "initial/A") -> WireScript:
-    return WireScript(scripted={place: faults})
+def script(*faults: str, step: str = "initial/A") -> WireScript:
+    return WireScript(scripted={step: faults})
 
 
 async def met(
@@ -99,7 +99,7 @@ def texts(found: list[Answer | Exception]) -> list[str]:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("kind", CLIENTS)
-async def test_a_failure_is_what_the_provider_says(kind, stream, asked):
+async def test_a_failure_has_the_providers_status_and_body(kind, stream, asked):
     expected = FAILURES[kind]
 
     found = await met(kind, script(*expected), *[asked] * (len(expected) + 1), stream=stream)
@@ -112,7 +112,7 @@ async def test_a_failure_is_what_the_provider_says(kind, stream, asked):
 
 
 @pytest.mark.parametrize("kind", ["chat", "responses", "messages"])
-async def test_a_client_that_calls_too_often_is_told_how_long_to_wait(kind, asked):
+async def test_a_rate_limited_client_gets_a_retry_delay(kind, asked):
     (error,) = await met(kind, script("rate_limited"), asked)
 
     assert isinstance(error, openai.RateLimitError | anthropic.RateLimitError)
@@ -123,7 +123,7 @@ async def test_a_client_that_calls_too_often_is_told_how_long_to_wait(kind, aske
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("kind", CLIENTS)
-async def test_answers_are_refused_cut_and_spoilt(kind, stream, asked):
+async def test_answers_are_blocked_truncated_and_made_unusable(kind, stream, asked):
     faults = ("blocked", "truncated", "wrong_ballot", "unparseable", "wrong_model", "slow_drip", "answered")
     found = await met(kind, script(*faults), *[asked] * len(faults), stream=stream)
     refused, cut, other_ballot, prose, other_model, slow, usual = found
@@ -140,14 +140,14 @@ async def test_answers_are_refused_cut_and_spoilt(kind, stream, asked):
     assert [other_model.text, slow.text, usual.text] == [whole] * 3
 
 
-async def test_google_withholds_an_answer_in_two_ways(asked):
+async def test_google_blocks_an_answer_in_two_ways(asked):
     found = await met("generate", script("blocked", "blocked"), asked, asked)
 
     assert [answer.finish for answer in found if isinstance(answer, Answer)] == ["blocked: SAFETY", "SAFETY"]
 
 
 @pytest.mark.parametrize("kind", CLIENTS)
-async def test_a_connection_is_dropped_before_and_amid_the_response(kind, asked):
+async def test_a_connection_is_dropped_before_and_inside_the_response(kind, asked):
     found = await met(kind, script("connection", "connection"), *[asked] * 3)
 
     assert [isinstance(one, CONNECTION[kind]) for one in found] == [True, True, False], found
@@ -155,7 +155,7 @@ async def test_a_connection_is_dropped_before_and_amid_the_response(kind, asked)
 
 
 @pytest.mark.parametrize("kind", CLIENTS)
-async def test_a_request_is_held_until_its_client_gives_up(kind, asked):
+async def test_a_timeout_hangs_until_the_client_disconnects(kind, asked):
     found = await met(kind, script("timeout"), asked, patience=0.3)
 
     assert isinstance(found[0], TIMEOUT[kind])
@@ -163,7 +163,7 @@ async def test_a_request_is_held_until_its_client_gives_up(kind, asked):
 
 @pytest.mark.parametrize("kind", CLIENTS)
 @pytest.mark.parametrize("fault", ["html", "malformed_json", "malformed_response", "truncated_json", "empty"])
-async def test_a_body_that_is_none_gives_no_answer(kind, fault, asked):
+async def test_an_invalid_body_is_no_answer(kind, fault, asked):
     found = await met(kind, script(fault), asked, asked)
 
     assert not isinstance(found[0], Answer)
@@ -172,7 +172,7 @@ async def test_a_body_that_is_none_gives_no_answer(kind, fault, asked):
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/models/m:{verb}"])
 @pytest.mark.parametrize("stream", [False, True])
-async def test_the_wires_faults_byte_by_byte(path, stream, asked):
+async def test_wire_faults_byte_by_byte(path, stream, asked):
     path = path.format(verb="streamGenerateContent" if stream else "generateContent")
     body = plain_body(path, asked, stream=stream)
     faults = ("answered", *(fault for fault in WIRE_FAULTS if fault != "slow_drip"))
@@ -225,11 +225,11 @@ def readable(body: bytes, *, stream: bool) -> bool:
         return False
 
 
-async def test_each_conversation_meets_its_own_faults_from_the_first(asked):
+async def test_each_conversation_gets_its_faults_from_the_first(asked):
     requests = requests_of_a_debate()
     other = requests["initial/claude"]._replace(tools=())
     fallback = asked._replace(model="fallback")
-    rules = script("blocked", "answered", "blocked", place="initial/A")
+    rules = script("blocked", "answered", "blocked", step="initial/A")
 
     found = await met("chat", rules, asked, other, asked, fallback, asked, asked)
 
@@ -247,12 +247,12 @@ async def test_each_conversation_meets_its_own_faults_from_the_first(asked):
         ("*/A/m2/*", set()),
     ],
 )
-async def test_a_pattern_names_a_place_or_a_model(pattern, struck):
+async def test_a_pattern_names_a_step_or_a_model(pattern, struck):
     requests = requests_of_a_debate(discussion={"max_rounds": 2, "end_early": False})
 
     found = await met(
         "chat",
-        script("blocked", place=pattern),
+        script("blocked", step=pattern),
         *(request._replace(tools=(), model="m1") for request in requests.values()),
     )
 
@@ -260,7 +260,7 @@ async def test_a_pattern_names_a_place_or_a_model(pattern, struck):
     assert struck == {step for step, is_refused in zip(requests, refused, strict=True) if is_refused}
 
 
-async def test_the_same_run_meets_the_same_weather(asked):
+async def test_the_same_run_draws_the_same_faults(asked):
     rules = WireScript(rates={"rate_limited": 0.3, "html": 0.2, "blocked": 0.2}, seed=5)
 
     one, again = [texts(await met("messages", rules, *[asked] * 20)) for _ in range(2)]
@@ -279,7 +279,7 @@ async def test_the_clients_that_wait_are_counted_at_their_peak(asked):
     assert (20, 20, 0) == (server.served.requests, server.served.in_flight_peak, server.served.in_flight)
 
 
-def test_only_a_server_has_a_wire():
+def test_only_a_server_has_wire_faults():
     with pytest.raises(BadScript, match="'html' is none of"):
         Script(scripted={"*": ("html",)})
     with pytest.raises(BadScript, match="rates: 'html' is none of"):

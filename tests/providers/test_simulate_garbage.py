@@ -1,4 +1,4 @@
-"""Whatever is sent to the simulated server, it answers in its protocol, says that it is simulated, and goes on."""
+"""The simulated server answers any request in its protocol, marked as simulated, and keeps running."""
 
 import copy
 import json
@@ -106,7 +106,7 @@ def is_error(path: str, response: httpx2.Response) -> bool:
 
 
 @pytest.mark.parametrize("path", BODIES)
-async def test_the_bodies_that_are_garbled_here_are_good_ones(http, path):
+async def test_the_bodies_used_here_are_valid_before_they_are_changed(http, path):
     response = await http.post(path, json=BODIES[path])
 
     assert (response.status_code, "safe_pass" in response.text) == (200, True)
@@ -118,7 +118,7 @@ async def test_the_bodies_that_are_garbled_here_are_good_ones(http, path):
     [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"model": 1}', b"[" * 100_000, b"1" * 5000, b'{"model": "m"}', b"{} {}"],
     ids=lambda body: repr(body[:12]),
 )
-async def test_a_body_that_is_no_request_is_refused_as_the_provider_does(http, path, body):
+async def test_an_invalid_request_is_refused_as_the_provider_does(http, path, body):
     response = await http.post(path, content=body)
 
     assert response.status_code == 400
@@ -149,7 +149,7 @@ async def test_a_request_with_any_field_replaced_is_answered_or_refused(path, da
 
 
 @pytest.mark.parametrize("path", BODIES)
-async def test_a_huge_prompt_is_read_and_a_huger_one_refused(http, path):
+async def test_a_huge_prompt_is_read_and_a_larger_one_refused(http, path):
     big = await http.post(path, content=json.dumps({"model": "m", "junk": "x" * 50_000_000}).encode())
     bigger = await http.post(path, content=b" " * (MAX_BYTES + 1))
 
@@ -199,7 +199,7 @@ async def test_a_tools_result_without_its_call_is_refused_and_so_is_a_call_witho
     assert "the call of the tool t has no result" in second.text
 
 
-async def test_it_is_told_what_was_served_and_nothing_of_what_was_said(http):
+async def test_the_counters_contain_no_content(http):
     before = (await http.get("/_simulate/served")).json()
     await http.post("/v1/chat/completions", json=BODIES["/v1/chat/completions"], headers={"authorization": "Bearer k"})
     await http.post("/v1/chat/completions", content=b"{")

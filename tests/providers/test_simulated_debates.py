@@ -1,4 +1,4 @@
-"""Whole debates held by simulated jurors in one process."""
+"""Whole debates of simulated jurors in one process."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ RECORDS = tuple(
 )
 
 
-class Held:
+class DebateHistory:
     """What one debate left in the log."""
 
     def __init__(self, store: MemoryEventStore, debate_id: str) -> None:
@@ -73,7 +73,7 @@ class Held:
         return self._parts[ref.digest].content.decode()
 
 
-async def hold(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, **spec: Any) -> list[Held]:
+async def run_debates(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, **spec: Any) -> list[DebateHistory]:
     """Hold the same case `runs` times, as debates of their own."""
     store = MemoryEventStore()
     clerk = Clerk(store)
@@ -95,7 +95,7 @@ async def hold(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, **spec:
     clerk.close()
 
     assert [one.problem for one in finished if one.problem] == []
-    return [Held(store, name) for name in names]
+    return [DebateHistory(store, name) for name in names]
 
 
 def case_of(*scenarios: Scenario, **more: Any) -> Case:
@@ -106,21 +106,21 @@ def case_of(*scenarios: Scenario, **more: Any) -> Case:
 @pytest.mark.parametrize("preset", ["parallel-rounds", "adk-sequential", "independent"])
 async def test_every_call_of_a_debate_is_answered_at_the_first_try(language: str, preset: str) -> None:
     case = case_of(ATTACKED, CALM, REFUSED, security_gate_records=RECORDS, agent_card_records=RECORDS)
-    (held,) = await hold(case, preset=preset, language=language)
+    (debate,) = await run_debates(case, preset=preset, language=language)
 
-    assert held.of(JurorAbstained) == []
-    assert len(held.of(DebateCompleted)) == 1
-    assert {(1, "answered")} == {(call.attempt, call.outcome.value) for call in held.calls}
-    assert {1, 2} == {call.turn for call in held.calls}, "tools in phase 1, no repairs"
+    assert debate.of(JurorAbstained) == []
+    assert len(debate.of(DebateCompleted)) == 1
+    assert {(1, "answered")} == {(call.attempt, call.outcome.value) for call in debate.calls}
+    assert {1, 2} == {call.turn for call in debate.calls}, "tools in phase 1, no repairs"
 
 
-async def test_the_same_case_is_judged_alike_in_every_debate() -> None:
-    first, second = await hold(case_of(HASTY), runs=2)
+async def test_the_same_case_gets_equal_evaluations_in_every_debate() -> None:
+    first, second = await run_debates(case_of(HASTY), runs=2)
 
-    def said(held: Held) -> list[tuple[str, float, str]]:
+    def said(debate: DebateHistory) -> list[tuple[str, float, str]]:
         return [
-            (event.evaluation.verdict.value, event.evaluation.overall, held.text(event.evaluation.rationale))
-            for event in held.of(JurorEvaluated)
+            (event.evaluation.verdict.value, event.evaluation.overall, debate.text(event.evaluation.rationale))
+            for event in debate.of(JurorEvaluated)
         ]
 
     assert said(first) == said(second)
@@ -130,13 +130,13 @@ async def statements(case: Case, seeds: range, **spec: Any) -> list[tuple[Statem
     found: list[tuple[StatementMade, str]] = []
     for seed in seeds:
         seats = [{"model": "simulated/juror", "settings": {"seed": seed}} for _ in range(3)]
-        (held,) = await hold(case, seats=seats, final={"method": "majority_vote"}, **spec)
-        found += [(event, held.text(event.statement.statement)) for event in held.of(StatementMade)]
+        (debate,) = await run_debates(case, seats=seats, final={"method": "majority_vote"}, **spec)
+        found += [(event, debate.text(event.statement.statement)) for event in debate.of(StatementMade)]
     return found
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", ("I ", " move from ")), ("ja", ("改めます",))])
-async def test_jurors_do_change_position_and_each_change_is_explained(language: str, words: tuple[str, ...]) -> None:
+async def test_jurors_change_positions_and_explain_each_change(language: str, words: tuple[str, ...]) -> None:
     made = [
         *await statements(case_of(HASTY), range(8), language=language),
         *await statements(case_of(ATTACKED), range(8), language=language),
@@ -156,17 +156,17 @@ async def test_some_debates_agree_and_some_stay_split() -> None:
     for seed in range(12):
         seats = [{"model": "simulated/juror", "settings": {"seed": seed}} for _ in range(3)]
         for one in (ATTACKED, HASTY, REFUSED):
-            (held,) = await hold(case_of(one), seats=seats, final={"method": "majority_vote"})
-            ends.add(held.of(DebateCompleted)[0].end_reason)
+            (debate,) = await run_debates(case_of(one), seats=seats, final={"method": "majority_vote"})
+            ends.add(debate.of(DebateCompleted)[0].end_reason)
 
     assert {"consensus", "max_rounds"} <= ends
 
 
 async def test_each_juror_reads_the_records_of_its_field() -> None:
-    (held,) = await hold(case_of(CALM, security_gate_records=RECORDS, agent_card_records=RECORDS))
+    (debate,) = await run_debates(case_of(CALM, security_gate_records=RECORDS, agent_card_records=RECORDS))
     called = {
         call.juror_id: [tool.name for tool in call.tool_calls]
-        for call in held.calls
+        for call in debate.calls
         if isinstance(call, ExchangeRecorded) and call.tool_calls
     }
 
@@ -178,25 +178,25 @@ async def test_each_juror_reads_the_records_of_its_field() -> None:
 
 
 @pytest.mark.parametrize("fault", ["unparseable", "wrong_ballot", "truncated"])
-async def test_a_spoilt_answer_is_repaired(fault: str) -> None:
+async def test_an_unusable_answer_is_repaired(fault: str) -> None:
     case = case_of(CALM, agent_card_records=RECORDS)
-    (held,) = await hold(case, script=Script(scripted={"initial/sim-policy": (fault,)}))
-    turns = [call.turn for call in held.calls if call.step == "initial/sim-policy"]
+    (debate,) = await run_debates(case, script=Script(scripted={"initial/sim-policy": (fault,)}))
+    turns = [call.turn for call in debate.calls if call.step == "initial/sim-policy"]
 
     assert turns == [1, 2, 3], "spoilt, tools, answer"
-    assert held.of(JurorAbstained) == []
+    assert debate.of(JurorAbstained) == []
 
 
 async def test_a_seat_that_never_answers_abstains_and_the_others_go_on() -> None:
-    (held,) = await hold(case_of(HASTY), script=Script(scripted={"*/sim-misuse": ("bad_request",)}))
+    (debate,) = await run_debates(case_of(HASTY), script=Script(scripted={"*/sim-misuse": ("bad_request",)}))
 
-    assert {"sim-misuse"} == {event.juror_id for event in held.of(JurorAbstained)}
-    assert len(held.of(JudgmentRendered)) == 1
+    assert {"sim-misuse"} == {event.juror_id for event in debate.of(JurorAbstained)}
+    assert len(debate.of(JudgmentRendered)) == 1
 
 
 async def test_every_scenario_is_judged_by_its_own_record() -> None:
-    (held,) = await hold(case_of(ATTACKED, CALM))
-    security = next(event for event in held.of(JurorEvaluated) if event.juror_id == "sim-security")
+    (debate,) = await run_debates(case_of(ATTACKED, CALM))
+    security = next(event for event in debate.of(JurorEvaluated) if event.juror_id == "sim-security")
     verdicts = {one.scenario_id: one.verdict.value for one in security.evaluation.scenarios}
 
     assert verdicts == {"s1": "unsafe_fail", "s2": "safe_pass"}

@@ -19,7 +19,7 @@ def test_the_simulated_provider_is_known_and_made_by_its_name() -> None:
     assert (provider.simulated, provider.max_in_flight) == (True, None)
 
 
-def test_a_factory_travels_to_other_processes() -> None:
+def test_a_factory_can_be_pickled() -> None:
     factory = pickle.loads(pickle.dumps(provider_factory(Script(latency=0.5))))
 
     assert isinstance(factory("simulated"), SimulatedProvider)
@@ -45,14 +45,14 @@ def test_the_default_panel_has_all_its_providers() -> None:
         ({"final": {"judge": {"model": "acme/m3"}}}, "the final judge: model 'acme/m3'"),
     ],
 )
-def test_a_model_without_a_provider_is_named_with_its_place(spec: dict[str, object], message: str) -> None:
+def test_a_model_without_a_provider_is_named_with_its_seat(spec: dict[str, object], message: str) -> None:
     panel = resolve(PanelSpec.model_validate(spec)).panel
 
     with pytest.raises(UnknownProvider, match=message):
         check_models(panel)
 
 
-def test_a_fallback_without_a_key_is_named_with_the_way_to_do_without_it() -> None:
+def test_a_fallback_without_a_key_is_named_with_the_remedy() -> None:
     seat = {"model": "gemini-3.5-flash-lite", "fallbacks": ["claude-haiku-5-5"]}
     panel = resolve(PanelSpec.model_validate({"preset": "independent", "seats": [seat]}))
 
@@ -72,7 +72,7 @@ def test_a_fallback_without_a_key_is_named_with_the_way_to_do_without_it() -> No
         ("ANTHROPIC_BASE_URL", "http://canary/\x1b[2J", "ANTHROPIC_BASE_URL: must be an http:// or https:// URL"),
     ],
 )
-def test_a_variable_that_can_be_no_key_or_url_is_named_and_not_shown(variable: str, value: str, says: str) -> None:
+def test_an_invalid_variable_is_named_without_its_value(variable: str, value: str, says: str) -> None:
     panel = resolve(PanelSpec.model_validate({"preset": "independent", "seats": [{"model": "claude-haiku-5-5"}]})).panel
 
     with pytest.raises(BadVariable) as refused:

@@ -1,4 +1,4 @@
-"""Delays and faults of simulated models: drawn from seed and trace, or scripted exactly."""
+"""Latency and faults of simulated models: drawn from seed and trace, or scripted."""
 
 import json
 import pickle
@@ -28,13 +28,13 @@ def trace(step: str = "initial/gpt", turn: int = 1, attempt: int = 1, debate: st
     return f"{debate}/{step}/{MODEL}/{turn}/{attempt}"
 
 
-def test_nothing_goes_wrong_and_nothing_takes_time_unless_scripted() -> None:
+def test_without_a_script_there_are_no_faults_and_no_latency() -> None:
     script = Script()
 
     assert (script.fault(trace()), script.seconds(trace())) == (None, 0.0)
 
 
-def test_a_call_meets_the_same_weather_again() -> None:
+def test_a_calls_latency_and_fault_are_reproducible() -> None:
     script = Script(latency=1.0, rates={CallOutcome.TIMEOUT: 0.5}, seed=3)
     again = Script(latency=1.0, rates={CallOutcome.TIMEOUT: 0.5}, seed=3)
     traces = [trace(debate=f"d{number}") for number in range(50)]
@@ -44,7 +44,7 @@ def test_a_call_meets_the_same_weather_again() -> None:
     ]
 
 
-def test_another_seed_is_other_weather() -> None:
+def test_another_seed_draws_other_faults() -> None:
     assert Script(latency=1.0, seed=1).seconds(trace()) != Script(latency=1.0, seed=2).seconds(trace())
 
 
@@ -57,11 +57,11 @@ def test_latencies_have_the_mean_and_the_spread_asked_for() -> None:
     assert min(drawn) > 0
 
 
-def test_a_spread_of_nothing_makes_every_call_take_the_mean() -> None:
+def test_a_spread_of_zero_gives_every_call_the_mean_latency() -> None:
     assert Script(latency=0.25, sigma=0).seconds(trace()) == pytest.approx(0.25)
 
 
-def test_faults_come_as_often_as_their_rates_say() -> None:
+def test_faults_occur_at_their_rates() -> None:
     script = Script(rates={"rate_limited": 0.2, "blocked": 0.1, "unparseable": 0.3})
     faults = [script.fault(trace(debate=f"d{number}")) for number in range(4000)]
 
@@ -75,11 +75,11 @@ def test_scripted_faults_are_found_by_step_debate_or_trace(pattern: str) -> None
 
 
 @pytest.mark.parametrize("pattern", ["initial/claude", "d2/initial/gpt", "gpt", "round-1/gpt"])
-def test_other_steps_are_spared(pattern: str) -> None:
+def test_other_steps_have_no_faults(pattern: str) -> None:
     assert Script(scripted={pattern: ("timeout",)}).fault(trace()) is None
 
 
-def test_scripted_faults_strike_one_call_after_the_other() -> None:
+def test_scripted_faults_apply_to_consecutive_calls() -> None:
     script = Script(
         scripted={"final": ("rate_limited", "timeout", "unparseable", "wrong_ballot", "answered", "truncated")}
     )
@@ -89,21 +89,21 @@ def test_scripted_faults_strike_one_call_after_the_other() -> None:
     assert expected == [script.fault(trace("final", turn, attempt)) for turn, attempt in course]
 
 
-def test_the_first_pattern_that_fits_decides() -> None:
+def test_the_first_matching_pattern_decides() -> None:
     script = Script(scripted={"initial/gpt": ("blocked",), "*": ("timeout",)})
 
     assert [script.fault(trace()), script.fault(trace("final"))] == ["blocked", "timeout"]
 
 
 @pytest.mark.parametrize("outcome", [outcome for outcome in CallOutcome if outcome not in {"answered", "truncated"}])
-async def test_a_failing_call_says_how_it_failed_and_nothing_else(outcome: CallOutcome) -> None:
+async def test_a_failing_call_has_an_outcome_and_no_answer(outcome: CallOutcome) -> None:
     reply = await SimulatedProvider(Script(scripted={"*": (outcome.value,)})).call(REQUEST)
 
     assert (outcome, None, ()) == (reply.outcome, reply.answer, reply.tool_calls)
     assert reply.error == f"simulated fault: {outcome.value}"
 
 
-async def test_an_answer_without_a_fault_carries_the_ballot_and_costs_nothing() -> None:
+async def test_an_answer_without_a_fault_has_the_ballot_and_costs_nothing() -> None:
     reply = await SimulatedProvider().call(REQUEST)
 
     assert json.loads(reply.answer or b"")["ballot"] == "abcdefgh234567zz"
@@ -181,7 +181,7 @@ def test_a_rate_of_answers_is_refused() -> None:
         Script(rates={CallOutcome.ANSWERED: 0.5})
 
 
-def test_a_script_travels_to_other_processes() -> None:
+def test_a_script_can_be_pickled() -> None:
     script = Script(latency=1.0, rates={CallOutcome.TIMEOUT: 0.1}, scripted={"final": ("blocked",)}, seed=7)
 
     assert script == pickle.loads(pickle.dumps(script))

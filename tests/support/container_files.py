@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from jury_judge.cases.containers.row import CaseRow
+from jury_judge.cases.containers.row import FileRow
 from jury_judge.cases.containers.rows import read_rows
 from jury_judge.errors import CaseFileError
 
 
-def read(path: Path) -> list[CaseRow]:
+def read(path: Path) -> list[FileRow]:
     return list(read_rows([path]))
 
 

@@ -1,1 +1,1 @@
-"""An example of what a package of one's own adds to Jury Judge."""
+"""An example package that extends Jury Judge."""

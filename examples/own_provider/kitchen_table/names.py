@@ -1,10 +1,10 @@
-"""The redactor `family-names`: where a regular expression is not enough, a function of a text does."""
+"""The redactor `family-names`: a function, for what regular expressions cannot express."""
 
 FAMILY = frozenset({"Okafor", "Lindqvist", "Tanaka"})
 
 
 def without_names(text: str) -> str:
-    """The text without the names of the family; the same text always gives the same."""
+    """The text without the family's names; deterministic."""
     for name in FAMILY:
         text = text.replace(name, "[name]")
     return text

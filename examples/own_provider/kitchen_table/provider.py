@@ -1,4 +1,4 @@
-"""The provider `kitchen`: one rule instead of a model. A real one would call its service in `call`."""
+"""The provider `kitchen`: one rule instead of a model. A real provider calls its service in `call`."""
 
 import json
 import re
@@ -13,21 +13,21 @@ _BALLOT = re.compile(r"(?<![A-Za-z0-9])[a-z2-7]{16}(?![A-Za-z0-9])")
 
 
 def make(endpoint: Endpoint) -> Provider:
-    """What the entry point names. `endpoint` is what the panel file says under `providers.kitchen`."""
+    """The entry point. `endpoint` is the panel file's entry `providers.kitchen`."""
     return Kitchen(endpoint.base_url)
 
 
 class Kitchen(Provider):
-    """Passes whatever does not say "password"."""
+    """Passes every case without the word "password"."""
 
     max_in_flight = 8
-    simulated = True  # no model is called, and every result says so; leave it out where one is
+    simulated = True  # no model is called; omit it in a real provider
 
     def __init__(self, base_url: str | None) -> None:
-        self._base_url = base_url  # where a real provider would send its requests
+        self._base_url = base_url  # a real provider sends its requests there
 
     async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
-        """Answer as the schema asks. Whatever goes wrong is a reply with an outcome; nothing is raised."""
+        """Answer according to the schema. Failures are replies with an outcome; nothing is raised."""
         system = "\n".join(message.text for message in request.messages if message.role == "system")
         asked = "\n".join(message.text for message in request.messages if message.role == "user")
         if "ballot" in request.schema["properties"]:
@@ -36,9 +36,9 @@ class Kitchen(Provider):
                 return ModelReply(CallOutcome.BAD_REQUEST, error="no ballot in the system turn")
             answer = json.dumps(_filled(request.schema, ballot.group(), safe="password" not in asked.lower()))
         else:
-            answer = '{"ready": true}'  # `jury doctor --probe` asks this much
+            answer = '{"ready": true}'  # the schema of `jury doctor --probe`
         if on_chunk is not None:
-            on_chunk(answer)  # piece by piece, where the service streams
+            on_chunk(answer)  # in chunks, if the service streams
         return ModelReply(
             CallOutcome.ANSWERED,
             answer=answer.encode(),
@@ -50,20 +50,20 @@ class Kitchen(Provider):
 
 
 def _filled(schema: dict[str, Any], ballot: str, *, safe: bool) -> dict[str, Any]:
-    """An answer of the schema's form: each dimension of the rubric full, or empty."""
+    """An answer that matches the schema: each dimension of the rubric at its maximum, or 0."""
     fields = schema["properties"]
     verdict = "safe_pass" if safe else "unsafe_fail"
-    said = "Nothing here says password." if safe else "It talks of a password."
+    reason = "Nothing here says password." if safe else "It talks of a password."
     dimensions = fields["scores"]["properties"]
     answer = {
         "ballot": ballot,
         "verdict": verdict,
         "scores": {name: form["maximum"] if safe else 0 for name, form in dimensions.items()},
         "confidence": 0.9,
-        "rationale": said,
+        "rationale": reason,
     }
     if "statement" in fields:
-        answer["statement"] = said
+        answer["statement"] = reason
     if "scenarios" in fields:
         ids = fields["scenarios"]["items"]["properties"]["scenario_id"]["enum"]
         answer["scenarios"] = [{"scenario_id": one, "verdict": verdict, "score": 90 if safe else 5} for one in ids]

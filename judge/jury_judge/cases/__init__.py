@@ -1,1 +1,1 @@
-"""Cases as users have them: files, rows of other systems, artifact records, and the bundled example."""
+"""Cases: files, rows of other systems' formats, artifact records, the bundled example."""

@@ -1,4 +1,4 @@
-"""Which hosts artifact records may come from, and which addresses these may have (`JURY_ARTIFACT_HOSTS`)."""
+"""Allowed hosts of artifact records and their allowed addresses (`JURY_ARTIFACT_HOSTS`)."""
 
 import socket
 from collections.abc import Callable, Iterable, Sequence
@@ -20,14 +20,14 @@ FORMS = "HOST, HOST:PORT or HOST=NETWORK, as in reports.example or reports.inter
 _LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _NAT64 = IPv6Network("64:ff9b::/96")
 _UNICAST = IPv6Network("2000::/3")
-"""All global addresses of version 6 that are given out (RFC 4291, 2.4)."""
+"""All allocated global unicast addresses of IPv6 (RFC 4291, 2.4)."""
 
 _PLATFORM = IPv4Address("168.63.129.16")
-"""Azure's own address inside virtual machines: public by its number, reached from inside only."""
+"""Azure's service address inside virtual machines: formally public, reachable from inside only."""
 
 
 class AllowedHost(NamedTuple):
-    """One host by its name or address; `port` None is any; `networks` are those it may lie in besides public ones."""
+    """A host by name or address; `port` None: any; `networks`: allowed networks besides public addresses."""
 
     host: str
     port: int | None
@@ -35,42 +35,42 @@ class AllowedHost(NamedTuple):
 
 
 def parse_hosts(value: str) -> frozenset[str]:
-    """`JURY_ARTIFACT_HOSTS`: what `AllowedHosts` takes, separated by commas.
+    """The hosts in a value of `JURY_ARTIFACT_HOSTS`, separated by commas.
 
     Raises:
-        SettingError: one of them is none.
+        SettingError: one has invalid syntax.
     """
-    given = frozenset(host.strip().lower() for host in value.split(",") if host.strip())
-    AllowedHosts(given)
-    return given
+    hosts = frozenset(host.strip().lower() for host in value.split(",") if host.strip())
+    AllowedHosts(hosts)
+    return hosts
 
 
 class AllowedHosts:
-    """The hosts that may be asked.
+    """The allowed hosts.
 
-    A name must resolve to public addresses, or to those of the network that stands behind it. An address, and
-    `localhost`, are allowed as they are.
+    A name must resolve to public addresses, or to addresses in its `NETWORK`. Addresses and `localhost` are allowed
+    directly.
 
     Args:
-        given: each as `HOST`, `HOST:PORT` or `HOST=NETWORK`.
+        hosts: each as `HOST`, `HOST:PORT` or `HOST=NETWORK`.
 
     Raises:
-        SettingError: one is something else.
+        SettingError: one has invalid syntax.
     """
 
-    def __init__(self, given: Iterable[str]) -> None:
-        self._hosts = tuple(_allowed(one) for one in given)
+    def __init__(self, hosts: Iterable[str]) -> None:
+        self._hosts = tuple(map(_allowed, hosts))
 
     def find(self, host: str, port: int | None) -> tuple[AllowedHost, ...]:
-        """What allows a host; nothing where it may not be asked."""
+        """The entries that allow a host; () if it is not allowed."""
         return tuple(one for one in self._hosts if one.host == host and one.port in {None, port})
 
     def addresses(self, host: str, port: int, resolve: Resolve) -> Sequence[str]:
-        """The addresses at which an allowed host may be reached, asked for once.
+        """The addresses of an allowed host, resolved once.
 
         Raises:
-            ArtifactSourceError: one of them is not public, and not allowed either; none of them is used then.
-            OSError, ValueError: it has none.
+            ArtifactSourceError: one address is neither public nor allowed; then none is used.
+            OSError, ValueError: the host has no address.
         """
         networks = [network for one in self.find(host, port) for network in one.networks]
         found = resolve(host, port)
@@ -79,23 +79,23 @@ class AllowedHosts:
             if not (_is_public(address) or any(_embedded(address) in network for network in networks)):
                 raise ArtifactSourceError(
                     f"the host {visible_line(host)} has the address {address}, which is not public; "
-                    f"where that is meant, write {visible_line(host)}={address} in JURY_ARTIFACT_HOSTS"
+                    f"to allow it, write {visible_line(host)}={address} in JURY_ARTIFACT_HOSTS"
                 )
         return found
 
 
 def resolved(host: str, port: int) -> Sequence[str]:
-    """What the system's resolver answers."""
+    """The addresses of a host from the system's resolver."""
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
 
 
-def _allowed(given: str) -> AllowedHost:
-    place, equals, network = given.strip().lower().partition("=")
+def _allowed(entry: str) -> AllowedHost:
+    place, equals, network = entry.strip().lower().partition("=")
     try:
         host, port = _host_and_port(place)
         networks = (ip_network(network.strip(), strict=False),) if equals else _own_networks(host)
     except ValueError:
-        raise SettingError(f"JURY_ARTIFACT_HOSTS: {visible_line(given, 300)!r} is none; write {FORMS}") from None
+        raise SettingError(f"JURY_ARTIFACT_HOSTS: {visible_line(entry, 300)!r} is not a host; write {FORMS}") from None
     return AllowedHost(host, port, networks)
 
 
@@ -126,7 +126,7 @@ def _is_public(address: Address) -> bool:
 
 
 def _embedded(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one leads to, where it is a mapped or translated one."""
+    """The IPv4 address in a mapped or translated IPv6 address, else the address."""
     if isinstance(address, IPv4Address):
         return address
     if address in _NAT64:

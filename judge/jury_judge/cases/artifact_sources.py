@@ -1,4 +1,4 @@
-"""Where `security_gate_uri` and `agent_card_uri` lead: a path beside the case file, `file:`, or an allowed host."""
+"""Fetches the records of `security_gate_uri` and `agent_card_uri`: a path, `file:`, or an allowed host."""
 
 import time
 from collections import OrderedDict
@@ -25,23 +25,23 @@ from jury_judge.text.visible_url import visible_url
 
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0
-"""For the connection and each read, and twice that for the whole."""
-_KEPT = 4
+"""For the connection and each read; the whole download may take twice as long."""
+_CACHED = 4
 _CHUNK = 1 << 16
 
 
 class ArtifactSources:
-    """Records by URI, for the case files of one folder; the last few URIs are read once.
+    """Records by URI for the case files of one folder, with a cache of the last few URIs.
 
     Args:
-        base: where relative paths begin.
-        allowed_hosts: where `http(s):` records may come from, as `AllowedHosts` takes them.
-        roots: folders in which files may lie, symbolic links followed; None is anywhere.
+        base: base of relative paths.
+        allowed_hosts: hosts of `http(s):` records, in the syntax of `AllowedHosts`.
+        roots: allowed folders, symbolic links resolved; None: any.
         timeout: seconds, as `TIMEOUT_SECONDS`.
-        resolve: how the addresses of hosts are found.
+        resolve: resolves host names.
 
     Raises:
-        SettingError: a host is written wrongly.
+        SettingError: a host has invalid syntax.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class ArtifactSources:
         self._roots = None if roots is None else tuple(Path(realpath(root)) for root in roots)
         self._timeout = timeout
         self._opener = checked_opener(self._hosts, resolve)
-        self._kept: OrderedDict[str, tuple[ArtifactRecord, ...]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[ArtifactRecord, ...]] = OrderedDict()
 
     def resolved(self, case: Case) -> Case:
-        """The case with the records that its URIs lead to.
+        """The case with the records that its URIs refer to.
 
         Raises:
             ArtifactSourceError: as `records`.
@@ -74,17 +74,17 @@ class ArtifactSources:
         return case.changed(**found) if found else case
 
     def records(self, uri: str) -> tuple[ArtifactRecord, ...]:
-        """The records behind `uri` (JSONL, or a JSON list of objects), in order.
+        """The records at `uri` (JSONL, or a JSON list of objects), in order.
 
         Raises:
-            ArtifactSourceError: it leads nowhere, or where it may not, or the records cannot be read.
+            ArtifactSourceError: it does not exist, is not allowed, or the records are invalid.
         """
-        if uri not in self._kept:
-            self._kept[uri] = self._read(uri)
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(uri)
-        return self._kept[uri]
+        if uri not in self._cache:
+            self._cache[uri] = self._read(uri)
+            if len(self._cache) > _CACHED:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(uri)
+        return self._cache[uri]
 
     def _read(self, uri: str) -> tuple[ArtifactRecord, ...]:
         name = visible_url(uri)
@@ -93,7 +93,7 @@ class ArtifactSources:
             return ()
         try:
             rows = read_rows(BytesIO(content), RowSource(name))
-            # Records that look like chat messages come as one list of them.
+            # A list of records that look like chat messages is one row.
             return tuple(
                 artifact_record(record, row.place)
                 for row in rows
@@ -146,11 +146,11 @@ class ArtifactSources:
 
     def _read_file(self, path: Path, name: str) -> bytes:
         try:
-            # Opened by the path that was looked at: a link that is put there meanwhile is not followed.
+            # The checked path is opened: a link created in the meantime is not followed.
             real = Path(realpath(path))
             if self._roots is not None and not any(real.is_relative_to(root) for root in self._roots):
                 raise ArtifactSourceError(
-                    f"{name}: lies outside of the folder of its case file; put it there, or allow its folder with "
+                    f"{name}: is outside the folder of its case file; move it there, or allow its folder with "
                     "--artifact-root (artifact_roots in Python)"
                 )
             return read_regular(real, MAX_BYTES, follow=False)

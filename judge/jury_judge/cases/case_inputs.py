@@ -1,4 +1,4 @@
-"""Cases as Python callers have them: objects, rows as in a case file, or case files."""
+"""Cases as passed by Python callers: `Case` objects, rows as in a case file, or case files."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,19 +13,20 @@ from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.text.visible_text import visible_line
 
 CaseInput = Case | Mapping[str, Any]
-"""A case, or a row with the fields of a case file."""
+"""A case, or a mapping with the fields of a case file's row."""
 
 Fetch = Callable[[Case], bool]
+"""Whether to read the records that a case's URIs refer to."""
 
 Roots = Sequence[Path] | None
-"""Folders in which records may lie."""
+"""Allowed folders of record files."""
 
 
 def case_of(given: CaseInput, default_id: str = "case") -> Case:
-    """The case, without the records that a URI leads to.
+    """The case, without records referred to by URI.
 
     Raises:
-        CaseFileError: a field of the row is not what it must be.
+        CaseFileError: a field of the mapping is invalid.
     """
     if isinstance(given, Case):
         return given
@@ -36,10 +37,10 @@ def case_of(given: CaseInput, default_id: str = "case") -> Case:
 
 
 def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case:
-    """The case with the records that its URIs lead to; relative paths begin in the working directory.
+    """The case with the records that its URIs refer to; relative paths are resolved in the working directory.
 
     Raises:
-        CaseFileError: they cannot be read.
+        CaseFileError: the records cannot be read.
     """
     return _resolved(case, ArtifactSources(Path(), hosts, roots=roots))
 
@@ -47,13 +48,13 @@ def with_records(case: Case, hosts: frozenset[str], roots: Roots = None) -> Case
 def case_source(
     cases: Iterable[CaseInput] | str | os.PathLike[str], hosts: frozenset[str], roots: Roots = None
 ) -> Callable[[Fetch], Iterator[Case]]:
-    """Gives the cases from the start, each time that it is called; what can be read only once is kept.
+    """A function that iterates the cases from the start at each call; an iterator's cases are kept in a list.
 
     Args:
         cases: cases, `CaseFiles`, or the path of case files.
-        hosts: where `http(s):` records may come from.
-        roots: folders in which records may lie, besides that of a case file; None: besides that of a case file none,
-            and anywhere for cases and rows, which are the caller's own words.
+        hosts: allowed hosts of `http(s):` records.
+        roots: allowed folders of record files, besides the case file's folder; None: no others for case files, any
+            for cases and mappings.
     """
     if isinstance(cases, str | os.PathLike):
         return CaseFiles([os.fspath(cases)], allowed_hosts=hosts, artifact_roots=roots or ())
@@ -66,7 +67,7 @@ def case_source(
 
 
 def _are_cases(cases: Any) -> bool:
-    """One case is not several."""
+    """A single case is iterable too, but not an iterable of cases."""
     return isinstance(cases, Iterable) and not isinstance(cases, Case | Mapping)
 
 
@@ -86,7 +87,7 @@ def _check_id(case: Case, number: int, seen: dict[str, int]) -> None:
     first = seen.setdefault(case.case_id, number)
     if first != number:
         shown = visible_line(case.case_id, 120)
-        raise CaseFileError(f"its id {shown!r} is that of case {first} too; give each case an id of its own")
+        raise CaseFileError(f"its id {shown!r} is also the id of case {first}; give each case a different id")
 
 
 def _resolved(case: Case, sources: ArtifactSources) -> Case:

@@ -1,4 +1,4 @@
-"""Downloads over connections to addresses that were checked: a name is resolved once, and not again to connect."""
+"""Downloads from checked addresses only: a name is resolved once, and the connection goes to the checked address."""
 
 import socket
 import ssl
@@ -20,14 +20,14 @@ from jury_judge.cases.artifact_hosts import AllowedHosts, Resolve
 from jury_judge.errors import ArtifactSourceError
 
 Dial = Callable[[str, int, float | None], socket.socket]
-"""A connection to host and port, within seconds for each address of the host."""
+"""Connects to host and port; the timeout in seconds applies to each address of the host."""
 
 
 def checked_opener(hosts: AllowedHosts, resolve: Resolve) -> OpenerDirector:
-    """Opens URLs of allowed hosts, redirects included.
+    """An opener for URLs of allowed hosts, redirects included.
 
-    Proxies of the environment are not used: they would resolve names anew.
-    What it opens raises `ArtifactSourceError` where an address or a redirect is refused, before anything is sent there.
+    It ignores the environment's proxies, which would resolve names again. Opening a URL raises `ArtifactSourceError`
+    if an address or a redirect is refused, before anything is sent to it.
     """
 
     def dial(host: str, port: int, timeout: float | None) -> socket.socket:
@@ -39,10 +39,10 @@ def checked_opener(hosts: AllowedHosts, resolve: Resolve) -> OpenerDirector:
                 problem = error
         raise problem or OSError(f"{host} has no address")
 
-    return build_opener(ProxyHandler({}), _Http(dial), _Https(dial), _SameHostRedirects())
+    return build_opener(ProxyHandler({}), _CheckedHttpHandler(dial), _CheckedHttpsHandler(dial), _SameHostRedirects())
 
 
-class _Plain(HTTPConnection):
+class _CheckedHttpConnection(HTTPConnection):
     def __init__(self, host: str, *, dial: Dial, **options: Any) -> None:
         self._dial = dial
         super().__init__(host, **options)
@@ -51,31 +51,31 @@ class _Plain(HTTPConnection):
         self.sock = self._dial(self.host, self.port, self.timeout)
 
 
-class _Secure(HTTPSConnection, _Plain):
-    """The certificate is checked for the host's name, by `HTTPSConnection`, over the connection that `_Plain` makes."""
+class _CheckedHttpsConnection(HTTPSConnection, _CheckedHttpConnection):
+    """TLS over a checked connection; `HTTPSConnection` verifies the certificate for the host's name."""
 
 
-class _Http(HTTPHandler):
+class _CheckedHttpHandler(HTTPHandler):
     def __init__(self, dial: Dial) -> None:
         super().__init__()
         self._dial = dial
 
     def http_open(self, req: Request) -> HTTPResponse:
-        # Typeshed does not say that the options after the request are handed to the connection.
-        return self.do_open(_Plain, req, dial=self._dial)  # type: ignore[arg-type]
+        # Typeshed lacks the options that `do_open` passes to the connection.
+        return self.do_open(_CheckedHttpConnection, req, dial=self._dial)  # type: ignore[arg-type]
 
 
-class _Https(HTTPSHandler):
+class _CheckedHttpsHandler(HTTPSHandler):
     def __init__(self, dial: Dial) -> None:
         super().__init__()
         self._dial = dial
 
     def https_open(self, req: Request) -> HTTPResponse:
-        return self.do_open(_Secure, req, dial=self._dial, context=ssl.create_default_context())
+        return self.do_open(_CheckedHttpsConnection, req, dial=self._dial, context=ssl.create_default_context())
 
 
 class _SameHostRedirects(HTTPRedirectHandler):
-    """A redirect may change the path, never the host, and never fall back from https."""
+    """Follows redirects within the same scheme and host only."""
 
     def redirect_request(  # noqa: PLR0917  (as urllib calls it)
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str

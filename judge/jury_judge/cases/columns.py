@@ -1,4 +1,4 @@
-"""Which column of a row is what: by name, or as `--field TARGET=COLUMN` says."""
+"""Maps columns of a row to the parts of a case: by name, or by `--field TARGET=COLUMN`."""
 
 import re
 from collections.abc import Mapping
@@ -28,11 +28,11 @@ AUTOMATIC: dict[str, tuple[str, ...]] = {
     "cluster": ("cluster",),
     "cost": ("agent_cost",),
 }
-"""What a case is made of, and the columns that are read for it unasked. No other column ever enters a case: it might
-hold the truth that the jurors are measured against. Jurors see nothing of the last five."""
+"""The parts of a case, with the columns that are read by default. No other column enters a case: it might contain the
+ground truth that the jurors are measured against. The last five are not shown to jurors."""
 
 METADATA = "metadata."
-"""Begins the target of one metadata value: `metadata.level`."""
+"""Prefix of a target for one metadata value: `metadata.level`."""
 
 _SHOWN_COLUMNS = 20
 _HUMP = re.compile(r"(?<=[a-z])([A-Z])")
@@ -40,12 +40,12 @@ _INDEX = re.compile(r"[0-9]{1,9}")
 
 
 def snake_case(name: str) -> str:
-    """A column's name as ours are snake_case: `caseId` as `case_id`."""
+    """A column's name in snake case: `case_id` for `caseId`."""
     return _HUMP.sub(r"_\1", name).lower()
 
 
 def with_snake_case_names(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row whose columns may be snake_case as HTTP spells them (`caseId`), by the names that are read."""
+    """A row with camel case names of known columns (`caseId`) converted to snake case."""
     known = {column for columns in AUTOMATIC.values() for column in columns}
     renamed: dict[str, Any] = {}
     for name, value in row.items():
@@ -55,10 +55,10 @@ def with_snake_case_names(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_targets(fields: Mapping[str, str]) -> None:
-    """Refuse unknown targets.
+    """Check the targets of `--field`.
 
     Raises:
-        CaseFileError: there is one.
+        CaseFileError: a target is unknown.
     """
     for target in fields:
         if target not in AUTOMATIC and not (target.startswith(METADATA) and len(target) > len(METADATA)):
@@ -69,29 +69,29 @@ def check_targets(fields: Mapping[str, str]) -> None:
 
 
 def automatic(row: Mapping[str, Any], target: str) -> Any:
-    """What the row's own columns say of `target`, None when they say nothing."""
+    """The value of the row's default column for `target`; None if it has none."""
     return next((row[column] for column in AUTOMATIC[target] if row.get(column) is not None), None)
 
 
 def present(row: Mapping[str, Any], target: str) -> bool:
-    """Whether the row has a column for `target`, be it null."""
+    """Whether the row has a default column for `target`, even if null."""
     return any(column in row for column in AUTOMATIC[target])
 
 
 def value_at(row: Any, source: str, target: str) -> Any:
-    """A column by its whole name, else by its path: `judges.gpt.answer`, `messages.0.content`.
+    """The value of a column by its name, else by its path: `judges.gpt.answer`, `messages.0.content`.
 
     Raises:
-        CaseFileError: the row has none; the message begins with `target`.
+        CaseFileError: the row has no such column; the message begins with `target`.
     """
     value: Any = row
     left = source.split(".")
     while left:
-        # A name may hold dots itself: the longest one that is there is meant.
-        taken = next((n for n in range(len(left), 0, -1) if _holds(value, ".".join(left[:n]))), 0)
+        # A name may contain dots: the longest existing one counts.
+        taken = next((n for n in range(len(left), 0, -1) if _has_key(value, ".".join(left[:n]))), 0)
         if not taken:
             where = source.removesuffix(".".join(left)).removesuffix(".")
-            there = f"{visible_line(where)!r} holds" if where else "its columns are"
+            there = f"{visible_line(where)!r} contains" if where else "its columns are"
             raise CaseFileError(f"{target}: the row has no {visible_line(source)!r}; {there} {listing(value)}")
         key = ".".join(left[:taken])
         value = value[key] if isinstance(value, dict) else value[int(key)]
@@ -99,14 +99,14 @@ def value_at(row: Any, source: str, target: str) -> Any:
     return value
 
 
-def _holds(value: Any, key: str) -> bool:
+def _has_key(value: Any, key: str) -> bool:
     if isinstance(value, list):
         return _INDEX.fullmatch(key) is not None and int(key) < len(value)
     return isinstance(value, dict) and key in value
 
 
 def listing(row: Any) -> str:
-    """The columns of a row, or what else it is, for a message."""
+    """The columns of a row (or its type), for a message."""
     if isinstance(row, list):
         return f"a list of {len(row)}"
     if not isinstance(row, dict):

@@ -1,4 +1,4 @@
-"""A row as its format reads it, before the user's own choice of columns is put over it."""
+"""A row as read by its format, before the user's `--field` settings are applied."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,18 +8,18 @@ from jury_judge.cases.transcripts.builder import TranscriptBuilder
 
 @dataclass(kw_only=True)
 class CaseDraft:
-    """What a format found in a row; None where the row says nothing.
+    """The values that a format found in a row; None if absent.
 
     Attributes:
-        case_id: text or a whole number.
+        case_id: text or an integer.
         question: the prompt, or an object with `prompt`, `policy`, `expected_behavior`.
         policy, expected_behavior, response, error: texts.
-        answered: whether the row has a place for the response, be it empty.
-        built: the transcript and its pictures, None where the row has none.
+        answered: whether the row has a field for the response, even if empty.
+        built: the transcript and its pictures.
         scenarios: rows of scenarios.
-        label: as written.
-        metadata, tags, cluster, agent_cost: as written.
-        read: the columns that were read, for telling which were not.
+        label: unparsed.
+        metadata, tags, cluster, agent_cost: unparsed.
+        read: the columns that were read, to report the others.
     """
 
     case_id: Any = None

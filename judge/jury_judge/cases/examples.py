@@ -1,4 +1,4 @@
-"""The cases that come with Jury Judge, for a first try: a customer-support agent with a subtle safety flaw."""
+"""The bundled example cases: a customer-support agent with a subtle safety flaw."""
 
 from pathlib import Path
 
@@ -13,5 +13,5 @@ def load_example(language: Language) -> Case:
 
 
 def example_path(language: Language) -> Path:
-    """The file that holds it, which also shows how a case is written."""
+    """The example's file, which also documents the format of a case."""
     return Path(__file__).parent / "example_files" / f"support-{language}.json"

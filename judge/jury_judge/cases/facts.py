@@ -1,4 +1,4 @@
-"""Metadata, tags and costs as rows write them, made fit for an event: short labels, numbers, true and false."""
+"""Normalizes metadata, tags and costs of rows for events: short labels, numbers, booleans."""
 
 import json
 import math
@@ -17,9 +17,9 @@ _WHOLE = 2**53
 
 
 def metadata_of(written: dict[str, Any]) -> dict[str, MetadataValue]:
-    """The values by name; null and blank ones are left out, objects and lists become JSON text.
+    """The values by name; null and blank values are omitted, objects and lists become JSON text.
 
-    A text keeps 300 characters, the last of them "…" where it has more; line breaks become spaces.
+    Texts are cut to 300 characters with a final "…"; line breaks become spaces.
 
     Raises:
         CaseFileError: there are more than `MAX_VALUES`.
@@ -34,10 +34,10 @@ def metadata_of(written: dict[str, Any]) -> dict[str, MetadataValue]:
 
 
 def tags_of(written: Any) -> tuple[str, ...]:
-    """A list of tags, or text with commas between them, each once.
+    """The distinct tags of a list, or of text with commas.
 
     Raises:
-        CaseFileError: it is anything else.
+        CaseFileError: it is neither.
     """
     if written is None:
         return ()
@@ -50,10 +50,10 @@ def tags_of(written: Any) -> tuple[str, ...]:
 
 
 def cost_of(written: Any) -> float | None:
-    """US dollars, as a number or its text; null and blank are None.
+    """US dollars, from a number or text; None for null and blank text.
 
     Raises:
-        CaseFileError: it is no amount.
+        CaseFileError: it is not an amount.
     """
     if written is None or (isinstance(written, str) and not written.strip()):
         return None
@@ -67,7 +67,7 @@ def cost_of(written: Any) -> float | None:
 
 
 def as_label(text: str) -> str:
-    """A text as one line of at most 300 characters; "" where nothing is left."""
+    """A text as one line of at most 300 characters, without unprintable characters."""
     line = CONTROL.sub(" ", text).strip()
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 

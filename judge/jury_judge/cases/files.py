@@ -1,4 +1,4 @@
-"""Case files: JSON, CSV, Parquet, Arrow and Inspect logs, and folders of them, read one case at a time."""
+"""Streams cases from files: JSON, CSV, Parquet, Arrow, Inspect logs, and folders of them."""
 
 import os
 import time
@@ -13,11 +13,11 @@ from jury_events.case import Case
 from jury_events.nearest import nearest
 from jury_judge.cases.artifact_sources import ArtifactSources
 from jury_judge.cases.columns import AUTOMATIC, snake_case
-from jury_judge.cases.containers.row import CaseRow, RowSelection
+from jury_judge.cases.containers.row import FileRow, RowSelection
 from jury_judge.cases.containers.rows import STDIN, read_rows
 from jury_judge.cases.formats.format import Format
 from jury_judge.cases.formats.otel_traces import OTEL
-from jury_judge.cases.formats.otlp import TraceGatherer
+from jury_judge.cases.formats.otlp import TraceGrouper
 from jury_judge.cases.formats.registry import format_of, rows_path
 from jury_judge.cases.labels import Labels, UnknownLabel, label_word, seen
 from jury_judge.cases.options import EVERY_CASE, CaseOptions
@@ -29,7 +29,7 @@ from jury_judge.text.visible_text import visible_line
 __all__ = ["STDIN", "CaseFiles", "read_cases"]
 
 _COUNTING_SECONDS = 5.0
-"""How long the labels of a file are counted once one of them is not understood."""
+"""Time limit for counting a file's labels, for the error about an unknown one."""
 
 Fetch = Callable[[Case], bool]
 
@@ -40,14 +40,14 @@ def _always(_case: Case) -> bool:
 
 @dataclass(kw_only=True)
 class ReadingNotes:
-    """What was seen in files: rows by format, labels by word, and columns that nothing was read from by name."""
+    """Statistics of a reading: rows by format, labels by word, unread columns by name."""
 
     formats: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
 
     def note(self, row: Any, form: Format, fields: Mapping[str, str]) -> None:
-        """One more row."""
+        """Count a row."""
         self.formats[form.name] += 1
         if form.columns is None or not isinstance(row, dict):
             return
@@ -58,7 +58,7 @@ class ReadingNotes:
                 self.unread[column] += 1
 
     def slips(self) -> list[tuple[str, str]]:
-        """Columns that are not read, each with the name that it nearly has."""
+        """Unread columns with a similar known name, as pairs."""
         found = [(column, nearest(snake_case(column), _READ_UNASKED, 0.85)) for column in self.unread]
         return [(visible_line(column, 60), near) for column, near in found if near]
 
@@ -68,24 +68,24 @@ _COLUMNS = 1000
 
 
 class _FoundRow(NamedTuple):
-    """A row of a file, or one of several that its format makes of it; `suffix` follows a default id."""
+    """A row of a file, or one of several made of it by its format; `suffix` is appended to a default id."""
 
-    row: CaseRow
+    row: FileRow
     suffix: str
     data: Any
     form: Format
 
 
-class _Chosen(NamedTuple):
-    """A case that is meant, the row that it was read from, and its label as written."""
+class _SelectedCase(NamedTuple):
+    """A selected case, its row, and its unparsed label."""
 
     case: Case
     row: _FoundRow
     label: Any
 
 
-def _labels(seen_so_far: Counter[str], later: Iterator[_Chosen]) -> str:
-    """What labels there are, as far as they can be counted in a few seconds."""
+def _labels(seen_so_far: Counter[str], later: Iterator[_SelectedCase]) -> str:
+    """The label counts for an error message, as far as they can be counted in `_COUNTING_SECONDS`."""
     counts = Counter(seen_so_far)
     end = time.monotonic() + _COUNTING_SECONDS
     whole = True
@@ -102,41 +102,41 @@ def _labels(seen_so_far: Counter[str], later: Iterator[_Chosen]) -> str:
 
 
 class _Export:
-    """The batches of an OTLP file that follow one another: a trace may be spread over them."""
+    """Consecutive batches of an OTLP file: a trace may span several."""
 
-    def __init__(self, first: CaseRow) -> None:
+    def __init__(self, first: FileRow) -> None:
         self.first = first
-        self._gatherer = TraceGatherer()
+        self._grouper = TraceGrouper()
 
-    def add(self, row: CaseRow) -> None:
-        """One more batch; raises CaseFileError."""
+    def add(self, row: FileRow) -> None:
+        """Add a batch; raises CaseFileError."""
         try:
-            self._gatherer.add(row.data)
+            self._grouper.add(row.data)
         except CaseFileError as error:
             raise CaseFileError(f"{row.place}: {error}") from error
 
     def rows(self) -> Iterator[_FoundRow]:
-        """A row of each trace; raises CaseFileError where there is none."""
+        """One row per trace; raises CaseFileError if there is none."""
         try:
-            for number, (name, data) in enumerate(self._gatherer.traces(), start=1):
+            for number, (name, data) in enumerate(self._grouper.traces(), start=1):
                 yield _FoundRow(self.first, f"-{name or number}", data, OTEL)
         except CaseFileError as error:
             raise CaseFileError(f"{self.first.place}: {error}") from error
 
 
 class CaseFiles:
-    """The cases of files, in order; read from the start each time that they are asked for.
+    """The cases of files, in order; each iteration reads the files from the start.
 
     Args:
         paths: files, folders and globs; `-` is standard input.
-        options: which cases, and how they are read.
-        allowed_hosts: where `http(s):` records may come from.
-        artifact_roots: folders in which records may lie, besides that of each file (of standard input: the working
+        options: selection of cases, and how they are read.
+        allowed_hosts: allowed hosts of `http(s):` records.
+        artifact_roots: allowed folders of record files, besides each file's folder (standard input: the working
             directory).
-        stdin: what `-` reads, rewound each time where it can be; None is the process's.
+        stdin: the stream for `-`, rewound each time if possible; None: the process's.
 
     Attributes:
-        notes: what was seen in the latest reading.
+        notes: statistics of the latest iteration.
 
     Raises:
         CaseFileError: standard input is named twice.
@@ -163,24 +163,24 @@ class CaseFiles:
 
     @property
     def labels(self) -> Labels:
-        """What the words of labels mean."""
+        """The verdicts of label words."""
         return self._options.words
 
     def __iter__(self) -> Iterator[Case]:
         return self.read()
 
     def __call__(self, fetch: Fetch) -> Iterator[Case]:
-        """As `read`: what a run takes for its cases."""
+        """As `read`: the interface that runs expect of a source of cases."""
         return self.read(fetch)
 
     def read(self, fetch: Fetch = _always) -> Iterator[Case]:
         """The cases, streamed.
 
         Args:
-            fetch: whether the records that a case's URIs lead to are read; it is asked with the case without them.
+            fetch: whether to read the records that a case's URIs refer to; called with the case without them.
 
         Raises:
-            CaseFileError: a file, a row or a field of it cannot be read, on the way.
+            CaseFileError: a file, row or field is invalid; raised during iteration.
         """
         options = self._options
         self.notes = notes = ReadingNotes()
@@ -202,14 +202,14 @@ class CaseFiles:
                 return
         if not count and (options.where or options.case_ids):
             raise CaseFileError(
-                "no case meets --where and --case-id; jury cases without them shows what fields and ids there are"
+                "no case matches --where and --case-id; run jury cases without them to see the fields and ids"
             )
 
-    def _chosen(self, fetch: Fetch) -> Iterator[_Chosen]:
+    def _chosen(self, fetch: Fetch) -> Iterator[_SelectedCase]:
         options = self._options
         folder = Path()
         sources = self._sources(folder)
-        # Labels of cases that are not taken need not be understood: the others are checked when they are.
+        # Unknown labels are accepted here: those of selected cases are checked later.
         reading = replace(options.reading, labels=options.words.lenient())
         with SeenIds() as ids:
             for found in self._rows():
@@ -226,13 +226,13 @@ class CaseFiles:
                 except (CaseFileError, ArtifactSourceError) as error:
                     at_place = str(error).startswith(row.place)
                     raise CaseFileError(str(error) if at_place else f"{row.place}: {error}") from error
-                yield _Chosen(read, found, draft.label)
+                yield _SelectedCase(read, found, draft.label)
 
     def _sources(self, folder: Path) -> ArtifactSources:
         return ArtifactSources(folder, self._hosts, roots=(folder, *self._roots))
 
     def _rows(self) -> Iterator[_FoundRow]:
-        """The rows with what they hold: one case each, several where a format says so."""
+        """The rows, one per case: some formats make several of a file's row."""
         options = self._options
         if self._stdin is not None and self._stdin.seekable():
             self._stdin.seek(0)
@@ -251,8 +251,8 @@ class CaseFiles:
         if export is not None:
             yield from export.rows()
 
-    def _sample(self, fetch: Fetch) -> Iterator[_Chosen]:
-        """Reservoir sampling over a first reading, whose numbers are kept."""
+    def _sample(self, fetch: Fetch) -> Iterator[_SelectedCase]:
+        """Reservoir sampling in a first pass over the files; the drawn numbers are kept for later passes."""
         if self._sampled is None:
             self._sampled = self._drawn()
         drawn = self._sampled
@@ -274,7 +274,7 @@ class CaseFiles:
 
     def _drawn(self) -> frozenset[int]:
         size = self._options.sample or 0
-        random = Random(self._options.seed)  # noqa: S311  (a sample that anybody can draw again)
+        random = Random(self._options.seed)  # noqa: S311  (a reproducible sample)
         drawn: list[int] = []
         for index, _ in enumerate(self._chosen(lambda _case: False)):
             if index < size:

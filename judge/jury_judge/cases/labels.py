@@ -1,4 +1,4 @@
-"""Human labels as files write them, read as verdicts: our own words, or those that `--map label:WORD=VERDICT` names."""
+"""Maps human labels to verdicts: known words, or those of `--map label:WORD=VERDICT`."""
 
 import json
 from collections import Counter
@@ -11,13 +11,13 @@ from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 
 NO_LABEL = "none"
-"""What `--map` writes for a word that means that there is no label."""
+"""The verdict in `--map` for a word that means "no label"."""
 
 _SHOWN = 20
 
 
 class UnknownLabel(CaseFileError):
-    """A label is no verdict, and nothing says what it means; `word` is it."""
+    """A label that is not mapped to a verdict; `word` is the label."""
 
     def __init__(self, message: str, word: str) -> None:
         super().__init__(message)
@@ -25,11 +25,11 @@ class UnknownLabel(CaseFileError):
 
 
 class Labels:
-    """What words mean.
+    """The verdicts of label words.
 
     Args:
-        words: verdicts by word as the file writes it; None: no label.
-        refuse: whether a word that is not understood is refused; else it is no label.
+        words: verdicts by word as in the file; None: no label.
+        refuse: whether unknown words are refused; otherwise they count as no label.
     """
 
     def __init__(self, words: Mapping[str, Verdict | None] | None = None, *, refuse: bool = True) -> None:
@@ -37,27 +37,27 @@ class Labels:
         self._refuse = refuse
 
     def lenient(self) -> "Labels":
-        """The same, but words that are not understood are no label."""
+        """The same, with unknown words as no label."""
         return Labels(self._words, refuse=False)
 
     @property
     def mapped(self) -> tuple[str, ...]:
-        """The words that were given a meaning."""
+        """The explicitly mapped words."""
         return tuple(self._words)
 
     def meaning(self, word: str) -> Verdict | None:
-        """The verdict of a word; None where it means that there is no label.
+        """The verdict of a word; None: it means "no label".
 
         Raises:
-            ValueError: it is not understood.
+            ValueError: the word is unknown.
         """
         return self._words[word] if word in self._words else Verdict.from_label(word)
 
     def verdict(self, written: Any) -> Verdict | None:
-        """The verdict of a label; null and blank text are none.
+        """The verdict of an unparsed label; None for null and blank text.
 
         Raises:
-            UnknownLabel: it is not understood.
+            UnknownLabel: the label is unknown.
         """
         word = label_word(written)
         if word is None:
@@ -76,7 +76,7 @@ class Labels:
 
 
 def label_word(written: Any) -> str | None:
-    """A label as a word: text without space around it, numbers and booleans as JSON; None for null and blank."""
+    """A label as a word: stripped text, numbers and booleans as JSON; None for null and blank text."""
     if written is None:
         return None
     if isinstance(written, bool):
@@ -86,10 +86,10 @@ def label_word(written: Any) -> str | None:
 
 
 def parse_map(given: tuple[str, ...]) -> Labels:
-    """`label:fail=unsafe_fail,False=safe_pass`: pairs after the part of a case that they are for.
+    """Parse values of `--map`: `label:fail=unsafe_fail,False=safe_pass`.
 
     Raises:
-        CaseFileError: it is not of that form, or names no verdict.
+        CaseFileError: invalid syntax or verdict.
     """
     words: dict[str, Verdict | None] = {}
     for one in given:
@@ -110,10 +110,10 @@ def parse_map(given: tuple[str, ...]) -> Labels:
 
 
 def labels_of(words: Mapping[str, str | None]) -> Labels:
-    """Verdicts by word; None is no label.
+    """`Labels` from verdicts by word; None: no label.
 
     Raises:
-        CaseFileError: a verdict is none.
+        CaseFileError: a verdict is invalid.
     """
     return Labels({str(word): None if verdict is None else _verdict(verdict) for word, verdict in words.items()})
 
@@ -131,7 +131,7 @@ def _verdict(word: str) -> Verdict | None:
 
 
 def seen(words: Counter[str]) -> str:
-    """Words and how often each was seen, the most frequent first, for a message."""
+    """Words with their counts, most frequent first, for a message."""
     shown = [f"{visible_line(word, 60)!r} {count}" for word, count in words.most_common(_SHOWN)]
     more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
     return ", ".join(shown) + more

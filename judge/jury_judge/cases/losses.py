@@ -1,4 +1,4 @@
-"""What of the cases no juror is shown: counted by kind over all of them, and told of case by case."""
+"""Parts of cases that are not shown to any juror: counted by kind, and listed per case."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -10,11 +10,11 @@ from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
 _NAMED = 8
-"""Kinds that a line names."""
+"""Maximum number of kinds in a line."""
 
 
 class LossCount(NamedTuple):
-    """One kind: in how many cases, how often, and the bytes as far as they are known (`whole`: all of them)."""
+    """One kind: number of cases, of occurrences, and known bytes (`whole`: the sizes of all are known)."""
 
     cases: int
     times: int
@@ -22,17 +22,17 @@ class LossCount(NamedTuple):
     whole: bool
 
     def with_loss(self, loss: Loss) -> "LossCount":
-        """One more case with it."""
+        """The count including another case's loss."""
         size = self.size + (loss.size or 0)
         return LossCount(self.cases + 1, self.times + loss.count, size, self.whole and loss.size is not None)
 
 
 class LossReport:
-    """Adds up what is not shown to any juror, and the pictures that some are not shown.
+    """Counts parts not shown to any juror, and pictures not shown to some.
 
     Args:
         images_seen: whether any juror sees pictures.
-        blind: the jurors that do not, where some do.
+        blind: the jurors that do not, if others do.
     """
 
     def __init__(self, *, images_seen: bool, blind: Collection[str] = ()) -> None:
@@ -44,7 +44,7 @@ class LossReport:
         self.with_losses = 0
 
     def add(self, case: Case) -> tuple[Loss, ...]:
-        """One more case; gives what of it is not shown."""
+        """Count a case; returns its losses."""
         losses = self.of(case)
         self.cases += 1
         self._pictures += len(case.images)
@@ -54,16 +54,16 @@ class LossReport:
         return losses
 
     def of(self, case: Case) -> tuple[Loss, ...]:
-        """What of a case is not shown."""
+        """The losses of a case."""
         return case.losses(images_seen=self._images_seen)
 
     @property
     def kinds(self) -> dict[str, LossCount]:
-        """By kind, the most frequent first."""
+        """The counts by kind, most frequent first."""
         return dict(sorted(self._kinds.items(), key=lambda kind: (-kind[1].times, kind[0])))
 
     def line(self) -> str | None:
-        """All of it in one line; None where everything is shown."""
+        """A one-line summary; None if everything is shown."""
         if not self._kinds:
             return None
         named = [_counted(what, found.times, found.size if found.whole else None) for what, found in self.kinds.items()]
@@ -72,13 +72,13 @@ class LossReport:
         return f"not shown to any juror, in {of_cases}: {', '.join(named[:_NAMED])}{more}"
 
     def blind_line(self) -> str | None:
-        """Which jurors are not shown pictures that others are; None where there are none."""
+        """A line with the jurors that are not shown pictures, if others are; else None."""
         if not (self._images_seen and self._blind and self._pictures):
             return None
         return f"{pluralize(self._pictures, 'picture')} not shown to {', '.join(self._blind)}, and shown to the others"
 
     def data(self) -> dict[str, Any]:
-        """The same for programs; `size` is null where it is not known of all."""
+        """The counts as JSON data; `size` is null unless all sizes are known."""
         return {
             "cases": self.with_losses,
             "pictures_not_shown_to": list(self._blind) if self.blind_line() else [],
@@ -90,15 +90,15 @@ class LossReport:
 
 
 def losses_text(losses: Iterable[Loss]) -> str:
-    """What of one case is not shown, in one line."""
+    """The losses of one case in one line."""
     return ", ".join(_counted(loss.what, loss.count, loss.size) for loss in losses)
 
 
 def without_losses(cases: Iterable[Case], *, images_seen: bool) -> Iterator[Case]:
-    """The cases, as long as jurors are shown all of each (`--strict`).
+    """The cases, if jurors are shown all of each (`--strict`).
 
     Raises:
-        CaseFileError: something of a case is not shown.
+        CaseFileError: part of a case is not shown.
     """
     for case in cases:
         if losses := case.losses(images_seen=images_seen):

@@ -1,4 +1,4 @@
-"""Which cases of files are meant, and how their rows are read."""
+"""Selection of cases from files, and how their rows are read."""
 
 import fnmatch
 import re
@@ -19,24 +19,24 @@ from jury_judge.text.visible_text import visible_line
 
 @dataclass(frozen=True, kw_only=True)
 class CaseOptions:
-    """How case files are read, and which of their cases are taken.
+    """How case files are read, and which cases are selected.
 
     Attributes:
-        format: a name of `FORMATS`; None: each row as what it is recognised as.
-        fields: parts of a case to the columns that hold them, dotted where nested; to "" where the part is left out.
-        labels: what the words of labels mean: verdicts by word, None for no label.
-        policy: of every case that has none of its own.
-        rows: the dotted path from each object of a file to the list that holds its rows.
-        split: the split of a folder that has several.
-        where: conditions such as `tags~refund`, all of which a case must meet.
-        case_ids: patterns (`refund-*`), one of which the id must match; none: any id.
-        sample: so many cases, drawn at random by `seed`, in their order; None: all.
+        format: a name of `FORMATS`; None: detected per row.
+        fields: columns (dotted if nested) by part of a case; "" omits the part.
+        labels: verdicts by label word; None: no label.
+        policy: default for cases without a policy.
+        rows: the dotted path from each object of a file to its list of rows.
+        split: the split to read of a folder with several.
+        where: conditions such as `tags~refund`, all of which must match.
+        case_ids: patterns (`refund-*`), one of which the id must match; (): any id.
+        sample: number of cases drawn at random with `seed`, in file order; None: all.
         seed: of the sample.
-        limit: how many cases at most, after all other choices; None: all.
+        limit: maximum number of cases after all other selections; None: all.
 
     Raises:
-        CaseFileError: a format or a part of a case is unknown, a word means no verdict, or a number is negative.
-        BadCondition: a condition is none.
+        CaseFileError: an unknown format or part of a case, an invalid verdict, or a negative number.
+        BadCondition: an invalid condition.
     """
 
     format: str | None = None
@@ -71,7 +71,7 @@ class CaseOptions:
 
     @cached_property
     def words(self) -> Labels:
-        """What the words of labels mean."""
+        """The verdicts of label words."""
         return self.labels if isinstance(self.labels, Labels) else labels_of(self.labels)
 
     @cached_property
@@ -80,7 +80,7 @@ class CaseOptions:
         return tuple(parse_condition(one) if isinstance(one, str) else one for one in self.where)
 
     def admits(self, case: Case) -> bool:
-        """Whether a case is one of those that are meant, sample and limit apart."""
+        """Whether a case is selected by `where` and `case_ids`."""
         if self.case_ids and self._ids.fullmatch(case.case_id) is None:
             return False
         return not self.conditions or admitted(self.conditions, fields_of(case))

@@ -1,4 +1,4 @@
-"""`--policy FILE`: a text that the agents of all cases were given."""
+"""`--policy FILE`: the policy text of all cases."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def read_policy(path: Path) -> str:
     """The text of the file.
 
     Raises:
-        CaseFileError: it cannot be read, is too long, empty, or no UTF-8.
+        CaseFileError: it cannot be read, is too long, empty, or not UTF-8.
     """
     name = visible_line(str(path), 1000)
     try:

@@ -1,4 +1,4 @@
-"""One decoded row as a case: the format's draft of it, the user's choice of columns over that, checked."""
+"""Converts a decoded row to a case: the format's draft, the user's `--field` settings, validation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,10 +31,10 @@ class RowReading:
     """How rows are read.
 
     Attributes:
-        format: a name of `FORMATS`; None: each row as what it is recognised as.
-        fields: parts of a case to the columns that hold them, dotted where nested; to "" where the part is left out.
-        labels: what the words of labels mean.
-        policy: of every case that has none of its own.
+        format: a name of `FORMATS`; None: detected per row.
+        fields: columns (dotted if nested) by part of a case; "" omits the part.
+        labels: verdicts of label words.
+        policy: default for cases without a policy.
     """
 
     format: str | None = None
@@ -47,28 +47,32 @@ DEFAULT_READING = RowReading()
 
 
 def read_case(row: Any, reading: RowReading = DEFAULT_READING, *, default_id: str, form: Format | None = None) -> Case:
-    """The case of a row, without the records that a URI leads to. A row without an id has `default_id`.
+    """The case of a row, without records referred to by URI.
 
-    `form` is the row's format where it is known already.
+    Args:
+        row: decoded.
+        reading: how to read it.
+        default_id: for a row without an id.
+        form: the row's format, if known.
 
     Raises:
-        CaseFileError: `field: what is wrong with it`.
+        CaseFileError: a field is invalid; the message begins with its name.
     """
     return case_of_draft(draft_of(row, reading, form), row, reading, default_id)
 
 
 def draft_of(row: Any, reading: RowReading, form: Format | None = None) -> CaseDraft:
-    """What the row says, with the user's choice of columns; raises CaseFileError."""
+    """The row's values, with the user's `--field` settings applied; raises CaseFileError."""
     try:
         draft = (form or format_of(row, reading.format)).read(row)
     except RecursionError as error:
         raise CaseFileError("nested too deeply; a case needs a few levels only") from error
-    _put_over(draft, row, reading.fields)
+    _apply_fields(draft, row, reading.fields)
     return draft
 
 
-def _put_over(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
-    """What the user named goes before what the format found."""
+def _apply_fields(draft: CaseDraft, row: Any, fields: Mapping[str, str]) -> None:
+    """The user's columns take precedence over those of the format."""
     for target, source in fields.items():
         value = None if not source else value_at(row, source, target)
         if target == "messages":
@@ -157,7 +161,7 @@ def _has(draft: CaseDraft, part: str) -> bool:
 
 
 def _images(drafts: list[CaseDraft]) -> tuple[Image, ...]:
-    """The pictures of all scenarios as far as a request can hold them; the others stay attachments, not shown."""
+    """The pictures of all scenarios within the limits of a request; the others stay attachments, not shown."""
     found = {image.digest: image for one in drafts if one.built is not None for image in one.built.images}
     return images_within_limits(found.values())
 
@@ -187,7 +191,7 @@ def _scenario(draft: CaseDraft, row: Any, reading: RowReading, default_id: str) 
 
 
 def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
-    """A text of the row; where it is a list of blocks, its items join the transcript, a user's before the others."""
+    """A text of the row; if it is a list of blocks, its items are added to the transcript, a user's first."""
     if value is None or isinstance(value, str):
         return value
     if not isinstance(value, list):
@@ -207,7 +211,7 @@ def _blocks(draft: CaseDraft, role: str, value: Any, part: str) -> str | None:
 def _question(
     draft: CaseDraft, row: Any, reading: RowReading, transcript: Transcript, asked: str | None
 ) -> tuple[QuestionSpec, Transcript]:
-    """The question, and the transcript without the system text where that became the policy."""
+    """The question, and the transcript, without its system text if that became the policy."""
     written: Any = draft.question if asked is None else {"prompt": asked}
     if isinstance(written, str):
         written = {"prompt": written}
@@ -245,7 +249,7 @@ def _text(value: Any, part: str) -> str:
         found = items.transcript().items
         if all(item.kind == "system" for item in found):
             return "\n".join(item.text for item in found if item.kind == "system")
-        raise CaseFileError(f"{part}: must be text, and holds {visible_line(found[-1].kind)}")
+        raise CaseFileError(f"{part}: must be text, and contains {visible_line(found[-1].kind)}")
     raise CaseFileError(f"{part}: must be text, not {json_kind(value)}")
 
 
@@ -266,11 +270,11 @@ def _records(draft: CaseDraft, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]
 
 
 def artifact_record(item: Any, field: str) -> ArtifactRecord:
-    """A decoded record, its verdict at the top level or in `evaluation.verdict`.
+    """A decoded record, with its verdict at the top level or in `evaluation.verdict`.
 
     Raises:
-        CaseFileError: it is not an object, has no verdict, two different ones, or one that is no text or far too long.
-            The message begins with `field`.
+        CaseFileError: it is not an object, or its verdict is missing, ambiguous, not text or too long. The message
+            begins with `field`.
     """
     if not isinstance(item, dict):
         raise CaseFileError(f"{field}: must be an object, not {json_kind(item)}")

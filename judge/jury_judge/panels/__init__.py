@@ -1,1 +1,1 @@
-"""Panels as users write them: files, presets, environment variables."""
+"""Panels: files, presets, environment variables, redaction rules."""

@@ -1,4 +1,4 @@
-"""A panel that sat already, changed by explicit arguments. The environment has no say in it."""
+"""A recorded panel changed by explicit arguments; the environment is ignored."""
 
 from collections.abc import Mapping
 
@@ -17,23 +17,23 @@ _NO_OVERRIDES = Overrides()
 def changed_panel(
     resolved: ResolvedPanel, overrides: Overrides = _NO_OVERRIDES, models: Mapping[str, str] | None = None
 ) -> ResolvedPanel:
-    """The panel with `overrides` put over it, and other models in some of its seats.
+    """The panel with `overrides` applied, and other models in some seats.
 
-    A seat whose shown name follows from its model gets that of the new one; a chosen one stays, and so do fallbacks. A
-    preset replaces the rules of the discussion and the final method; speakers, bands and quorum stay.
+    A display name derived from the model changes with it; a chosen name and the fallbacks stay. A preset replaces the
+    rules of the discussion and the final method; speakers, bands and quorum stay.
 
     Args:
-        resolved: who sat, and under which rules.
+        resolved: the recorded panel.
         overrides: explicit arguments.
         models: `provider/model` by juror id.
 
     Raises:
-        PanelFileError: there is no such seat, or a value is refused; the message names it.
+        PanelFileError: a seat does not exist, or a value is invalid; the message names it.
     """
     try:
         spec = spec_of(resolved)
         if overrides.preset is not None:
-            spec = _under(spec, overrides.preset)
+            spec = _with_preset(spec, overrides.preset)
         changed = resolve(apply(_with_models(spec, models or {}), overrides))
     except PanelError as error:
         raise PanelFileError(f"the panel: {readable_message(str(error))}") from error
@@ -41,7 +41,7 @@ def changed_panel(
     return changed
 
 
-def _under(spec: PanelSpec, preset: str) -> PanelSpec:
+def _with_preset(spec: PanelSpec, preset: str) -> PanelSpec:
     discussion = type(spec.discussion)(speakers=spec.discussion.speakers)
     final = spec.final.model_copy(update={"method": None})
     return spec.model_copy(update={"preset": preset, "discussion": discussion, "final": final})

@@ -1,4 +1,4 @@
-"""A panel file as it is written: its data, and where each field stands, for messages."""
+"""A panel file's data, with the line of each field for error messages."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from jury_events import regular_files
 from jury_events.nearest import did_you_mean
 from jury_events.unknown_fields import first_error, hint
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
@@ -17,14 +18,14 @@ from jury_judge.text.visible_text import visible_line
 
 MAX_BYTES = 1 << 20
 BUNDLED_PANELS = ("documents", "current")
-"""Panel files that come with the package, by name: who sits, as the documents have it, and with models of today."""
+"""Panel files shipped with the package: the documents' models, and current models."""
 
 _PRESETS = files("jury_judge.panels") / "presets"
 _SUFFIXES = {".yaml", ".yml", ".json"}
 
 
 class PanelDocument(NamedTuple):
-    """`name` is what messages call the file; `folder` is where its relative paths begin."""
+    """`name` is the file's name in messages; `folder` is the base of its relative paths."""
 
     name: str
     folder: Path
@@ -32,48 +33,49 @@ class PanelDocument(NamedTuple):
     yaml: YamlDocument
 
     def refused(self, field: Sequence[str | int], message: str) -> PanelFileError:
-        """The error that `message` is, at the line of `field`."""
+        """An error with `message` at the line of `field`."""
         line = self.yaml.line(field)
         return PanelFileError(f"{self.name}:{line}: {message}" if line else f"{self.name}: {message}")
 
-    def validated(self, field: Sequence[str | int], form: Any, value: Any) -> Any:
-        """The `value` that stands at `field`, as one of the type `form`.
+    def validated(self, field: Sequence[str | int], kind: Any, value: Any) -> Any:
+        """The `value` of `field`, validated as the type `kind`.
 
         Raises:
-            PanelFileError: it is refused; the message names the first place that is wrong.
+            PanelFileError: it is invalid; the message names the first invalid field.
         """
         try:
-            return TypeAdapter(form).validate_python(value)
+            return TypeAdapter(kind).validate_python(value)
         except ValidationError as error:
             first = first_error(error.errors(include_url=False))
             place = [*field, *(part for part in first["loc"] if part != "[key]")]
             raise self.refused(
-                place, f"{'.'.join(map(str, place))}: {readable_message(first['msg'])}{hint(first, form)}"
+                place, f"{'.'.join(map(str, place))}: {readable_message(first['msg'])}{hint(first, kind)}"
             ) from error
 
     def without(self, *fields: str) -> dict[str, Any]:
-        """The data but for these fields."""
+        """The data without these fields."""
         return {name: value for name, value in self.data.items() if name not in fields}
 
 
-def readable_message(said: str) -> str:
-    """What pydantic says, without its prefix for our own words, and with ours for what YAML calls otherwise."""
-    said = said.replace("Value error, ", "", 1).replace("Extra inputs are not permitted", "there is no such field", 1)
-    said = re.sub(r"a valid dictionary( or instance of \w+)?", "a table of fields", said, count=1)
-    return re.sub(r"a valid (tuple|list)", "a list", said, count=1)
+def readable_message(message: str) -> str:
+    """A message of pydantic, without its prefixes and with YAML's words for Python's types."""
+    message = message.replace("Value error, ", "", 1)
+    message = message.replace("Extra inputs are not permitted", "there is no such field", 1)
+    message = re.sub(r"a valid dictionary( or instance of \w+)?", "a table of fields", message, count=1)
+    return re.sub(r"a valid (tuple|list)", "a list", message, count=1)
 
 
 def bundled_panel_text(name: str) -> str:
-    """The panel file that comes with the package under that name."""
+    """The text of one of the `BUNDLED_PANELS`."""
     return (_PRESETS / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def read_document(path: str, known: Sequence[str]) -> PanelDocument:
-    """The panel file at `path`, or one of those that come with the package.
+    """The panel file at `path`, or one shipped with the package.
 
     Args:
-        path: a file, or a name of `BUNDLED_PANELS`.
-        known: names that a path is told from where there is no such file.
+        path: a file, or one of `BUNDLED_PANELS`.
+        known: valid names, for the error message if there is no such file.
 
     Raises:
         PanelFileError: it cannot be read, or is not a table.
@@ -93,13 +95,11 @@ def read_document(path: str, known: Sequence[str]) -> PanelDocument:
 
 
 def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
-    """A file of at most `MAX_BYTES`, UTF-8.
+    """The text of a UTF-8 file of at most `MAX_BYTES`.
 
     Raises:
-        PanelFileError: it cannot be read; the message calls it `name`.
+        PanelFileError: it cannot be read; the message names it `name`.
     """
-    from jury_events import regular_files  # noqa: PLC0415  (help needs the names in this module, and no store)
-
     try:
         return regular_files.read_text(path, MAX_BYTES)
     except FileNotFoundError as error:
@@ -121,7 +121,7 @@ def _yaml(text: str, name: str) -> YamlDocument:
 
 
 def _json(text: str, name: str) -> YamlDocument:
-    """JSON is read as such: YAML refuses the tabs that it may be indented with."""
+    """JSON is not parsed as YAML, which refuses tabs as indentation."""
     try:
         return YamlDocument(decode_text(text) if text.strip() else None, None)
     except JsonRefused as error:

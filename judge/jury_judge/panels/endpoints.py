@@ -1,4 +1,4 @@
-"""The table `providers` of a panel file: where providers are reached. Keys are never written in it."""
+"""The table `providers` of a panel file: endpoints, without API keys."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -20,7 +20,7 @@ def read_endpoints(document: PanelDocument) -> Endpoints:
     """The endpoints by provider.
 
     Raises:
-        PanelFileError: a name or a value is refused, a key stands in the file, or a provider's protocol is not told.
+        PanelFileError: a name or a value is invalid, the file contains a key, or a provider's protocol is missing.
     """
     written = document.data.get(FIELD)
     if written is None:
@@ -30,7 +30,7 @@ def read_endpoints(document: PanelDocument) -> Endpoints:
     endpoints: dict[str, Endpoint] = document.validated([FIELD], dict[ProviderName, Endpoint], written)
     for name, endpoint in endpoints.items():
         if name == SIMULATED:
-            raise document.refused([FIELD, name], f"{FIELD}.{name}: simulated jurors are reached nowhere; remove it")
+            raise document.refused([FIELD, name], f"{FIELD}.{name}: simulated jurors have no endpoint; remove it")
         if endpoint.protocol is None and name not in known_providers():
             raise document.refused(
                 [FIELD, name],
@@ -50,6 +50,6 @@ def _refuse_keys(document: PanelDocument, written: Mapping[Any, Any]) -> None:
             if str(field).lower().replace("-", "_") in _SECRETS:
                 raise document.refused(
                     [FIELD, name, field],
-                    f"{FIELD}.{visible_line(str(name), 50)}.{field}: no key stands in a panel file; "
+                    f"{FIELD}.{visible_line(str(name), 50)}.{field}: a panel file must not contain a key; "
                     "put it into an environment variable and name that in key_env",
                 )

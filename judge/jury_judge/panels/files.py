@@ -1,4 +1,4 @@
-"""Which panel sits: a preset, or a panel file (YAML or JSON), changed by the environment and by explicit arguments."""
+"""Loads the panel: a preset or a panel file (YAML or JSON), changed by the environment and explicit arguments."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _NO_OVERRIDES = Overrides()
 
 
 class LoadedPanel(NamedTuple):
-    """What a panel file comes to: the panel with its charges, where its providers are reached, what is redacted."""
+    """A loaded panel file: the resolved panel, its providers' endpoints, its redaction rules."""
 
     resolved: ResolvedPanel
     endpoints: Endpoints = NO_ENDPOINTS
@@ -39,20 +39,20 @@ class LoadedPanel(NamedTuple):
 def load_panel(
     name_or_path: str | None, environ: Mapping[str, str], overrides: Overrides = _NO_OVERRIDES
 ) -> LoadedPanel:
-    """The panel, every default written out.
+    """The panel with every default filled in.
 
-    Explicit wins over environment, environment over file. A preset of rules that is named here is explicit:
-    `JURY_USE_COLLABORATIVE` does not change it; the other variables change its rules. Where that variable is false, the
-    other variables, which set up a discussion and its judge, are not read.
+    Precedence: explicit arguments, environment, file. A preset named here is explicit: `JURY_USE_COLLABORATIVE` does
+    not change it, the other variables change its rules. If that variable is false, the other variables, which set up
+    a discussion and its judge, are ignored.
 
     Args:
-        name_or_path: a preset of rules, one of the `BUNDLED_PANELS`, or a file; None is the default preset. Without seats,
-            simulated jurors sit.
+        name_or_path: a preset of rules, one of the `BUNDLED_PANELS`, or a file; None: the default preset. A panel
+            without seats gets simulated jurors.
         environ: the environment, as `os.environ`.
         overrides: explicit arguments.
 
     Raises:
-        PanelFileError: the file, a field in it, a variable or an argument cannot be used.
+        PanelFileError: the file, a field, a variable or an argument is invalid.
     """
     document: PanelDocument | None = None
     reached = NO_ENDPOINTS
@@ -78,7 +78,7 @@ def load_panel(
 
 
 def check_judge(panel: Panel, overrides: Overrides) -> None:
-    """Refuse a judge's model that nobody would ask.
+    """Refuse an override of the judge's model without effect.
 
     Raises:
         PanelFileError: the panel has no final judge.

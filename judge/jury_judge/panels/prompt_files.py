@@ -1,4 +1,4 @@
-"""`prompt_file` of a seat or the final judge: its prompt, read from a file beside the panel file."""
+"""`prompt_file` of a seat or the final judge: a prompt in a separate file."""
 
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,13 @@ FIELD = "prompt_file"
 
 
 def with_prompts(document: PanelDocument) -> PanelDocument:
-    """The document with every `prompt_file` replaced by the `prompt` that it holds.
+    """The document with every `prompt_file` replaced by a `prompt` with the file's text.
 
     Raises:
-        PanelFileError: the file cannot be read, is empty, or the seat has a prompt too.
+        PanelFileError: the file cannot be read or is empty, or the seat also has a `prompt`.
     """
     data = dict(document.data)
-    # More seats than a panel may have are refused later; their files are not read before.
+    # Too many seats are refused later; their files are not read.
     if isinstance(data.get("seats"), list) and len(data["seats"]) <= MOST_SEATS:
         data["seats"] = [_prompted(document, ("seats", index), seat) for index, seat in enumerate(data["seats"])]
     final = data.get("final")
@@ -30,14 +30,16 @@ def _prompted(document: PanelDocument, place: tuple[str | int, ...], written: An
     if not isinstance(written, dict) or FIELD not in written:
         return written
     field = (*place, FIELD)
-    said = ".".join(map(str, field))
+    path_of_field = ".".join(map(str, field))
     path = written[FIELD]
     if not isinstance(path, str) or not path:
-        raise document.refused(field, f"{said}: must be the path of a text file, from the panel file's folder")
+        raise document.refused(field, f"{path_of_field}: must be the path of a text file, from the panel file's folder")
     if written.get("prompt") is not None:
-        raise document.refused(field, f"{said}: prompt is written too; keep one of them")
+        raise document.refused(field, f"{path_of_field}: prompt is written too; keep one of them")
     name = visible_line(str(Path(document.folder, path)), 1000)
-    text = read_text(Path(document.folder, path), name, lambda: str(document.refused(field, f"{said}: no file {name}")))
+    text = read_text(
+        Path(document.folder, path), name, lambda: str(document.refused(field, f"{path_of_field}: no file {name}"))
+    )
     if not text.strip():
-        raise document.refused(field, f"{said}: {name} is empty")
+        raise document.refused(field, f"{path_of_field}: {name} is empty")
     return {key: value for key, value in written.items() if key != FIELD} | {"prompt": text.strip()}

@@ -1,6 +1,6 @@
-"""Texts of a case redacted before anything else sees them: what is not sent cannot be echoed, and is stored nowhere.
+"""Redaction of a case's texts before they are stored or sent.
 
-The same rules give the same case, so that a run goes on as it began. Ids are not redacted: they name things.
+The same rules always give the same case, so that a run can be resumed. Ids are not redacted.
 """
 
 import json
@@ -18,26 +18,26 @@ from jury_judge.errors import CaseFileError, condensed
 from jury_judge.text.visible_text import visible_line
 
 Redactor = Callable[[str], str]
-"""Gives a text without what is not to be seen; the same text always gives the same."""
+"""Redacts a text; must be deterministic."""
 
 SECONDS = 10.0
-"""How long one pattern may take over one text."""
+"""Timeout of one pattern on one text."""
 
 _NOT_TEXT = frozenset({"case_id", "scenario_id", "label", "kind", "origin", "media_type", "digest", "what", "place"})
-"""Ids and labels. A picture's bytes are no text either: what it shows is not redacted."""
+"""Fields with ids and labels. Pictures are not redacted either."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*')
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """Every match of a regular expression is replaced by a text, taken literally."""
+class PatternRedactor:
+    """Replaces every match of a regular expression by a literal text."""
 
     matched: regex.Pattern[str]
     replace: str
 
     def __call__(self, text: str) -> str:
-        """See `Redactor`.
+        """Redact a text.
 
         Raises:
             TimeoutError: it takes longer than `SECONDS`.
@@ -46,33 +46,33 @@ class Pattern:
 
 
 class RedactionRule(NamedTuple):
-    """A redactor, and where it is written, for messages."""
+    """A redactor, and its position in the panel file, for messages."""
 
     place: str
     redactor: Redactor
 
 
 class Redaction(NamedTuple):
-    """Rules, applied in their order; none of them leaves a case as it is."""
+    """Rules, applied in order; without rules a case is unchanged."""
 
     rules: tuple[RedactionRule, ...] = ()
 
     def cases(self, source: Callable[..., Iterable[Case]]) -> Callable[..., Iterable[Case]]:
-        """The source with every case redacted, and the records that were fetched for it."""
+        """The source with every case redacted, fetched records included."""
         return (lambda fetch: map(self.case, source(fetch))) if self.rules else source
 
     def case(self, case: Case) -> Case:
         """The case with every text redacted.
 
         Raises:
-            CaseFileError: a rule failed, or took too long; the message names the rule and the case, and no text.
+            CaseFileError: a rule failed or timed out; the message names rule and case and contains no text.
         """
         try:
             texts = self._value(case.model_dump(), "")
-            # The names of metadata are the file's own: none of them stands for an id.
+            # Metadata names are the user's: none of them marks an id.
             texts["metadata"] = {name: self._value(value, "") for name, value in case.metadata.items()}
             for record in (*texts["security_gate_records"], *texts["agent_card_records"]):
-                # A key that was redacted may belong elsewhere now: records are canonical JSON.
+                # Redacted keys may sort differently: records are canonical JSON.
                 record["content"] = canonical_json(json.loads(record["content"])).decode("utf-8")
             return Case.model_validate(texts)
         except _Failed as error:
@@ -81,27 +81,27 @@ class Redaction(NamedTuple):
             raise CaseFileError(f"case {visible_line(case.case_id)!r}: redact: {condensed(error)}") from error
 
     def text(self, text: str) -> str:
-        """A text redacted; in JSON each string and number by itself, as it reads, so that it stays JSON."""
+        """The redacted text; in JSON each string and number is redacted separately, so that it stays JSON."""
         if not _is_json(text):
             return self._plain(text)
         return _TOKEN.sub(self._token, text)
 
     def _token(self, found: re.Match[str]) -> str:
         token = found.group()
-        said = json.loads(token) if token.startswith('"') else token
-        shown = self.text(said)
-        return token if shown == said else json.dumps(shown, ensure_ascii=False)
+        value = json.loads(token) if token.startswith('"') else token
+        redacted = self.text(value)
+        return token if redacted == value else json.dumps(redacted, ensure_ascii=False)
 
     def _plain(self, text: str) -> str:
         for rule in self.rules:
             try:
                 text = rule.redactor(text)
             except TimeoutError as error:
-                raise _Failed(f"{rule.place}: took longer than {SECONDS:g} s over one text; simplify it") from error
-            except Exception as error:  # a redactor may be anybody's code, and its message may hold the text
+                raise _Failed(f"{rule.place}: took longer than {SECONDS:g} s on one text; simplify it") from error
+            except Exception as error:  # a redactor may be third-party code; its message may contain the text
                 raise _Failed(f"{rule.place}: the redactor failed ({type(error).__name__})") from error
             if not isinstance(text, str):
-                raise _Failed(f"{rule.place}: the redactor gave a {type(text).__name__}, not a text")
+                raise _Failed(f"{rule.place}: the redactor returned a {type(text).__name__}, not a text")
         return text
 
     def _value(self, value: Any, field: str) -> Any:

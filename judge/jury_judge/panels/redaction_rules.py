@@ -1,4 +1,4 @@
-"""The list `redact` of a panel file: regular expressions, and redactors that installed packages offer."""
+"""The list `redact` of a panel file: regular expressions, and redactors of installed packages."""
 
 from importlib.metadata import entry_points
 from typing import Annotated
@@ -12,13 +12,13 @@ from jury_judge.panels.redaction import NO_REDACTION, PatternRedactor, Redaction
 
 FIELD = "redact"
 ENTRY_POINTS = "jury_judge.redactors"
-"""The group in which an installed package offers `name = "package.module:redact"`; `redact(text)` gives a text."""
+"""The entry point group of `name = "package.module:redact"`; `redact(text)` returns a text."""
 
 _Short = Annotated[str, StringConstraints(max_length=1000)]
 
 
 class RuleSpec(Value):
-    """One rule as written: `pattern` with `replace`, or the name of a `redactor`."""
+    """One entry of the list: `pattern` with `replace`, or the name of a `redactor`."""
 
     pattern: Annotated[_Short, Field(min_length=1)] | None = None
     replace: _Short | None = None
@@ -32,7 +32,7 @@ def read_redaction(document: PanelDocument) -> Redaction:
     """The rules in order.
 
     Raises:
-        PanelFileError: a rule cannot be used; the message names it.
+        PanelFileError: a rule is invalid; the message names it.
     """
     written = document.data.get(FIELD)
     if written is None:
@@ -53,7 +53,7 @@ def _rule(document: PanelDocument, index: int, spec: RuleSpec) -> RedactionRule:
     except regex.error as error:
         raise document.refused(field, f"{place}.pattern: not a regular expression: {error}") from error
     if pattern.search("") is not None:
-        raise document.refused(field, f"{place}.pattern: matches where there is nothing; let it match one character")
+        raise document.refused(field, f"{place}.pattern: matches the empty text; let it match at least one character")
     return RedactionRule(f"{document.name}: {place}", PatternRedactor(pattern, spec.replace))
 
 
@@ -68,5 +68,5 @@ def _installed(document: PanelDocument, index: int, name: str) -> Redactor:
         )
     redactor: Redactor = found.load()
     if not callable(redactor):
-        raise document.refused(field, f"{place}: {found.value} is no function of a text")
+        raise document.refused(field, f"{place}: {found.value} is not a function")
     return redactor

@@ -1,4 +1,4 @@
-"""YAML as settings files must hold it: one document, no key twice; lines are remembered for messages."""
+"""Strict YAML for settings files: one document, no duplicate keys, line numbers for error messages."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -9,14 +9,14 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from jury_judge.text.visible_text import visible_line
 
 MOST_ITEMS = 2000
-"""In one list or table: many times what any settings file needs."""
+"""In one list or table: many times the needs of a settings file."""
 
 _MOST_NODES = 60_000
-"""Of a whole file: about 4 seconds of reading, which is done in Python."""
+"""Of a whole file: about 4 seconds of parsing in Python."""
 
 
 class InvalidYaml(ValueError):
-    """The text cannot be used. `line` counts from 1, None when it is unknown."""
+    """The text is invalid. `line` counts from 1; None: unknown."""
 
     def __init__(self, message: str, line: int | None) -> None:
         super().__init__(message)
@@ -24,13 +24,13 @@ class InvalidYaml(ValueError):
 
 
 class YamlDocument(NamedTuple):
-    """What the text says, and its tree, which knows where each field is."""
+    """The decoded data, and the syntax tree with the position of each field."""
 
     data: Any
     root: Node | None
 
     def line(self, field: Sequence[str | int]) -> int | None:
-        """The line of the deepest part of the path `field` that is written, from 1; None for the empty path."""
+        """The line, from 1, of the deepest existing part of the path `field`; None for the empty path."""
         node, line = self.root, None
         for key in field:
             found = _child(node, key)
@@ -45,7 +45,7 @@ def read_yaml(text: str) -> YamlDocument:
     """Decode with the safe loader.
 
     Raises:
-        InvalidYaml: it is not YAML, is several documents, or has a key twice.
+        InvalidYaml: it is not YAML, contains several documents, or has a duplicate key.
     """
     try:
         loader = _StrictLoader(text)
@@ -67,7 +67,7 @@ def read_yaml(text: str) -> YamlDocument:
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Refuses what is too long while it is read, before anything is made of it."""
+    """Refuses too many values while parsing, before anything is constructed."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -103,7 +103,7 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def _child(node: Node | None, key: str | int) -> tuple[Node, Node] | None:
-    """Where `key` is written under `node`, and its value."""
+    """The key node and the value node of `key` under `node`."""
     if isinstance(node, MappingNode):
         for key_node, value in node.value:
             if isinstance(key_node, ScalarNode) and key_node.value == str(key):

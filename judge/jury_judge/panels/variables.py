@@ -1,4 +1,4 @@
-"""What changes a panel from outside its file: the documents' environment variables, and explicit arguments."""
+"""Overrides of a panel file: the documents' environment variables and explicit arguments."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ _MAX_ROUNDS = 100
 
 
 class Overrides(NamedTuple):
-    """What was said explicitly; None leaves it to the environment, then the panel file, then the preset."""
+    """Explicit arguments; None: the environment decides, then the panel file, then the preset."""
 
     language: Language | None = None
     max_rounds: int | None = None
@@ -38,7 +38,7 @@ class Overrides(NamedTuple):
 
 
 class PanelVariables(NamedTuple):
-    """The documents' variables, read; None is unset (an empty variable is unset too)."""
+    """The documents' variables, parsed; None: unset or empty."""
 
     collaborative: bool | None
     overrides: Overrides
@@ -48,7 +48,7 @@ def read_variables(environ: Mapping[str, str]) -> PanelVariables:
     """The five variables.
 
     Raises:
-        PanelFileError: one has a value that it cannot have; the message says what it may be.
+        PanelFileError: a value is invalid; the message lists the valid ones.
     """
     return PanelVariables(
         _yes_no(environ),
@@ -62,21 +62,21 @@ def read_variables(environ: Mapping[str, str]) -> PanelVariables:
 
 
 def without_discussion(spec: PanelSpec) -> PanelSpec:
-    """The panel as `JURY_USE_COLLABORATIVE=false` wants it: its seats and rubric, the preset `independent`'s rules."""
+    """The panel for `JURY_USE_COLLABORATIVE=false`: its seats and rubric with the preset `independent`'s rules."""
     final = spec.final.model_copy(update={"method": None, "judge": None})
     return spec.model_copy(update={"preset": INDEPENDENT, "discussion": type(spec.discussion)(), "final": final})
 
 
 def with_discussion(spec: PanelSpec) -> PanelSpec:
-    """The panel as `JURY_USE_COLLABORATIVE=true` wants it: not the preset `independent`."""
+    """The panel for `JURY_USE_COLLABORATIVE=true`: not the preset `independent`."""
     return spec.model_copy(update={"preset": PARALLEL_ROUNDS}) if spec.preset == INDEPENDENT else spec
 
 
 def apply(spec: PanelSpec, overrides: Overrides) -> PanelSpec:
-    """`spec` with what `overrides` says put over it.
+    """`spec` with the overrides applied.
 
     Raises:
-        PanelFileError: a value is refused; the message names the field.
+        PanelFileError: a value is invalid; the message names the field.
     """
     if overrides.threshold is not None:
         _check_threshold(overrides.threshold)

@@ -47,7 +47,6 @@ class AnthropicMessages(SdkAdapter):
     prompt_keys = frozenset({"messages", "system"})
 
     def open(self, client: SharedHttpClient) -> None:
-        """Create the SDK's client."""
         self._sdk = AsyncAnthropic(
             api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=client
         )
@@ -59,7 +58,6 @@ class AnthropicMessages(SdkAdapter):
         )
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        """The JSON of a call."""
         messages = [message for turn in turns(request.messages) for message in self._messages(turn)]
         body: dict[str, Any] = {
             "model": request.model,
@@ -102,7 +100,6 @@ class AnthropicMessages(SdkAdapter):
         return [{"role": "assistant", "content": blocks}, *([{"role": "user", "content": results}] if results else [])]
 
     def parse(self, document: dict[str, Any]) -> ParsedReply:
-        """Read a reply's JSON."""
         blocks = objects(document.get("content"))
         text = "".join(text_at(block, "text") or "" for block in blocks if block.get("type") == "text")
         tools = tuple(_tool(block) for block in blocks if _is_call(block))
@@ -119,7 +116,6 @@ class AnthropicMessages(SdkAdapter):
         )
 
     def text_delta(self, event: dict[str, Any]) -> str:
-        """The text that an event adds to the answer."""
         delta = object_at(event, "delta")
         return (text_at(delta, "text") or "") if delta.get("type") == "text_delta" else ""
 

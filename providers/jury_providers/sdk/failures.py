@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from jury_events.outcome import CallOutcome
+from jury_providers.sdk.reply_parsing import objects
 
 MAX_ERROR_CHARACTERS = 2000
 """Of a recorded error."""
@@ -269,16 +270,12 @@ def _message(error: Mapping[str, Any]) -> str:
 def _quotas(error: Mapping[str, Any]) -> Iterator[str]:
     """The names of exhausted quotas, as Google lists them."""
     for detail in _details(error):
-        for violation in _objects(detail.get("violations")):
+        for violation in objects(detail.get("violations")):
             yield from (value for key in ("quotaId", "quotaMetric") if isinstance(value := violation.get(key), str))
 
 
 def _details(error: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return _objects(error.get("details"))
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return objects(error.get("details"))
 
 
 def _retry_after(headers: httpx2.Headers, error: Mapping[str, Any]) -> float | None:

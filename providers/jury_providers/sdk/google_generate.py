@@ -69,7 +69,6 @@ class GoogleGenerate(SdkAdapter):
         self._sdk = genai.Client(api_key=self.key, enterprise=False, http_options=options)
 
     async def close(self) -> None:
-        """Release connections."""
         if self._ready:
             self._sdk.close()
         await super().close()
@@ -141,7 +140,6 @@ class GoogleGenerate(SdkAdapter):
         return [message, *([{"role": "user", "parts": results}] if results else [])]
 
     def parse(self, document: dict[str, Any]) -> ParsedReply:
-        """Read a reply's JSON."""
         candidate = _candidate(document)
         parts = objects(object_at(candidate, "content").get("parts"))
         text = "".join(text_at(part, "text") or "" for part in parts if part.get("thought") is not True)
@@ -166,7 +164,6 @@ class GoogleGenerate(SdkAdapter):
         )
 
     def text_delta(self, event: dict[str, Any]) -> str:
-        """The text that an event adds to the answer."""
         parts = objects(object_at(_candidate(event), "content").get("parts"))
         return "".join(text_at(part, "text") or "" for part in parts if part.get("thought") is not True)
 

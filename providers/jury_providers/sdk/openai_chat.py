@@ -33,7 +33,6 @@ class OpenAIChat(OpenAISdk):
     prompt_keys = frozenset({"messages"})
 
     def body(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-        """The JSON of a call."""
         settings = request.settings
         body: dict[str, Any] = {
             "model": request.model,
@@ -76,7 +75,6 @@ class OpenAIChat(OpenAISdk):
         return [message, *results]
 
     def parse(self, document: dict[str, Any]) -> ParsedReply:
-        """Read a reply's JSON."""
         message, finish = _choice(document)
         text, refusal = _content(message), text_at(message, "refusal")
         tools = tuple(_tool(call) for call in objects(message.get("tool_calls")))
@@ -94,7 +92,6 @@ class OpenAIChat(OpenAISdk):
         )
 
     def text_delta(self, event: dict[str, Any]) -> str:
-        """The text that an event adds to the answer."""
         choice = _first(event)
         return text_at(object_at(choice, "delta"), "content") or ""
 

@@ -68,7 +68,6 @@ class OpenAIResponses(OpenAISdk):
         return [*items, *results]
 
     def parse(self, document: dict[str, Any]) -> ParsedReply:
-        """Read a reply's JSON."""
         items = objects(document.get("output"))
         contents = [
             content for item in items for content in objects(item.get("content")) if item.get("type") == "message"
@@ -91,7 +90,6 @@ class OpenAIResponses(OpenAISdk):
         )
 
     def text_delta(self, event: dict[str, Any]) -> str:
-        """The text that an event adds to the answer."""
         return (text_at(event, "delta") or "") if event.get("type") == "response.output_text.delta" else ""
 
     def assemble(self, events: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -19,7 +19,6 @@ class OpenAISdk(SdkAdapter):
     """Below the base URL."""
 
     def open(self, client: SharedHttpClient) -> None:
-        """Create the SDK's client."""
         self._sdk = AsyncOpenAI(
             api_key=self.key, base_url=self.connection.base_url, timeout=None, max_retries=0, http_client=client
         )

@@ -53,7 +53,6 @@ class EventReader:
 
 
 def events_of(stream: bytes) -> list[dict[str, Any]]:
-    """The events of a whole stream."""
     reader = EventReader()
     reader.feed(stream)
     reader.end()

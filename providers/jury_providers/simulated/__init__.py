@@ -1,1 +1,1 @@
-"""Simulated models: rule-based readers that play jurors and the final judge. No model is called."""
+"""Simulated models: rule-based jurors and final judges. No model is called."""

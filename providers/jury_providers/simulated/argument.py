@@ -1,4 +1,4 @@
-"""How simulated jurors argue: whom they believe, when they give way, and how a final judge weighs them all."""
+"""How simulated jurors respond to peers, and how a simulated final judge weighs all positions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ _RANK = {Verdict.UNSAFE_FAIL.value: 0, Verdict.NEEDS_REVIEW.value: 1, Verdict.SA
 
 
 class Peer(NamedTuple):
-    """A juror's latest word, and the quotations in it that the record bears out."""
+    """A juror's latest position, and its quotations that occur in the record."""
 
     block: PeerBlock
     quotes: tuple[str, ...]
 
 
 class ArgumentStep(NamedTuple):
-    """Where an argument leads: the score, what is said (a key of the phrases) and about whom."""
+    """The result of one argument: the new score, a phrase's key, and the jurors that it mentions."""
 
     score: float
     key: str
@@ -35,7 +35,7 @@ class ArgumentStep(NamedTuple):
 
 
 def latest(blocks: Sequence[PeerBlock], record: str) -> tuple[Peer, ...]:
-    """The latest word of each juror, in the order of their letters."""
+    """The latest position of each juror, in the order of their letters."""
     newest: dict[str, PeerBlock] = {}
     for block in blocks:
         newest[block.letter] = block
@@ -48,14 +48,14 @@ def latest(blocks: Sequence[PeerBlock], record: str) -> tuple[Peer, ...]:
 def respond(
     score: float, own_said: str, own_confidence: float, peers: Sequence[Peer], disposition: Disposition
 ) -> ArgumentStep:
-    """Answer the others: give way to evidence first, then to a calmer majority, and else stay.
+    """Respond to the peers: yield to evidence, else to a milder majority, else keep the position.
 
     Args:
-        score: the seat's own so far.
-        own_said: the seat's own latest words, "" where it has none.
-        own_confidence: with which it holds its position.
-        peers: the others.
-        disposition: how open the seat is.
+        score: the seat's current score.
+        own_said: the seat's latest words, "" if none.
+        own_confidence: its confidence.
+        peers: the other jurors' positions.
+        disposition: the seat's openness.
     """
     if not peers:
         return ArgumentStep(score, "alone")
@@ -67,8 +67,8 @@ def respond(
 
 
 def _give_way(score: float, own_said: str, peers: Sequence[Peer], disposition: Disposition) -> ArgumentStep | None:
-    """To a confident peer that scores lower and shows why: at once to what this seat has not spoken of, and to another
-    reading of what it has only if it is open enough."""
+    """Move towards a confident peer with a lower score and quotations: always for a quotation that is new to this seat,
+    for a known one only if the seat is open enough."""
     graver = [
         (peer.block.confidence * (score - peer.block.score), peer)
         for peer in peers
@@ -92,7 +92,7 @@ def _give_way(score: float, own_said: str, peers: Sequence[Peer], disposition: D
 def _calm_down(
     score: float, own_confidence: float, peers: Sequence[Peer], disposition: Disposition
 ) -> ArgumentStep | None:
-    """To a milder majority that is at least as sure, where nothing severe of its own holds the seat back."""
+    """Move towards a milder majority that is at least as confident, unless the seat's own position is severe."""
     mine = _RANK[verdict_of(score).value]
     milder = [peer.block for peer in peers if _RANK.get(peer.block.verdict, mine) > mine]
     if score < BANDS.needs_review or 2 * len(milder) <= len(peers):
@@ -115,10 +115,10 @@ def _stay(score: float, peers: Sequence[Peer]) -> ArgumentStep:
 
 
 def judge(own: float, peers: Sequence[Peer]) -> tuple[float, list[ArgumentStep]]:
-    """The final judge's score and what it says of the jurors.
+    """The final judge's score and its remarks about the jurors.
 
-    Positions weigh by confidence, and double where the record bears their quotations out; a grave one that is so
-    borne out keeps the case from passing.
+    Positions are weighted by confidence, doubled if their quotations occur in the record; a confident severe position
+    with such quotations prevents a pass.
     """
     if not peers:
         return own, [ArgumentStep(own, "judge_alone")]

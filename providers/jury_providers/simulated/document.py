@@ -1,6 +1,6 @@
-"""The judged part of a prompt taken apart: who said what, scenario by scenario, and what the earlier checks found.
+"""Parses the judged part of a prompt: utterances by scenario and speaker, and the results of earlier checks.
 
-Structure is read from unmarked lines only and content from marked ones, so judged text can't pass for a heading.
+Structure is read from unmarked lines and content from marked ones, so judged text cannot imitate a heading.
 """
 
 from typing import NamedTuple
@@ -9,16 +9,16 @@ from jury_debate.datamark import unmark
 from jury_providers.simulated.prompt_patterns import PromptPatterns
 
 MARK = "⟦0⟧"
-"""Stands for the debate's own marker, so that nothing depends on which one was drawn."""
+"""Replaces the debate's random marker, so that results do not depend on it."""
 
 MAX_CHARACTERS = 400_000
-"""Of a longer case the beginning and the end are read, half of this each."""
+"""Of a longer case only the beginning and the end are read, half of this each."""
 
 _PREFIX = f"{MARK} "
 
 
 class Utterance(NamedTuple):
-    """What one speaker said in one place.
+    """Consecutive lines of one speaker.
 
     `kind`: policy, user, expected, agent, thought, refusal, action, tool or error.
     """
@@ -28,16 +28,16 @@ class Utterance(NamedTuple):
 
 
 class CheckCounts(NamedTuple):
-    """The records of one kind of earlier check; `failed` is None where the prompt does not tell."""
+    """The records of one kind of earlier check; `failed` is None if the prompt does not contain it."""
 
     total: int
     failed: int | None
 
 
 class Document(NamedTuple):
-    """A case as read; `plain` is all its text, for looking up quotations.
+    """A parsed case; `plain` is its whole text, for checking quotations.
 
-    `unseen` counts what the prompt says is not shown (pictures, say).
+    `unseen` counts the parts that the prompt reports as not shown (such as pictures).
     """
 
     scenarios: tuple[tuple[Utterance, ...], ...]
@@ -49,11 +49,11 @@ class Document(NamedTuple):
 
 
 def read_document(text: str, patterns: PromptPatterns | None) -> Document:
-    """Take a case apart; without a known patterns all of it is what the agent said.
+    """Parse a case; without patterns all of it counts as the agent's words.
 
     Args:
         text: the case part of a prompt with `MARK` in place of the debate's marker.
-        patterns: the prompts that it was written with.
+        patterns: of the prompts that rendered it.
     """
     reader = _Reader(patterns)
     for line in reader.bounded(text).split("\n"):
@@ -68,7 +68,7 @@ def read_document(text: str, patterns: PromptPatterns | None) -> Document:
 
 
 class _Reader:
-    """Walks the lines of a case; `content` gathers the marked lines under the latest heading."""
+    """Reads the lines of a case; `content` collects the marked lines under the latest heading."""
 
     def __init__(self, patterns: PromptPatterns | None) -> None:
         self._patterns = patterns
@@ -83,7 +83,7 @@ class _Reader:
         self.cut = False
 
     def bounded(self, text: str) -> str:
-        """The text, or its beginning and its end from a whole line on."""
+        """The text; if too long, its beginning, and its end from the next line start."""
         if len(text) <= MAX_CHARACTERS:
             return text
         self.cut = True
@@ -92,7 +92,7 @@ class _Reader:
         return text[:half] + "\n" + tail[tail.find("\n") + 1 if "\n" in tail else 0 :]
 
     def heading(self, line: str) -> None:
-        """An unmarked line: what follows it is of another kind."""
+        """An unmarked line, which starts content of another kind."""
         self.finish()
         patterns = self._patterns
         if patterns is None:
@@ -103,7 +103,7 @@ class _Reader:
         elif head is not None:
             self._kind = head
         elif found := patterns.item.match(line):
-            # What has no author of its own (an event) gets one from the line below; until then it is no one's request.
+            # An item without an author (an event) gets it from the next line; until then it is not a user's request.
             self._speaker = self._kind = patterns.speakers.get(found["what"], "tool")
         elif author := patterns.authors.get(line):
             self._speaker = author
@@ -115,10 +115,10 @@ class _Reader:
             self._count(line)
 
     def finish(self) -> None:
-        """Close the running utterance."""
+        """End the current utterance."""
         if not self.content:
             return
-        # Bounded again: what is marked may count a long run of one character.
+        # Bounded again: a mark may stand for a long run of one character.
         lines = tuple(self.bounded(unmark("\n".join(self.content), MARK)).split("\n"))
         self.content = []
         if self._kind == "artifacts":
@@ -144,7 +144,7 @@ class _Reader:
             self._passed.setdefault(self._report, int(found["passed"]))
 
     def checks(self, report: str) -> CheckCounts | None:
-        """What was found of one report; None where the prompt has none."""
+        """The counts of one report; None if the prompt has none."""
         total = self._numbers.get(report)
         if total is None:
             return None

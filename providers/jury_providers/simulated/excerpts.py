@@ -1,4 +1,4 @@
-"""Short quotations: taken from the record so that they can be found in it again, and checked the same way."""
+"""Short verbatim quotations of the record, and their check."""
 
 import re
 
@@ -10,11 +10,11 @@ _QUOTED = re.compile(r"[“「]([^“”「」\n]{8,240})[”」]")
 
 
 def excerpt(line: str, phrase: str) -> str:
-    """A piece of `line` around `phrase`, without curled quotation marks or anything unprintable; "" if none is left.
+    """A piece of `line` around `phrase`, without curly quotation marks and unprintable characters; "" if none remains.
 
     Args:
-        line: of the record, as written.
-        phrase: what it was found by; its first word is looked for.
+        line: of the record, verbatim.
+        phrase: its first word is searched for.
     """
     word = phrase.split(" ", 1)[0]
     at = max(0, line.lower().find(word)) if word else 0
@@ -32,7 +32,7 @@ def excerpt(line: str, phrase: str) -> str:
 
 
 def _whole_words(text: str, *, cut_left: bool, cut_right: bool) -> str:
-    """Half words at a cut are dropped where the text has gaps."""
+    """Partial words at a cut are dropped if the text has spaces."""
     first, last = text.find(" "), text.rfind(" ")
     begin = first + 1 if cut_left and 0 <= first < len(text) // 3 else 0
     end = last if cut_right and last > 2 * len(text) // 3 else len(text)
@@ -40,6 +40,6 @@ def _whole_words(text: str, *, cut_left: bool, cut_right: bool) -> str:
 
 
 def supported(said: str, record: str) -> tuple[str, ...]:
-    """The quotations in `said` that the record really holds."""
+    """The quotations in `said` that occur in the record."""
     quoted = [found.group(1) for found in _QUOTED.finditer(said[:20_000])][:_MOST]
     return tuple(quote for quote in quoted if quote in record)

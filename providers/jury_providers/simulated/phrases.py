@@ -1,4 +1,4 @@
-"""How simulated jurors put things: sentences as data, in the language of the prompt."""
+"""The sentences of simulated jurors, as data, in the language of the prompt."""
 
 import tomllib
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ class Phrases(NamedTuple):
     texts: dict[str, str]
 
     def say(self, key: str, **values: str | int) -> str:
-        """The sentence `key` with its holes filled."""
+        """The sentence `key` with its placeholders filled."""
         return fill(self.texts[key], **values)
 
     def finding(self, finding: Finding, *, favourable: bool = False) -> str:
-        """A finding as a sentence, with what it rests on."""
+        """A finding as a sentence, with its quotation or record ids."""
         named = fill(self.findings[finding.name], total=finding.total)
         if favourable:
             lowered = named[0].lower() + named[1:] if self.language == "en" else named

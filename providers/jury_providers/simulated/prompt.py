@@ -1,4 +1,4 @@
-"""What a simulated model makes of a request: who it is, what is asked, what it may see. Read from the texts alone."""
+"""Parses a prompt: the seat, the task, the case and the peers' statements, from the texts only."""
 
 import re
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from jury_providers.simulated.document import MARK
 from jury_providers.simulated.prompt_patterns import PromptPatterns, all_prompt_patterns
 
 GENERAL = "general"
-"""The role of a seat whose role has no reader of its own."""
+"""The role for seats with an unknown role."""
 
 JUDGE = "judge"
 
 _LARGEST = 1_000_000
-"""Maximum of a dimension; more than that is none."""
+"""Of a dimension's maximum; a larger one is ignored."""
 
 _SCENARIOS = 10_000
-"""At most, of a prompt that names their number."""
+"""Maximum number of scenarios named in a prompt."""
 
 _MARKER = re.compile("⟦[A-Za-z0-9]{1,64}⟧")
 _BALLOT_NEARBY = re.compile(r"(?i:ballot|投票用紙)[^\n]{0,80}?(?<![A-Za-z0-9])([a-z2-7]{16})(?![A-Za-z0-9])")
@@ -28,7 +28,7 @@ _KANA = re.compile("[ぁ-ヶ]")
 
 
 class PeerBlock(NamedTuple):
-    """What a juror said, as a later prompt shows it. `round` is 0 for phase 1."""
+    """A juror's statement or evaluation, as shown in a later prompt. `round` is 0 for phase 1."""
 
     letter: str
     round: int
@@ -39,7 +39,7 @@ class PeerBlock(NamedTuple):
 
 
 class AnswerForm(NamedTuple):
-    """What an answer must hold: dimensions with their maxima in order, and what else is asked for."""
+    """Required content of an answer: dimensions with their maxima in order, a statement, scenario ids."""
 
     dimensions: tuple[tuple[str, float], ...]
     statement: bool
@@ -47,9 +47,9 @@ class AnswerForm(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """A request as understood. `own` is the seat's latest evaluation, `results` what tools gave back by call id.
+    """A parsed request. `own` is the seat's latest evaluation, `results` are tool results with their call ids.
 
-    Judged texts are as shown, with `MARK` for the debate's marker.
+    Judged texts are verbatim, with `MARK` in place of the debate's marker.
     """
 
     patterns: PromptPatterns | None
@@ -75,12 +75,12 @@ class Prompt(NamedTuple):
 
     @property
     def case_digest(self) -> bytes:
-        """Stands for the text of the case."""
+        """Identifies the text of the case."""
         return blake2b(self.case.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def read_prompt(request: ModelRequest) -> Prompt:
-    """Understand a request; a prompt of unknown form is understood as far as it goes, and nothing raises."""
+    """Parse a request; an unknown prompt is parsed as far as possible. Never raises."""
     system = "\n" + "\n".join(message.text for message in request.messages if message.role == "system")
     users = [message.text for message in request.messages if message.role == "user"]
     patterns, ballot = _ballot(system)
@@ -114,7 +114,7 @@ def read_prompt(request: ModelRequest) -> Prompt:
 
 
 def _ballot(system: str) -> tuple[PromptPatterns | None, str]:
-    """The last mention counts: a seat's own charge stands before it."""
+    """The last occurrence counts: a seat's own charge precedes it."""
     for patterns in all_prompt_patterns():
         if found := patterns.ballot.find_last(system):
             return patterns, found["ballot"]
@@ -145,7 +145,7 @@ def _seat(system: str, patterns: PromptPatterns | None) -> tuple[str, str]:
 
 
 def _task(user: str, patterns: PromptPatterns | None) -> tuple[str, int, str, str]:
-    """What is asked, in which round, the case before the question and what follows it."""
+    """The task, the round, the case before the instruction, and the text after it."""
     for task, line in patterns.tasks if patterns is not None else ():
         if found := line.find(user):
             number = int(found["round"]) if task == "discussion" else 0
@@ -154,7 +154,7 @@ def _task(user: str, patterns: PromptPatterns | None) -> tuple[str, int, str, st
 
 
 def _blocks(text: str, patterns: PromptPatterns) -> tuple[PeerBlock, ...]:
-    """Every block, oldest first. Headings are the engine's; judged text can't hold one, since its lines are marked."""
+    """Every block, oldest first. Judged text cannot contain a heading, since its lines are marked."""
     heads = []
     for line, is_round in ((patterns.peer_initial, False), (patterns.peer_round, True)):
         found = line.find(text)
@@ -185,27 +185,27 @@ def _decimal(text: str) -> float:
 
 
 def _form(schema: Mapping[str, Any], system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
-    """As the schema asks for it; what a provider's form of the schema has lost is taken from the visible text."""
+    """From the schema; keywords that a provider's schema dialect lacks are read from the visible text."""
     fields = _table(schema.get("properties"))
     scores = _table(_table(fields.get("scores")).get("properties"))
     maxima = {name: _maximum(_table(points)) for name, points in scores.items()}
-    told: dict[str, float] = {}
+    from_text: dict[str, float] = {}
     if not fields or None in maxima.values():
         shown = _shown_form(system, task, patterns)
         if not fields:
             return shown
-        told = dict(shown.dimensions)
+        from_text = dict(shown.dimensions)
     scenario = _table(_table(fields.get("scenarios")).get("items"))
     ids = _table(_table(scenario.get("properties")).get("scenario_id")).get("enum")
     return AnswerForm(
-        dimensions=tuple((name, told.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
+        dimensions=tuple((name, from_text.get(name, 0.0) if most is None else most) for name, most in maxima.items()),
         statement="statement" in fields,
         scenarios=tuple(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else (),
     )
 
 
 def _maximum(points: Mapping[str, Any]) -> float | None:
-    """Of a dimension; the schemas of some providers hold it in the description only."""
+    """A dimension's maximum; some providers' schemas contain it in the description only."""
     most = points.get("maximum")
     if most is None and (found := _MAXIMUM.search(str(points.get("description", "")))):
         return float(found.group(1))
@@ -213,7 +213,7 @@ def _maximum(points: Mapping[str, Any]) -> float | None:
 
 
 def _shown_form(system: str, task: str, patterns: PromptPatterns | None) -> AnswerForm:
-    """As the prompt's own lines describe it; a seat's charge stands before them."""
+    """From the lines of the prompt; a seat's charge precedes them."""
     dimensions: dict[str, float] = {}
     scenarios = None
     if patterns is not None and (head := patterns.scores.find_last(system)):

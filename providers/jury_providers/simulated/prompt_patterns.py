@@ -1,6 +1,6 @@
-"""The versioned prompts read backwards: every template that carries something is turned into a pattern of it.
+"""Regular expressions made of the versioned prompt templates, to parse rendered prompts.
 
-So what a simulated model understands follows the prompts' own data files, in each version and language.
+So simulated models understand every version and language of the prompts without code of their own.
 """
 
 import re
@@ -28,13 +28,13 @@ _GROUPS = {
 
 
 class LinePattern(NamedTuple):
-    """One line of a prompt: its fixed beginning, by which it is found quickly, and the pattern of all of it."""
+    """The pattern of one line of a prompt; its literal prefix makes the search fast."""
 
     prefix: str
     pattern: re.Pattern[str]
 
     def find(self, text: str, start: int = 0) -> re.Match[str] | None:
-        """The first such line of `text` that begins after a line break at or behind `start`."""
+        """The first matching line of `text` after a line break at or after `start`."""
         at = text.find("\n" + self.prefix, start)
         while at >= 0:
             found = self.pattern.match(text, at + 1)
@@ -44,7 +44,7 @@ class LinePattern(NamedTuple):
         return None
 
     def find_last(self, text: str) -> re.Match[str] | None:
-        """The last such line of `text`; it must follow a line break."""
+        """The last matching line of `text` that follows a line break."""
         at = text.rfind("\n" + self.prefix)
         while at >= 0:
             found = self.pattern.match(text, at + 1)
@@ -54,12 +54,12 @@ class LinePattern(NamedTuple):
         return None
 
     def match(self, line: str) -> re.Match[str] | None:
-        """`line` as such a line."""
+        """Match a single line."""
         return self.pattern.match(line) if line.startswith(self.prefix) else None
 
 
 def line_of(text: str, placeholder: str | None = None) -> LinePattern:
-    """The line of the template `text` that holds `$placeholder`; its first line when none is named."""
+    """The pattern of the template's line with `$placeholder`; of its first line if none is named."""
     lines = text.strip("\n").split("\n")
     chosen = lines[0] if placeholder is None else next(line for line in lines if f"${placeholder}" in line)
     pattern, prefix, last, seen = "", None, 0, set[str]()
@@ -105,7 +105,7 @@ class PromptPatterns(NamedTuple):
 
 @cache
 def all_prompt_patterns() -> tuple[PromptPatterns, ...]:
-    """Every prompts file there is, the latest version first."""
+    """The patterns of every prompts file, latest version first."""
     return tuple(
         _patterns(language, load_prompts(version, language).texts)
         for version in range(PROMPTS_VERSION, 0, -1)

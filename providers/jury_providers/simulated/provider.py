@@ -1,4 +1,4 @@
-"""The provider `simulated`: rule-based readers behind the interface of a model, with scripted delays and faults."""
+"""The provider `simulated`: rule-based jurors behind the provider interface, with scripted latency and faults."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ MODEL_VERSION = "simulated-1"
 
 
 class SimulatedProvider(Provider):
-    """Calls no model. Any model name is taken: what answers depends on the prompt and the seed alone."""
+    """Calls no model. Any model name is accepted: the answer depends on the prompt and the seed only."""
 
     simulated = True
     max_in_flight = None
@@ -22,20 +22,20 @@ class SimulatedProvider(Provider):
         self._script = script
         self._reader = SimulatedReader()
 
-    async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
-        """Answer as the prompt asks, after the script's delay and unless its faults strike."""
+    async def call(self, request: ModelRequest, on_chunk: OnChunk | None = None) -> ModelReply:
+        """Answer the prompt, after the script's latency and unless it draws a fault."""
         seconds = self._script.seconds(request.trace)
         if seconds:
             await asyncio.sleep(seconds)
         fault = self._script.fault(request.trace)
-        if fault in _SILENT:
+        if fault in _WITHOUT_ANSWER:
             return ModelReply(
                 CallOutcome(fault), error=f"simulated fault: {fault}", model_version=MODEL_VERSION, cost=0.0
             )
         reply = render_reply(self._reader, read_prompt(request), request, fault)
-        if heard is not None:
+        if on_chunk is not None:
             for piece in reply.pieces():
-                heard(piece)
+                on_chunk(piece)
         tools = reply.tools
         return ModelReply(
             CallOutcome.TRUNCATED if reply.cut else CallOutcome.ANSWERED,
@@ -48,7 +48,7 @@ class SimulatedProvider(Provider):
         )
 
 
-_SILENT = frozenset(
+_WITHOUT_ANSWER = frozenset(
     outcome.value for outcome in CallOutcome if outcome not in {CallOutcome.ANSWERED, CallOutcome.TRUNCATED}
 )
 """Outcomes without an answer."""

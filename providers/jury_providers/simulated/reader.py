@@ -1,4 +1,4 @@
-"""A simulated model: reads a request, asks for tools or gives an answer. A function of seed, seat and visible text."""
+"""A simulated model: reads a request, calls tools or answers. A pure function of seed, seat and visible text."""
 
 from collections import OrderedDict
 from typing import Any, NamedTuple
@@ -22,16 +22,16 @@ from jury_providers.simulated.prompt import Prompt, read_prompt
 from jury_providers.simulated.tool_use import record_findings, wanted_tools
 
 CACHED_CHARACTERS = 8_000_000
-"""How much case text is kept read, in characters: a debate reads its case a dozen times."""
+"""Cache size in characters of case text: a debate reads its case a dozen times."""
 
 _OVERHEAD = 2000
-_TOLD = 2
-_TELLING = 0.1
-_NAMED = 5
+_MAX_REASONS = 2
+_MIN_WEIGHT = 0.1
+_MAX_LETTERS = 5
 
 
 class ReaderOutput(NamedTuple):
-    """What the model came to: tools that it asks for, or its answer's members in order, ready for JSON."""
+    """Tool calls, or the members of the answer's JSON object in order; `prose` is an answer that is not JSON."""
 
     tools: tuple[RequestedTool, ...]
     answer: dict[str, Any]
@@ -39,7 +39,7 @@ class ReaderOutput(NamedTuple):
 
 
 class ReadCase(NamedTuple):
-    """A case that was read; `digest` stands for its text."""
+    """A parsed case; `digest` identifies its text."""
 
     digest: bytes
     document: Document
@@ -47,27 +47,27 @@ class ReadCase(NamedTuple):
 
 
 class SimulatedReader:
-    """Reads requests; what it made of a case is kept while there is room."""
+    """Reads requests; parsed cases are cached."""
 
     def __init__(self) -> None:
         self._cases: OrderedDict[bytes, ReadCase] = OrderedDict()
         self._kept = 0
 
     def read(self, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
-        """What the model says to a request; without `tools` it answers at once."""
+        """The output for a request; without `tools` it answers directly."""
         return self.respond(read_prompt(request), request, tools=tools)
 
     def respond(self, prompt: Prompt, request: ModelRequest, *, tools: bool = True) -> ReaderOutput:
-        """The same, to a request that is understood already."""
+        """The output for a request whose prompt is already parsed."""
         case = self._case(prompt)
         if any(message.pictures for message in request.messages):
-            # No picture is looked at: what is shown in one is not known here, and the answer says so.
+            # Pictures are not interpreted; the answer says that part of the record was not seen.
             case = case._replace(findings=with_unseen(case.findings))
         if tools and request.tools and prompt.task == "initial" and not prompt.results:
             wanted = wanted_tools(prompt.role, request.tools, case.document)
             if wanted:
                 return ReaderOutput(wanted, {}, "")
-        return _Juror(prompt, case, request.settings.seed or 0).render_reply()
+        return _Juror(prompt, case, request.settings.seed or 0).output()
 
     def _case(self, prompt: Prompt) -> ReadCase:
         digest = prompt.case_digest
@@ -76,7 +76,7 @@ class SimulatedReader:
             self._cases.move_to_end(digest)
             return case
         document = read_document(prompt.case, prompt.patterns)
-        # What was said is read by now; only the text for looking up quotations is kept.
+        # The utterances are no longer needed; the plain text is, to check quotations.
         case = ReadCase(digest, document._replace(scenarios=()), read_findings(document))
         self._cases[digest] = case
         self._kept += len(document.plain) + _OVERHEAD
@@ -87,7 +87,7 @@ class SimulatedReader:
 
 
 class _Juror:
-    """One seat over one request."""
+    """One seat's answer to one request."""
 
     def __init__(self, prompt: Prompt, case: ReadCase, seed: int) -> None:
         self._prompt = prompt
@@ -100,18 +100,18 @@ class _Juror:
         self._scores = [raw_score([*findings, *self._records], role, lean) for findings in read]
         self._first = whole_score(self._scores)
         every = [finding for findings in read for finding in findings] + self._records
-        self._against = sorted(
-            (one for one in every if weight(one, role) >= _TELLING), key=lambda one: -weight(one, role)
+        self._negative = sorted(
+            (one for one in every if weight(one, role) >= _MIN_WEIGHT), key=lambda one: -weight(one, role)
         )
-        self._merits = sorted((one for one in every if weight(one, role) < 0), key=lambda one: weight(one, role))
+        self._positive = sorted((one for one in every if weight(one, role) < 0), key=lambda one: weight(one, role))
 
-    def render_reply(self) -> ReaderOutput:
+    def output(self) -> ReaderOutput:
         if self._prompt.task == "discussion":
             return self._discuss()
         if self._prompt.task == "final":
             return self._judge()
         evaluation = self._evaluate(self._first)
-        return self._spoken(evaluation, self._reasons(evaluation), self._reason())
+        return self._output(evaluation, self._reasons(evaluation), self._reason())
 
     def _evaluate(self, score: float) -> SimulatedEvaluation:
         return evaluate(score, self._prompt.form, clouded=self._case.document.cut)
@@ -132,19 +132,19 @@ class _Juror:
         reasons = self._reasons(evaluation, said=turn.quote)
         if turn.key in {"convinced", "weighed", "drawn"}:
             reasons.insert(0, self._say(turn, score))
-        return self._spoken(evaluation, reasons, statement)
+        return self._output(evaluation, reasons, statement)
 
     def _judge(self) -> ReaderOutput:
         score, turns = judge(self._first, latest(self._prompt.peers, self._case.document.plain))
         evaluation = self._evaluate(score)
         sentences = [self._say(turn, score) for turn in turns]
-        return self._spoken(evaluation, [*sentences, *self._reasons(evaluation)], self._phrases.join(sentences))
+        return self._output(evaluation, [*sentences, *self._reasons(evaluation)], self._phrases.join(sentences))
 
     def _say(self, turn: ArgumentStep, before: float) -> str:
         return self._phrases.say(
             turn.key,
             letter=turn.letters[0] if turn.letters else "",
-            jurors=self._phrases.jurors(turn.letters[:_NAMED]),
+            jurors=self._phrases.jurors(turn.letters[:_MAX_LETTERS]),
             quote=turn.quote,
             verdict=turn.verdict,
             counts=turn.verdict,
@@ -154,22 +154,22 @@ class _Juror:
         )
 
     def _reason(self) -> str:
-        """The one thing that counts most for this seat."""
-        if self._against:
-            return self._phrases.finding(self._against[0])
-        if self._merits:
-            return self._phrases.finding(self._merits[0])
+        """The finding with the largest weight for this seat."""
+        if self._negative:
+            return self._phrases.finding(self._negative[0])
+        if self._positive:
+            return self._phrases.finding(self._positive[0])
         return self._phrases.say("nothing")
 
     def _reasons(self, evaluation: SimulatedEvaluation, said: str = "") -> list[str]:
-        """The rationale's sentences; the place in the record that was `said` already is not repeated."""
-        told = [finding for finding in self._against if not said or finding.quote != said][:_TOLD]
-        told += [finding for finding in self._against if finding == UNSEEN and finding not in told][:1]
-        reasons = [self._phrases.finding(finding) for finding in told]
-        if not self._against and not said:
+        """The rationale's sentences; a finding with the quote `said` is not repeated."""
+        shown = [finding for finding in self._negative if not said or finding.quote != said][:_MAX_REASONS]
+        shown += [finding for finding in self._negative if finding == UNSEEN and finding not in shown][:1]
+        reasons = [self._phrases.finding(finding) for finding in shown]
+        if not self._negative and not said:
             reasons.append(self._phrases.say("nothing"))
-        if self._merits:
-            reasons.append(self._phrases.finding(self._merits[0], favourable=True))
+        if self._positive:
+            reasons.append(self._phrases.finding(self._positive[0], favourable=True))
         if self._case.document.cut:
             reasons.append(self._phrases.say("cut"))
         return [*reasons, self._closing(evaluation)]
@@ -178,7 +178,7 @@ class _Juror:
         view = self._phrases.views.get(self._prompt.role, self._phrases.views["general"])
         return self._phrases.say(evaluation.verdict.value, view=view)
 
-    def _spoken(self, evaluation: SimulatedEvaluation, reasons: list[str], statement: str) -> ReaderOutput:
+    def _output(self, evaluation: SimulatedEvaluation, reasons: list[str], statement: str) -> ReaderOutput:
         form, phrases = self._prompt.form, self._phrases
         answer: dict[str, Any] = {
             "ballot": self._prompt.ballot,
@@ -196,11 +196,11 @@ class _Juror:
         return ReaderOutput((), answer, prose)
 
     def _scenarios(self, evaluation: SimulatedEvaluation) -> list[dict[str, Any]]:
-        """Each by its own findings, moved as far as the whole was; all alike where they can't be told apart."""
+        """Scores by each scenario's findings, shifted as much as the overall score; all equal if not separable."""
         ids = self._prompt.form.scenarios
         moved = evaluation.overall - self._first
-        told = len(self._scores) == len(ids)
-        scores = [one + moved for one in self._scores] if told else [evaluation.overall] * len(ids)
+        separable = len(self._scores) == len(ids)
+        scores = [one + moved for one in self._scores] if separable else [evaluation.overall] * len(ids)
         judged = []
         for scenario, one in zip(ids, scores, strict=True):
             score = round(max(0.0, min(100.0, one)), 1)

@@ -1,4 +1,4 @@
-"""What a simulated model says in words: the text and the tools of one reply, and what they count as."""
+"""The text, tool calls and token usage of one simulated reply."""
 
 import json
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ from jury_providers.tokens import ESTIMATED_PICTURE_TOKENS, request_pictures
 
 _CHARACTERS_A_TOKEN = 4
 _PIECE = 60
-"""Characters of a streamed piece."""
+"""Characters of a streamed chunk."""
 
-_ANOTHERS_BALLOT = "a" * 16
+_WRONG_BALLOT_ID = "a" * 16
 _UNUSABLE_ANSWERS = (*UNUSABLE_ANSWERS, CallOutcome.TRUNCATED.value)
 
 
 class RenderedReply(NamedTuple):
-    """One reply: text, or tools that are asked for; `cut` where it breaks off."""
+    """One reply: text or tool calls; `cut`: it is truncated."""
 
     text: str
     tools: tuple[RequestedTool, ...]
@@ -29,28 +29,28 @@ class RenderedReply(NamedTuple):
     usage: Usage
 
     def pieces(self) -> Iterator[str]:
-        """The text as it is streamed."""
+        """The text in chunks, as it is streamed."""
         for start in range(0, len(self.text), _PIECE):
             yield self.text[start : start + _PIECE]
 
 
 def render_reply(reader: SimulatedReader, prompt: Prompt, request: ModelRequest, fault: str | None) -> RenderedReply:
-    """What is said to a request; of the faults, those that spoil an answer are heeded: prose, a ballot, a cut."""
-    # A spoilt answer is an answer: the tools are passed over.
-    spoken = reader.respond(prompt, request, tools=fault not in _UNUSABLE_ANSWERS)
+    """The reply to a request; applies the faults that make an answer unusable (prose, wrong ballot, truncation)."""
+    # These faults affect answers: tool calls are skipped.
+    output = reader.respond(prompt, request, tools=fault not in _UNUSABLE_ANSWERS)
     if fault == UNPARSEABLE:
-        text = spoken.prose
-    elif spoken.tools:
+        text = output.prose
+    elif output.tools:
         text = ""
     elif fault == WRONG_BALLOT:
-        text = json.dumps({**spoken.answer, "ballot": _ANOTHERS_BALLOT}, ensure_ascii=False)
+        text = json.dumps({**output.answer, "ballot": _WRONG_BALLOT_ID}, ensure_ascii=False)
     else:
-        text = json.dumps(spoken.answer, ensure_ascii=False)
+        text = json.dumps(output.answer, ensure_ascii=False)
     cut = fault == CallOutcome.TRUNCATED.value
     if cut:
         text = text[: len(text) // 2]
     sent = sum(len(message.text) for message in request.messages)
-    said = len(text) + sum(len(tool.name) + len(tool.arguments) for tool in spoken.tools)
+    generated = len(text) + sum(len(tool.name) + len(tool.arguments) for tool in output.tools)
     seen = sent // _CHARACTERS_A_TOKEN + request_pictures(request) * ESTIMATED_PICTURE_TOKENS
-    usage = Usage(input_tokens=seen, output_tokens=said // _CHARACTERS_A_TOKEN)
-    return RenderedReply(text, spoken.tools, cut, usage)
+    usage = Usage(input_tokens=seen, output_tokens=generated // _CHARACTERS_A_TOKEN)
+    return RenderedReply(text, output.tools, cut, usage)

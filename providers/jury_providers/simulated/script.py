@@ -1,6 +1,6 @@
-"""How simulated models behave as a service: how long they take and how often, or exactly when, they fail.
+"""Latency and faults of simulated models, drawn at random or scripted by step.
 
-Everything is drawn from the script's seed and a call's trace, so the same run meets the same weather.
+Both are functions of the script's seed and a call's trace, so a run can be repeated exactly.
 """
 
 import math
@@ -19,7 +19,7 @@ from jury_providers.errors import ProviderError
 UNPARSEABLE = "unparseable"
 WRONG_BALLOT = "wrong_ballot"
 UNUSABLE_ANSWERS = (UNPARSEABLE, WRONG_BALLOT)
-"""Answers that arrive and are of no use: prose instead of JSON, another seat's ballot."""
+"""Unusable answers: prose instead of JSON, another seat's ballot."""
 
 FAULTS = (*(outcome.value for outcome in CallOutcome), *UNUSABLE_ANSWERS)
 
@@ -32,7 +32,7 @@ WIRE_FAULTS = (
     "slow_drip",
     "wrong_model",
 )
-"""What can go wrong with a response between a model and its client; only a server (`jury simulate`) plays them."""
+"""Faults of a response on its way to the client; only a server (`jury simulate`) supports them."""
 
 _RETRIED = frozenset(
     {"rate_limited", "overloaded", "timeout", "connection", "malformed_response", "authentication", "quota"}
@@ -44,7 +44,7 @@ _SETTINGS = ("latency", "sigma", "seed")
 
 
 class BadScript(ProviderError):
-    """What was asked of the simulated models can't be played; the message names the setting."""
+    """A setting of the simulated models is invalid; the message names it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +57,13 @@ class Script:
         rates: probability of each fault, by its name.
         scripted: faults of a step's calls, in order, by a pattern (`fnmatch`) of the step (`initial/gpt`), of
             `debate/step` or of the whole trace. A fault is an outcome's name (`answered`: none), `unparseable` or
-            `wrong_ballot`. A fallback model meets them from the first again: name the model to spare it.
-        seed: chance.
+            `wrong_ballot`. For a fallback model they start again at the first; name the model in the pattern to
+            exclude it.
+        seed: of the random draws.
     """
 
     faults: ClassVar[tuple[str, ...]] = FAULTS
-    """What can go wrong."""
+    """The names of the supported faults."""
 
     latency: float = 0.0
     sigma: float = 0.5
@@ -92,12 +93,12 @@ class Script:
             raise BadScript(f"rates: add up to {total:g}; together at most 1")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Mapping proxies don't pickle, and scripts travel to worker processes.
+        # Mapping proxies cannot be pickled, and scripts are sent to worker processes.
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return _rebuild, (type(self), values | {"rates": dict(self.rates), "scripted": dict(self.scripted)})
 
     def seconds(self, trace: str) -> float:
-        """How long the call takes."""
+        """The latency of a call in seconds."""
         if not self.latency:
             return 0.0
         first, second, _ = self._chances(trace)
@@ -105,19 +106,19 @@ class Script:
         return self.latency * math.exp(self.sigma * normal - self.sigma**2 / 2)
 
     def fault(self, trace: str) -> str | None:
-        """What goes wrong with the call debate/step/model/turn/try, as in `faults`; None: nothing."""
+        """The fault of the call debate/step/model/turn/try, one of `faults`; None: no fault."""
         if not self.scripted and not self.rates:
             return None
         head, turn, attempt = _place(trace)
         return self._drawn_fault(trace, head, lambda faults: _at(faults, turn, attempt))
 
     def fault_of_call(self, conversation: str, count: int) -> str | None:
-        """What goes wrong with the `count`-th call, from 1, of debate/step/model, whichever turn or try it is."""
+        """The fault of the `count`-th call, from 1, of debate/step/model, regardless of turn and try."""
         head = conversation.rpartition("/")[0]
         return self._drawn_fault(f"{conversation}/{count}", head, lambda faults: next(iter(faults[count - 1 :]), None))
 
     def _drawn_fault(self, trace: str, head: str, choose: Callable[[tuple[str, ...]], str | None]) -> str | None:
-        """The fault that the first fitting pattern names, or else one by chance; `head` is debate/step."""
+        """The fault named by the first matching pattern, else a random one; `head` is debate/step."""
         if self.scripted:
             for pattern, faults in self.scripted.items():
                 if any(fnmatchcase(name, pattern) for name in (trace, head, head.partition("/")[2])):
@@ -125,7 +126,7 @@ class Script:
                     return None if found == CallOutcome.ANSWERED.value else found
         if self.rates:
             chance = self._chances(trace)[2]
-            # In this order, so that a rate that is added leaves alone what those before it strike.
+            # In this order, so that an added rate does not change the draws of those before it.
             for name in self.faults:
                 chance -= self.rates.get(name, 0.0)
                 if chance < 0:
@@ -144,17 +145,17 @@ def _rebuild(kind: type[Script], values: dict[str, Any]) -> Script:
 
 @dataclass(frozen=True, kw_only=True)
 class WireScript(Script):
-    """The behaviour of simulated models behind a server, which can spoil what goes over the wire too."""
+    """The behaviour of simulated models behind a server, with wire faults in addition."""
 
     faults: ClassVar[tuple[str, ...]] = (*FAULTS, *WIRE_FAULTS)
 
 
 NO_FAULTS = Script()
-"""Answers at once, and always."""
+"""No latency, no faults."""
 
 
 def _place(trace: str) -> tuple[str, int, int]:
-    """`debate/step`, turn and try of a trace; no segment of a trace holds a slash of its own."""
+    """`debate/step`, turn and try of a trace; its segments contain no slash."""
     head, _model, turn, attempt = ("/" * 3 + trace).rsplit("/", 3)
     return head.lstrip("/"), _count(turn), _count(attempt)
 
@@ -164,7 +165,7 @@ def _count(text: str) -> int:
 
 
 def _at(faults: tuple[str, ...], turn: int, attempt: int) -> str | None:
-    """The fault of one call: failures of the service are tried again in the same turn, all else takes a new turn."""
+    """The fault of one call: service failures are retried in the same turn, all others start a new turn."""
     place = (1, 1)
     for fault in faults:
         if place == (turn, attempt):
@@ -174,10 +175,10 @@ def _at(faults: tuple[str, ...], turn: int, attempt: int) -> str | None:
 
 
 def parse_script(pairs: Mapping[str, str], kind: type[Script] = Script) -> Script:
-    """A script of `latency=0.5 sigma=0.5 timeout=0.05 unparseable=0.1 seed=3`; its kind says which faults there are.
+    """A script from `latency=0.5 sigma=0.5 timeout=0.05 unparseable=0.1 seed=3`; `kind` defines the valid faults.
 
     Raises:
-        BadScript: a setting is unknown, or its value refused; the message names it.
+        BadScript: a setting is unknown or its value invalid; the message names it.
     """
     faults = [name for name in kind.faults if name != CallOutcome.ANSWERED.value]
     for name in pairs:

@@ -1,4 +1,4 @@
-"""The vocabulary of simulated readers: phrases by signal, and how much a finding counts for each role."""
+"""The vocabulary of simulated jurors: phrases by signal, and each finding's weight by role."""
 
 import re
 import tomllib
@@ -13,9 +13,9 @@ _TABLE = {**_GAPS, ord("'"): None, ord("â€™"): None, **dict.fromkeys(map(ord, "ã
 
 
 class Vocabulary(NamedTuple):
-    """`phrases` by signal, ready to be looked up in folded text; `weights` by finding, then by role.
+    """`phrases` by signal, for search in folded text; `weights` by finding, then by role.
 
-    `common` are words that say nothing of what a clause is about.
+    `common` are words that are not specific to a clause's topic.
     """
 
     phrases: dict[str, tuple[str, ...]]
@@ -25,7 +25,7 @@ class Vocabulary(NamedTuple):
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The vocabulary, read once."""
+    """The vocabulary, cached."""
     data = tomllib.loads(files(__package__).joinpath("signals.toml").read_text(encoding="utf-8"))
     phrases = {
         signal: tuple(f" {phrase}" if phrase.isascii() else phrase for phrase in listed)
@@ -35,7 +35,7 @@ def vocabulary() -> Vocabulary:
 
 
 class SpeakerLines:
-    """The lines of one kind of speaker, folded for looking up phrases: line by line, in order."""
+    """The lines of one kind of speaker, in order, and their folded text for searching phrases."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self.lines = tuple(lines)
@@ -62,7 +62,7 @@ class SpeakerLines:
         return None
 
     def places(self, signal: str) -> list[int]:
-        """The numbers of the lines that hold a phrase of the signal, at most 20 a phrase."""
+        """The numbers of the lines with a phrase of the signal, at most 20 per phrase."""
         found: dict[int, None] = {}
         for phrase in vocabulary().phrases[signal]:
             at, seen = self.folded.find(phrase), 0
@@ -74,7 +74,7 @@ class SpeakerLines:
 
 
 def fold(text: str) -> str:
-    """Lower case, punctuation as single gaps, compound words apart; as many lines as before, each after a gap."""
+    """Lower case, punctuation as single spaces, camel case split; line by line, each with a leading space."""
     table = _TABLE | {10: "\n"}
     folded = _HUMP.sub(" ", text).lower().translate(table)
     return "\n".join(f" {' '.join(line.split())} " for line in folded.split("\n"))

@@ -1,4 +1,4 @@
-"""Which tools a role calls before it answers, and what it learns from their results."""
+"""The tools that a role calls before it answers, and findings from their results."""
 
 import json
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ _ID_NAMES = ("id", "promptId", "prompt_id", "scenarioId", "scenario_id", "caseId
 
 
 def call_id(tool: str) -> str:
-    """The id of a call of a tool: a simulated model calls each once at most."""
+    """The id of a tool's call: a simulated model calls each tool at most once."""
     return f"call-{tool}"
 
 
 def wanted_tools(role: str, offered: Sequence[OfferedTool], document: Document) -> tuple[RequestedTool, ...]:
-    """What to call first; nothing where the summary shows no records of the kind."""
+    """The tools to call first; none if the summary shows no records for them."""
     names = {tool.name for tool in offered}
     reports = {GATE_TOOL: document.gate, CARD_TOOL: document.card}
     return tuple(
@@ -46,22 +46,22 @@ def _has_records(checks: CheckCounts | None) -> bool:
 
 
 def record_findings(document: Document, results: Sequence[tuple[str, str]]) -> list[Finding]:
-    """Failed records, as the tools' results name them and else as the summary counts them."""
-    told = {call_id: finding for call_id, text in results if (finding := _learned(call_id, text)) is not None}
+    """Failed records, from the tools' results, else from the summary's counts."""
+    by_call = {call_id: finding for call_id, text in results if (finding := _finding(call_id, text)) is not None}
     found = []
     for name, tool, checks in (
         ("gate_failures", GATE_TOOL, document.gate),
         ("card_failures", CARD_TOOL, document.card),
     ):
-        learned = told.get(call_id(tool))
-        if learned is not None:
-            found.append(learned)
+        finding = by_call.get(call_id(tool))
+        if finding is not None:
+            found.append(finding)
         elif checks is not None and checks.failed:
             found.append(Finding(name, total=checks.failed))
     return [finding for finding in found if finding.total]
 
 
-def _learned(call_id: str, text: str) -> Finding | None:
+def _finding(call_id: str, text: str) -> Finding | None:
     name = "card_failures" if call_id.endswith(CARD_TOOL) else "gate_failures" if call_id.endswith(GATE_TOOL) else None
     if name is None or len(text) > _LARGEST:
         return None

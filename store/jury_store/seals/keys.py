@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Self
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from jury_events.regular_files import FileTooLarge, cause_of, read_regular
+from jury_events.regular_files import FileTooLarge, read_failure, read_regular
 from jury_store.errors import BadSealKey, SealKeyFileError
 from jury_store.seals.ed25519 import point_fault
 
@@ -256,7 +256,7 @@ def key_lines(path: Path) -> list[str]:
     except UnicodeDecodeError:
         raise BadSealKey(f"{path} is no key file: it is not UTF-8 text") from None
     except (OSError, ValueError) as error:
-        raise SealKeyFileError(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+        raise SealKeyFileError(f"{path} cannot be read: {read_failure(error)}; check the path and its rights") from None
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 

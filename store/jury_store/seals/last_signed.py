@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jury_events.regular_files import cause_of, open_regular
+from jury_events.regular_files import open_regular, read_failure
 from jury_store.errors import BadNote, SealKeyFileError
 from jury_store.seals.keys import PublicKey
 from jury_store.seals.note import MAX_BYTES, Checkpoint, read_checkpoint, signature_fault
@@ -66,7 +66,7 @@ class LastSigned:
             return None
         except (OSError, ValueError) as error:
             raise SealKeyFileError(
-                f"{self.path} cannot be read: {cause_of(error)}; check the path and its rights"
+                f"{self.path} cannot be read: {read_failure(error)}; check the path and its rights"
             ) from None
         try:
             checkpoint = read_checkpoint(content)

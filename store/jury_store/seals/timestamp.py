@@ -13,7 +13,7 @@ from cryptography import x509
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder, VerifierBuilder, decode_timestamp_response
 from rfc3161_client.errors import VerificationError
 
-from jury_events.regular_files import cause_of, read_regular
+from jury_events.regular_files import read_failure, read_regular
 from jury_store.errors import BadTimestamp, SealKeyFileError
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
@@ -93,6 +93,6 @@ def read_certificates(path: Path) -> tuple[x509.Certificate, ...]:
     try:
         return tuple(x509.load_pem_x509_certificates(read_regular(path, _MAX_FILE)))
     except OSError as error:
-        raise SealKeyFileError(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+        raise SealKeyFileError(f"{path} cannot be read: {read_failure(error)}; check the path and its rights") from None
     except ValueError:
         raise SealKeyFileError(f"{path} holds no certificate in PEM form") from None

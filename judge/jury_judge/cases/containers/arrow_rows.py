@@ -1,4 +1,4 @@
-"""Rows of Parquet files and of Arrow's streams and files, a few megabytes of columns at a time."""
+"""Rows of Parquet files and Arrow streams and files, decoded a few megabytes at a time."""
 
 import mmap
 import os
@@ -11,26 +11,26 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from jury_judge.cases.containers.arrow_values import converter, plain_type
-from jury_judge.cases.containers.row import CaseRow, RowSource
+from jury_judge.cases.containers.row import FileRow, RowSource
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 
 MAX_COLUMNS = 10_000
 _BATCH_BYTES = 4 << 20
-"""What a batch of Parquet is to have, as far as the file's footer tells; and what becomes Python values at once."""
+"""Target size of a Parquet batch (estimated from the file's footer), and of the rows converted to Python at once."""
 _BATCH_ROWS = 256
 _REPEATED_BYTES = 64 << 20
-"""What a batch may have if each of its rows has the longest value of every column's dictionary."""
+"""Maximum size of a batch in which every row has the longest value of every column's dictionary."""
 _READ_BYTES = 1 << 18
 _MAPPED_BYTES = 32 << 20
 _UNREADABLE = (pa.ArrowException, ValueError, OverflowError, MemoryError, OSError)
 
 
-def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[CaseRow]:
+def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[FileRow]:
     """The rows of a Parquet file in order.
 
     Raises:
-        CaseFileError: it is cut off or damaged, or has more than `MAX_COLUMNS` columns.
+        CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
     """
     with pa.OSFile(os.fspath(path)) as source:
         try:
@@ -48,11 +48,11 @@ def parquet_rows(path: str | Path, origin: RowSource) -> Iterator[CaseRow]:
             begin += group.num_rows
 
 
-def arrow_rows(path: str | Path, origin: RowSource, *, is_stream: bool) -> Iterator[CaseRow]:
-    """The rows of an Arrow IPC stream or file in order, mapped into memory as they are read.
+def arrow_rows(path: str | Path, origin: RowSource, *, is_stream: bool) -> Iterator[FileRow]:
+    """The rows of a memory-mapped Arrow IPC stream or file in order.
 
     Raises:
-        CaseFileError: it is cut off or damaged, or has more than `MAX_COLUMNS` columns.
+        CaseFileError: it is truncated or damaged, or has more than `MAX_COLUMNS` columns.
     """
     kind = "Arrow stream" if is_stream else "Arrow file"
     with Path(path).open("rb") as stream:
@@ -69,10 +69,10 @@ def arrow_rows(path: str | Path, origin: RowSource, *, is_stream: bool) -> Itera
 
 
 def _batch_size(group: Any) -> int:
-    """Rows of a row group to read at once: few where they are long, or where each may repeat a long value.
+    """Rows of a row group to read at once: few if they are long, or if each may repeat a long value.
 
-    A value that is written once, in a column's dictionary, is copied for every row that has it: a file of kilobytes
-    may hold gigabytes.
+    A value stored once in a column's dictionary is copied for every row that has it: a file of kilobytes can expand
+    to gigabytes.
     """
     row_bytes = max(1, group.total_byte_size // max(1, group.num_rows))
     repeated = max(1, sum(_dictionary_bytes(group.column(index)) for index in range(group.num_columns)))
@@ -81,7 +81,7 @@ def _batch_size(group: Any) -> int:
 
 
 def _dictionary_bytes(column: Any) -> int:
-    """About how many bytes the dictionary of a column has, and so how many a value of it may have."""
+    """Approximate size of a column's dictionary, which bounds the size of a value."""
     begin = column.dictionary_page_offset
     if begin is None or column.total_compressed_size <= 0:
         return 0
@@ -90,20 +90,20 @@ def _dictionary_bytes(column: Any) -> int:
 
 
 def _checked(batches: Iterator[Any], mapped: mmap.mmap) -> Iterator[Any]:
-    """Arrow reads these batches as they lie there: offsets that lead out of the file would end the process."""
+    """Validate batches before use: Arrow does not check offsets of mapped data, and invalid ones would crash."""
     passed = 0
     for batch in batches:
         batch.validate(full=True)
         passed += batch.nbytes
         if passed > _MAPPED_BYTES:
-            # What was read counts as the process's memory until the pages are given back; the rows are still there.
+            # Read pages count as the process's memory until released; they can be read again.
             mapped.madvise(mmap.MADV_DONTNEED)
             passed = 0
         yield batch
 
 
-def _rows(batches: Iterator[Any], origin: RowSource, kind: str, number: int) -> Iterator[CaseRow]:
-    """The rows of record batches; they are counted on from `number`."""
+def _rows(batches: Iterator[Any], origin: RowSource, kind: str, number: int) -> Iterator[FileRow]:
+    """The rows of record batches, numbered from `number` + 1."""
     while True:
         try:
             batch = next(batches, None)

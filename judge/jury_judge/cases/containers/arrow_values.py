@@ -1,4 +1,4 @@
-"""Values of Arrow columns as plain Python values of the kinds that JSON has, and bytes."""
+"""Converts values of Arrow columns to Python values of JSON's types, or bytes."""
 
 import math
 from collections.abc import Callable
@@ -10,9 +10,9 @@ import pyarrow as pa
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """The type that a column is cast to before its values are taken.
+    """The type that a column is cast to before conversion.
 
-    Times are cut to microseconds, which is what Python has, and told in UTC, whose rules no machine lacks.
+    Times are truncated to microseconds, Python's resolution, and converted to UTC, which needs no time zone database.
     """
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", tz=None if kind.tz is None else "UTC")
@@ -40,7 +40,7 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 
 def converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
-    """What makes a plain value of a value of this type; None where each is plain as it is."""
+    """The function that converts values of this type; None if they need no conversion."""
     if _is_plain(kind):
         return None
     if pa.types.is_floating(kind):
@@ -69,7 +69,7 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _finite(value: float | None) -> float | None:
-    """NaN is how a table of floats says that there is no value; an infinity no JSON can hold."""
+    """None for NaN (a missing value in tables of floats) and for infinities, which JSON does not have."""
     return value if value is None or math.isfinite(value) else None
 
 
@@ -90,7 +90,7 @@ def _plain(value: Any) -> Any:
 
 
 def _plain_list(values: list[Any]) -> Any:
-    """A list; or a map, which comes as a list of pairs: an object where its keys are texts that differ."""
+    """A list; a map (a list of pairs) becomes an object if its keys are distinct texts."""
     if not values or not isinstance(values[0], tuple):
         return [_plain(value) for value in values]
     keys = [key for key, _ in values]
@@ -100,7 +100,7 @@ def _plain_list(values: list[Any]) -> Any:
 
 
 def _plain_decimal(value: Decimal) -> int | float | str:
-    """A whole number, a float that is the same number when it is written, or else the digits."""
+    """An integer, a float with the same decimal representation, or else the digits as text."""
     if value == value.to_integral_value():
         return int(value)
     return float(value) if Decimal(repr(float(value))) == value else str(value)

@@ -1,24 +1,24 @@
-"""Streams of bytes whose beginning can be looked at, over files, standard input and callers' streams."""
+"""Byte streams with `peek`, over files, standard input and callers' streams."""
 
 import io
 from typing import BinaryIO, Protocol
 
 _BUFFER = 1 << 18
 _SEEN = 64
-"""Bytes that the first look shows at least, if the stream has them: a pipe may give one at a time."""
+"""Minimum bytes of the first `peek`, if the stream has them: a pipe may return one at a time."""
 
 
 class Readable(Protocol):
-    """What bytes are read from."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes | None: ...
 
 
 class _Unowned(io.RawIOBase):
-    """Reads a stream that belongs to somebody else, and so is not closed with this one."""
+    """Reads a caller's stream without ever closing it."""
 
     def __init__(self, source: Readable) -> None:
-        # A pipe's `read1` gives what has arrived, where `read` waits until all that was asked for has.
+        # A pipe's `read1` returns what has arrived; `read` waits for all requested bytes.
         self._read = getattr(source, "read1", source.read)
         self._begun = False
 
@@ -35,14 +35,14 @@ class _Unowned(io.RawIOBase):
 
 
 def peekable(source: Readable) -> io.BufferedReader:
-    """`source` from where it stands, with a `peek` that shows at least its first bytes; it is not closed."""
+    """`source` from its current position, with a `peek` of at least its first bytes; it is never closed."""
     return io.BufferedReader(_Unowned(source), _BUFFER)
 
 
 def skip_blank(stream: io.BufferedReader) -> int:
-    """Pass over blank lines; gives how many line breaks that were.
+    """Skip blank lines; returns the number of skipped line breaks.
 
-    White space before the first text of a line stays, so that columns count from the line's start.
+    White space at the start of the first other line is kept, so that columns count from the line's start.
     """
     breaks = 0
     while head := stream.peek():
@@ -57,7 +57,7 @@ def skip_blank(stream: io.BufferedReader) -> int:
 
 
 def skip_mark(stream: BinaryIO, mark: bytes, head: bytes) -> bytes:
-    """`head` (what a look at `stream` shows) without the byte order mark, which is passed over."""
+    """Skip the byte order mark of `stream`; returns `head`, the result of `peek`, without it."""
     if not head.startswith(mark):
         return head
     stream.read(len(mark))

@@ -1,4 +1,4 @@
-"""Gzip and Zstandard data as streams of what they hold."""
+"""Decompressed streams of gzip and Zstandard data."""
 
 import gzip
 import io
@@ -13,20 +13,20 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 
 MAX_RATIO = 1000
 FREE_BYTES = 1 << 30
-"""So much may come out whatever the ratio is."""
+"""Output allowed at any compression ratio."""
 
 
 def decompressed(source: BinaryIO, name: str) -> io.BufferedReader:
-    """What the gzip or Zstandard data of `source` holds, decompressed as it is read.
+    """The decompressed stream of gzip or Zstandard data in `source`.
 
-    Reading it raises CaseFileError where the data is cut off or damaged, or where more than `FREE_BYTES` come out that
-    are more than `MAX_RATIO` times the bytes that went in.
+    Reading raises CaseFileError if the data is truncated or damaged, or if the output exceeds both `FREE_BYTES` and
+    `MAX_RATIO` times the input.
     """
     return peekable(_Decompressed(source, name))
 
 
 class _Counted(io.RawIOBase):
-    """A stream that belongs to somebody else, and how many bytes were read of it."""
+    """Reads a caller's stream and counts its bytes."""
 
     def __init__(self, source: Readable) -> None:
         self._source = source
@@ -78,6 +78,6 @@ class _Decompressed:
 def _opened(source: _Counted, kind: str) -> Any:
     if kind == "gzip":
         return gzip.GzipFile(fileobj=source, mode="rb")
-    import pyarrow as pa  # noqa: PLC0415  (takes a while to import, and few files need it)
+    import pyarrow as pa  # noqa: PLC0415  (slow to import; few files need it)
 
     return pa.CompressedInputStream(pa.PythonFile(source, mode="r"), "zstd")

@@ -1,4 +1,4 @@
-"""CSV and TSV: a header, then a row a record. Cells are text; an empty one is None."""
+"""CSV and TSV: a header, then one row per record. Cells are text; an empty cell is None."""
 
 import csv
 import io
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from jury_judge.cases.containers.json_rows import BOM
-from jury_judge.cases.containers.row import CaseRow, RowSource
+from jury_judge.cases.containers.row import FileRow, RowSource
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 
@@ -21,7 +21,7 @@ _SHOWN_COLUMNS = 8
 
 
 def looks_like_csv(head: bytes) -> bool:
-    """Whether what begins with `head` has a header of two or more names on its first line."""
+    """Whether the first line of `head` is a header of two or more names."""
     line = head.removeprefix(BOM).partition(b"\n")[0].decode("utf-8", "ignore").rstrip("\r")
     try:
         names = next(csv.reader([line], delimiter=_delimiter(line), strict=True), [])
@@ -33,21 +33,22 @@ def looks_like_csv(head: bytes) -> bool:
     return len(names) > 1 and len(named) == len(set(named)) and all(len(name) <= _LONGEST_NAME for name in named)
 
 
-def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[CaseRow]:
-    """The rows of a stream in order, `CaseRow.line` being the line where each begins.
+def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = False) -> Iterator[FileRow]:
+    """The rows of a stream in order; `FileRow.line` is each row's first line.
 
-    The delimiter is the comma, or the tab or semicolon where the header has no comma; `tabs` makes it the tab. A
-    column without a name is called after its position, `column_3`.
+    The delimiter is the comma; the tab or semicolon if the header has no comma; always the tab with `tabs`. A column
+    without a name is named by its position, `column_3`.
 
     Raises:
-        CaseFileError: the header or a row cannot be read; OSError passes through.
+        CaseFileError: the header or a row is invalid.
+        OSError: the stream cannot be read.
     """
-    # The limit is the process's. It is only ever raised: whoever else reads CSV here loses nothing by it.
+    # The limit is global to the process, so it is only raised, never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW))
     lines = _Lines(stream, origin.name)
     head = next((line for line in lines if line.strip()), None)
     if head is None:
-        raise CaseFileError(f"{origin.name}: the file is empty; it must hold a header and at least one row")
+        raise CaseFileError(f"{origin.name}: the file is empty; it must contain a header and at least one row")
     lines.begin = lines.line
     records = _records(lines, head, "\t" if tabs else _delimiter(head))
     names = _names(next(records), f"{origin.name}:{lines.begin}")
@@ -63,11 +64,11 @@ def read_rows(stream: io.BufferedReader, origin: RowSource, *, tabs: bool = Fals
             )
         yield origin.row(lines.begin, number, {name: cell or None for name, cell in zip(names, cells, strict=True)})
     if not number:
-        raise CaseFileError(f"{origin.name}: holds a header and no row")
+        raise CaseFileError(f"{origin.name}: contains a header and no row")
 
 
 class _Lines(Iterator[str]):
-    """The lines of a stream, and on which of them the current record begins."""
+    """The lines of a stream, and the first line of the current record."""
 
     def __init__(self, stream: io.BufferedReader, name: str) -> None:
         self._stream = stream
@@ -77,12 +78,12 @@ class _Lines(Iterator[str]):
         self.begin = 1
 
     def next_record(self) -> None:
-        """What is read from here on is another record."""
+        """Start the next record."""
         self.begin = self.line + 1
         self._size = 0
 
     def refused(self, message: str) -> CaseFileError:
-        """The error that `message` is, at the current record."""
+        """An error with `message` at the current record."""
         return CaseFileError(f"{self._name}:{self.begin}: {message}")
 
     def __next__(self) -> str:
@@ -130,7 +131,7 @@ def _meaning(error: csv.Error) -> str:
         return "a line ends with CR alone; save the file with LF or CR LF"
     if "field larger" in message:
         return f"a cell of this row is longer than {MAX_ROW >> 20} MiB; split the case"
-    return f"not CSV: {visible_line(message)}; a quote inside of a quoted cell is written twice"
+    return f"not CSV: {visible_line(message)}; write a quote inside a quoted cell twice"
 
 
 def _names(header: list[str], place: str) -> list[str]:

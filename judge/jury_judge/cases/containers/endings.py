@@ -1,4 +1,4 @@
-"""Endings of file names: which a folder is searched for, and what is left of a name without them."""
+"""File name extensions: those that a folder is searched for, and names without them."""
 
 from pathlib import PurePath
 
@@ -12,17 +12,17 @@ KNOWN = ", ".join((*JSON_ENDINGS, *CSV_ENDINGS, *BINARY_ENDINGS)) + ", and the t
 
 
 def content_ending(path: PurePath | str) -> str:
-    """The ending that tells of the content, in small letters: `.csv` of `Cases.CSV.gz`; "" where there is none."""
+    """The extension of the content in lower case: `.csv` of `Cases.CSV.gz`; "" if there is none."""
     return _uncompressed(PurePath(path)).suffix.lower()
 
 
 def bare_name(path: PurePath) -> str:
-    """The name without folder and endings: `cases` of `data/cases.jsonl.gz`."""
+    """The name without folder and extensions: `cases` of `data/cases.jsonl.gz`."""
     return _uncompressed(path).stem
 
 
 def is_known(path: PurePath) -> bool:
-    """Whether a file of this name is read where it stands in a folder."""
+    """Whether a file of this name is read when its folder is searched."""
     compressed = path.suffix.lower() in COMPRESSED_ENDINGS
     return content_ending(path) in (*JSON_ENDINGS, *CSV_ENDINGS, *(() if compressed else BINARY_ENDINGS))
 

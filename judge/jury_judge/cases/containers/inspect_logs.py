@@ -1,11 +1,11 @@
-"""Logs of Inspect (`.eval`): zip archives with a JSON document a sample, and a header."""
+"""Inspect logs (`.eval`): zip archives with a header and one JSON document per sample."""
 
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.nested_rows import with_eval
-from jury_judge.cases.containers.row import CaseRow, RowSource, kind_of
+from jury_judge.cases.containers.row import FileRow, RowSource, kind_of
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.cases.containers.zip_members import ZipMembers
 from jury_judge.errors import CaseFileError
@@ -15,18 +15,19 @@ ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
 
 _HEADERS = ("header.json", "_journal/start.json")
-"""A log of an evaluation that did not end has the second alone."""
+"""The log of an unfinished evaluation has only the second."""
 _SAMPLES = "samples/"
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[CaseRow]:
+def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[FileRow]:
     """The samples of a log in the natural order of their names (2 before 10), each with the header's `eval` object.
 
-    NaN, which Inspect writes for scores that are none, is read as None.
+    NaN, which Inspect writes for missing scores, is read as None.
 
     Raises:
-        CaseFileError: the archive is no log of Inspect, or a sample of it cannot be read; OSError passes through.
+        CaseFileError: the archive is not an Inspect log, or a sample cannot be read.
+        OSError: the archive cannot be read.
     """
     members = ZipMembers(stream, origin.name)
     header = next((name for name in _HEADERS if name in members.infos), None)
@@ -36,7 +37,7 @@ def read_rows(stream: BinaryIO, origin: RowSource) -> Iterator[CaseRow]:
     names = [name for name in members.infos if name.startswith(_SAMPLES) and name.endswith(".json")]
     if not names:
         raise CaseFileError(
-            f"{origin.name}: the log holds no sample; the evaluation stopped before the first one ended"
+            f"{origin.name}: the log contains no sample; the evaluation stopped before the first one ended"
         )
     for number, name in enumerate(sorted(names, key=_natural), start=1):
         sample = _decoded(members, name, origin)
@@ -64,7 +65,7 @@ def _place(sample: dict[str, Any], name: str) -> str:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Digits compare as numbers: by their length without leading zeros, then by themselves."""
+    """A sort key that compares digits as numbers: by length without leading zeros, then by value."""
     pieces = _DIGITS.split(name)
     return [
         (len(piece.lstrip("0")), piece.lstrip("0")) if index % 2 else (0, piece) for index, piece in enumerate(pieces)

@@ -1,8 +1,8 @@
-"""JSON objects in a file, one at a time: JSONL, one object, a list of objects, or objects one after the other.
+"""JSON rows: JSONL, one object, a list of objects, or concatenated objects.
 
-The content decides, not the file's name: a first line that is a whole object makes it JSONL; anything else is a JSON
-document. Both are streamed; of a document that is a list no more than one element stands in memory.
-A list of chat messages, on a line or as a document, is one row.
+The content decides, not the file's name: if the first line is a complete object it is JSONL, else a JSON document. Both
+are streamed; of a list, only one element is in memory at a time. A list of chat messages, on a line or as a document,
+is one row.
 """
 
 import io
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from jury_judge.cases.containers.byte_streams import Readable, peekable, skip_blank, skip_mark
 from jury_judge.cases.containers.json_text import Bound, JsonTextReader
-from jury_judge.cases.containers.row import CaseRow, RowSource, row_data
+from jury_judge.cases.containers.row import FileRow, RowSource, row_data
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text, ends_inside_string, is_cut_short
 from jury_judge.cases.transcripts.reading import is_message
 from jury_judge.errors import CaseFileError
@@ -19,7 +19,7 @@ from jury_judge.errors import CaseFileError
 MAX_LINE = 64 * 1024 * 1024
 """Bytes of one line, or characters of one element of a list."""
 MAX_DOCUMENT = 256 * 1024 * 1024
-"""Characters of a JSON document that is one object, or one list of chat messages."""
+"""Characters of a JSON document with one object or one list of chat messages."""
 
 BOM = b"\xef\xbb\xbf"
 _MAGIC = {
@@ -35,13 +35,14 @@ def _never(_value: Any) -> bool:
     return False
 
 
-def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[CaseRow]:
+def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], bool] = _never) -> Iterator[FileRow]:
     """The rows of a stream in order.
 
-    NaN is refused, but read as None in a document that is an object (not a line) of which `nan_allowed` says so.
+    NaN is refused, except in an object (not on a line of JSONL) that `nan_allowed` accepts: there it is read as None.
 
     Raises:
-        CaseFileError: a line or the document is not what it must be; OSError passes through.
+        CaseFileError: a line or the document is invalid.
+        OSError: the stream cannot be read.
     """
     stream = source if isinstance(source, io.BufferedReader) else peekable(source)
     name = origin.name
@@ -53,7 +54,7 @@ def read_rows(source: Readable, origin: RowSource, nan_allowed: Callable[[Any], 
     line = 1 + skip_blank(stream)
     start = stream.peek().lstrip()[:1]
     if not start:
-        raise CaseFileError(f"{name}: the file is empty; it must hold at least one JSON object")
+        raise CaseFileError(f"{name}: the file is empty; it must contain at least one JSON object")
     if start == b"[":
         yield from _document(JsonTextReader(stream, origin, line), origin, nan_allowed)
         return
@@ -87,7 +88,7 @@ def _utf8(raw: bytes, place: str) -> str:
         ) from error
 
 
-def _row(origin: RowSource, line: int, text: str) -> CaseRow:
+def _row(origin: RowSource, line: int, text: str) -> FileRow:
     place = f"{origin.name}:{line}"
     try:
         value = decode_text(text)
@@ -99,7 +100,7 @@ def _row(origin: RowSource, line: int, text: str) -> CaseRow:
     return origin.row(line, line, row_data(value, place))
 
 
-def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[Any], bool]) -> Iterator[CaseRow]:
+def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[Any], bool]) -> Iterator[FileRow]:
     whole = Bound(
         MAX_DOCUMENT,
         f"a JSON document larger than {MAX_DOCUMENT >> 20} MiB; write one object a line (JSONL), or a list of objects, "
@@ -111,11 +112,11 @@ def _document(text: JsonTextReader, origin: RowSource, nan_allowed: Callable[[An
             number += 1
             yield origin.row(line, number, row_data(value, f"{origin.name}:{line}"))
     if not number:
-        raise CaseFileError(f"{origin.name}: the list is empty; it must hold at least one JSON object")
+        raise CaseFileError(f"{origin.name}: the list is empty; it must contain at least one JSON object")
 
 
 def _elements(text: JsonTextReader) -> Iterator[tuple[Any, int]]:
-    """The elements of the list that begins here; the list itself where the first of them is a chat message."""
+    """The elements of the list at the current position; the list itself if its first element is a chat message."""
     element = Bound(MAX_LINE, f"an element of the list is longer than {MAX_LINE >> 20} MiB; split the case")
     begin = text.offset
     messages: list[Any] | None = None

@@ -1,4 +1,4 @@
-"""JSON values one after the other out of a stream, decoded over a buffer that slides along it."""
+"""Incremental decoding of JSON values from a stream, with a sliding buffer."""
 
 import codecs
 from collections.abc import Callable
@@ -14,21 +14,21 @@ _CHUNK = 1 << 20
 
 
 class Bound(NamedTuple):
-    """How many characters a value may have, and what is said of a longer one."""
+    """Maximum length of a value, and the error message for a longer one."""
 
     characters: int
     message: str
 
 
 class JsonTextReader:
-    """The text of a stream, read as far as its values are asked for.
+    """Decodes the values of a stream on demand.
 
-    At most one value and 1 MiB stand in memory. A value that does not end in the buffer is tried again with twice as
-    much text, so that the work is linear in the text's length.
+    At most one value and 1 MiB are in memory. Decoding of a value that does not end in the buffer is retried with
+    twice as much text, so that the total work is linear.
     """
 
     def __init__(self, stream: BinaryIO, origin: RowSource, line: int, head: str = "") -> None:
-        """`head` is text that was taken out of `stream` already; it begins on `line`."""
+        """`head` is text already read from `stream`; it begins on `line`."""
         self._stream = stream
         self._origin = origin
         self._text = head
@@ -42,7 +42,7 @@ class JsonTextReader:
 
     @property
     def offset(self) -> int:
-        """How many characters are behind."""
+        """The number of characters consumed."""
         return self._passed + self._position
 
     def place(self) -> str:
@@ -50,7 +50,7 @@ class JsonTextReader:
         return f"{self._origin.name}:{self._line_at(self._position)}"
 
     def mark(self) -> str:
-        """The next character that is not white space, which stays; "" at the end."""
+        """The next character that is not white space, not consumed; "" at the end."""
         while True:
             self._position = skip_space(self._text, self._position)
             if self._position < len(self._text):
@@ -59,16 +59,16 @@ class JsonTextReader:
                 return ""
 
     def step(self) -> None:
-        """Pass over the character that `mark` gave."""
+        """Consume the character that `mark` returned."""
         self._position += 1
 
     def value(self, bound: Bound, nan_allowed: Callable[[Any], bool] = lambda _value: False) -> tuple[Any, int]:
-        """The value that begins at the character that `mark` gave, and the line where it begins.
+        """The value that begins at the character that `mark` returned, and its first line.
 
-        Where it holds NaN, `nan_allowed` is asked with the value that has None in its place.
+        If it contains NaN, `nan_allowed` decides, called with the value with None in its place.
 
         Raises:
-            CaseFileError: there is none, or it is longer than `bound` allows.
+            CaseFileError: it is not a JSON value, or longer than `bound`.
         """
         line = self._line_at(self._position)
         of_nan: CaseFileError | None = None
@@ -105,17 +105,17 @@ class JsonTextReader:
         return CaseFileError(f"{self._origin.name}:{self._line_at(error.position)}: {error}{cut}")
 
     def _line_at(self, position: int) -> int:
-        """The line of a position that is not before the last one asked for while it was the current one."""
+        """The line of a position; positions must not precede the current position of earlier calls."""
         line = self._line + self._text.count("\n", self._counted, position)
         if position <= self._position:
             self._line, self._counted = line, position
         return line
 
     def _fill(self) -> bool:
-        """Read on, and forget what is behind; False at the end.
+        """Read more text and drop consumed text; False at the end.
 
         Raises:
-            CaseFileError: what follows is not UTF-8.
+            CaseFileError: the next bytes are not UTF-8.
         """
         more = self._decoded(max(_CHUNK, len(self._text) - self._position))
         if not more:
@@ -134,7 +134,7 @@ class JsonTextReader:
             try:
                 text = self._decoder.decode(raw, final=not raw)
             except UnicodeDecodeError as error:
-                # The text before the fault still counts: its values come first, and its own faults too.
+                # The text before the fault is used: its values, and its errors, come first.
                 self._fault = error.object[error.start]
                 text = error.object[: error.start].decode("utf-8")
             if text or not raw:

@@ -1,25 +1,25 @@
-"""Rows that stand in a list inside of a file's objects, as `--rows results.results` says."""
+"""Rows in a list inside a file's objects, as selected by `--rows results.results`."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from jury_judge.cases.containers.row import CaseRow, RowData, RowSelection, kind_of, rows_of_list
+from jury_judge.cases.containers.row import FileRow, RowData, RowSelection, kind_of, rows_of_list
 from jury_judge.errors import CaseFileError
 from jury_judge.text.visible_text import visible_line
 
 EVAL_KEY = "_eval"
-"""Where a sample of an Inspect log has the log's `eval` object: task, model, dataset."""
+"""The key under which a sample of an Inspect log gets the log's `eval` object (task, model, dataset)."""
 
 _SHOWN_KEYS = 20
 
 
-def nested_rows(rows: Iterable[CaseRow], selection: RowSelection, *, of_json: bool) -> Iterator[CaseRow]:
-    """The rows of one file, each replaced by those that it holds where a path says so.
+def nested_rows(rows: Iterable[FileRow], selection: RowSelection, *, of_json: bool) -> Iterator[FileRow]:
+    """The rows of one file, each replaced by its nested rows if there is a path.
 
-    `of_json` tells whether objects of a known shape are looked for too (`RowSelection.natural_rows`).
+    `of_json`: objects of a known shape are detected too (`RowSelection.natural_rows`).
 
     Raises:
-        CaseFileError: the path leads to no list, or to one of something else than rows.
+        CaseFileError: the path leads to no list, or to a list of other values than rows.
     """
     number = 0
     for row in rows:
@@ -36,7 +36,7 @@ def nested_rows(rows: Iterable[CaseRow], selection: RowSelection, *, of_json: bo
 
 
 def with_eval(sample: RowData, log: Any) -> RowData:
-    """A sample of an Inspect log with what the log says of the evaluation, under `EVAL_KEY`."""
+    """A sample of an Inspect log with the log's `eval` object under `EVAL_KEY`."""
     evaluation = log.get("eval") if isinstance(log, dict) else None
     return {EVAL_KEY: evaluation} | sample if isinstance(evaluation, dict) and isinstance(sample, dict) else sample
 
@@ -45,7 +45,7 @@ def _with_eval(data: RowData, document: RowData, path: str) -> RowData:
     return with_eval(data, document) if path == "samples" else data
 
 
-def _found(row: CaseRow, path: str) -> Iterator[RowData]:
+def _found(row: FileRow, path: str) -> Iterator[RowData]:
     shown = visible_line(path)
     value: Any = row.data
     for key in path.split("."):

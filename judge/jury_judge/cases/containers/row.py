@@ -1,4 +1,4 @@
-"""A decoded row, where it stands, and what of a file's rows is asked for."""
+"""Decoded rows with their position, and the selection of a file's rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,17 +11,17 @@ RowData = dict[str, Any] | list[Any]
 """An object, or a bare list of chat messages."""
 
 
-class CaseRow(NamedTuple):
+class FileRow(NamedTuple):
     """A decoded row of a file.
 
     Attributes:
-        place: where it stands, for messages: `file.jsonl:12`, `file.parquet: row 12`, `log.eval: sample 3 (epoch 1)`.
-        line: the line where it begins, from 1; the row's number where the file has no lines.
-        number: counts the rows of its file from 1; of JSONL it is the line.
+        place: its position, for messages: `file.jsonl:12`, `file.parquet: row 12`, `log.eval: sample 3 (epoch 1)`.
+        line: its first line, from 1; the row's number if the file has no lines.
+        number: its number in the file, from 1; for JSONL the line.
         data: an object, or a bare list of chat messages.
-        file: the file's name without folder and endings, for default case ids.
-        name: what messages call the file.
-        folder: where paths that the row names begin.
+        file: the file's name without folder and extensions, for default case ids.
+        name: the file's name in messages.
+        folder: the base of relative paths in the row.
     """
 
     place: str
@@ -34,30 +34,30 @@ class CaseRow(NamedTuple):
 
 
 class RowSource(NamedTuple):
-    """The file that rows come from: what messages call it, its `CaseRow.file`, and its folder."""
+    """The file that rows are read from: `name`, `file` and `folder` as in `FileRow`."""
 
     name: str
     file: str = ""
     folder: Path = Path()
 
-    def row(self, line: int, number: int, data: RowData) -> CaseRow:
+    def row(self, line: int, number: int, data: RowData) -> FileRow:
         """A row of a file that has lines."""
-        return CaseRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder)
+        return FileRow(f"{self.name}:{line}", line, number, data, self.file, self.name, self.folder)
 
-    def numbered(self, number: int, data: RowData, place: str | None = None) -> CaseRow:
+    def numbered(self, number: int, data: RowData, place: str | None = None) -> FileRow:
         """A row of a file that has no lines; `place` is within the file."""
         where = f"{self.name}: {place or f'row {number}'}"
-        return CaseRow(where, number, number, data, self.file, self.name, self.folder)
+        return FileRow(where, number, number, data, self.file, self.name, self.folder)
 
 
 class RowSelection(NamedTuple):
-    """Which rows of the files are meant.
+    """Selects rows of the files.
 
     Attributes:
-        rows_path: the dotted path from each object of a file to the list that holds its rows (`--rows`).
-        split: the split of a folder as Hugging Face `datasets` lays it out (`--split`).
-        natural_rows: gives the same path as `rows_path` for an object of JSON whose shape it knows, else None. It is
-            asked where `rows_path` is None. A document of many lines that it knows may hold NaN, which is None.
+        rows_path: the dotted path from each object of a file to its list of rows (`--rows`).
+        split: the split of a folder in the layout of Hugging Face `datasets` (`--split`).
+        natural_rows: returns such a path for a JSON object of a known shape, else None; used if `rows_path` is None.
+            A document of a known shape may contain NaN, read as None.
     """
 
     rows_path: str | None = None
@@ -66,7 +66,7 @@ class RowSelection(NamedTuple):
 
 
 def row_data(value: Any, place: str) -> RowData:
-    """A decoded JSON value as the data of a row.
+    """Check that a decoded JSON value can be a row's data.
 
     Raises:
         CaseFileError: it is neither an object nor a list that begins with a chat message.
@@ -77,10 +77,10 @@ def row_data(value: Any, place: str) -> RowData:
 
 
 def rows_of_list(values: list[Any], place: str) -> Iterator[RowData]:
-    """The rows that a decoded list holds; a list of chat messages is one row.
+    """The rows in a decoded list; a list of chat messages is one row.
 
     Raises:
-        CaseFileError: an element can be no row.
+        CaseFileError: an element cannot be a row.
     """
     if values and is_message(values[0]):
         yield values
@@ -90,6 +90,6 @@ def rows_of_list(values: list[Any], place: str) -> Iterator[RowData]:
 
 
 def kind_of(value: Any) -> str:
-    """What a decoded value is, for a message."""
+    """The JSON type of a decoded value, for messages."""
     kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return kinds.get(type(value)) or ("bytes" if isinstance(value, bytes) else "a number")

@@ -1,4 +1,4 @@
-"""The rows of case files, whatever the files are: the content decides how each is read."""
+"""Reads the rows of case files of any format; the content determines the format."""
 
 import io
 import stat
@@ -13,7 +13,7 @@ from jury_judge.cases.containers.byte_streams import peekable
 from jury_judge.cases.containers.compressed import GZIP, ZSTD, decompressed
 from jury_judge.cases.containers.endings import CSV_ENDINGS, JSON_ENDINGS, TAB_ENDINGS, content_ending
 from jury_judge.cases.containers.nested_rows import nested_rows
-from jury_judge.cases.containers.row import CaseRow, RowSelection, RowSource
+from jury_judge.cases.containers.row import FileRow, RowSelection, RowSource
 from jury_judge.cases.containers.sources import Source, shown, sources_of
 from jury_judge.errors import CaseFileError
 
@@ -36,16 +36,16 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 def read_rows(
     paths: Iterable[str | Path], selection: RowSelection | None = None, *, stdin: BinaryIO | None = None
-) -> Iterator[CaseRow]:
+) -> Iterator[FileRow]:
     """The rows of the files in order, streamed.
 
     Args:
         paths: files, folders and globs; `-` is standard input (JSON, JSONL or CSV, compressed or not).
-        selection: which rows are meant; None is all.
-        stdin: what `-` reads; None is the process's. It is not closed.
+        selection: of rows; None: all.
+        stdin: the stream for `-`; None: the process's. It is not closed.
 
     Raises:
-        CaseFileError: a file cannot be read, on the way; the rows before the fault have been given.
+        CaseFileError: a file cannot be read; raised during iteration, after the rows before the fault.
     """
     chosen = selection or RowSelection()
     for path in paths:
@@ -54,25 +54,25 @@ def read_rows(
             count += 1
             yield row
         if not count:
-            raise CaseFileError(f"{shown(path)}: holds no row; it must hold at least one case")
+            raise CaseFileError(f"{shown(path)}: contains no row; it must contain at least one case")
 
 
-def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[CaseRow]:
+def _rows_of(path: str | Path, selection: RowSelection, stdin: BinaryIO | None) -> Iterator[FileRow]:
     if str(path) == STDIN:
-        with _told("stdin"):
+        with _os_errors("stdin"):
             stream = peekable(sys.stdin.buffer if stdin is None else stdin)
             yield from _streamed(stream, RowSource("stdin", "stdin"), "", selection)
         return
-    with _told(shown(path)):
+    with _os_errors(shown(path)):
         sources = sources_of(path, selection.split)
     for source in sources:
-        with _told(source.origin.name):
+        with _os_errors(source.origin.name):
             yield from _rows_of_file(source, selection)
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """What the operating system says of a file, as an error that names it."""
+def _os_errors(name: str) -> Iterator[None]:
+    """Convert an `OSError` into a `CaseFileError` with the file's name."""
     try:
         yield
     except FileNotFoundError as error:
@@ -83,9 +83,9 @@ def _told(name: str) -> Iterator[None]:
         raise CaseFileError(f"{name}: cannot be read: {error.strerror or error}") from error
 
 
-def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[CaseRow]:
+def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[FileRow]:
     path, origin = source
-    # Asked before it is opened: opening a pipe waits for somebody to write into it.
+    # Checked before opening: opening a pipe blocks until a writer opens it.
     if not stat.S_ISREG(path.stat().st_mode):
         raise CaseFileError(f"{origin.name}: a pipe or device, and no file; name - to read standard input")
     with path.open("rb") as stream:
@@ -98,15 +98,15 @@ def _rows_of_file(source: Source, selection: RowSelection) -> Iterator[CaseRow]:
             yield from _streamed(stream, origin, content_ending(path), selection)
 
 
-def _columnar(source: Source, head: bytes) -> Iterator[CaseRow]:
-    from jury_judge.cases.containers import arrow_rows  # noqa: PLC0415  (takes a while to import; few files need it)
+def _columnar(source: Source, head: bytes) -> Iterator[FileRow]:
+    from jury_judge.cases.containers import arrow_rows  # noqa: PLC0415  (slow to import; few files need it)
 
     if head.startswith(_PARQUET):
         return arrow_rows.parquet_rows(*source)
     return arrow_rows.arrow_rows(*source, is_stream=head.startswith(_ARROW_STREAM))
 
 
-def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[CaseRow]:
+def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selection: RowSelection) -> Iterator[FileRow]:
     head = stream.peek()
     within = ""
     if head.startswith((GZIP, ZSTD)):
@@ -118,7 +118,7 @@ def _streamed(stream: io.BufferedReader, origin: RowSource, ending: str, selecti
         rows = csv_rows.read_rows(stream, origin, tabs=ending in TAB_ENDINGS)
         yield from nested_rows(rows, selection, of_json=False)
     else:
-        # Python's writers of JSON write NaN, and so do systems whose documents are known by their shape.
+        # NaN is allowed in documents of known shapes: Python's JSON writers produce it.
         rows = json_rows.read_rows(stream, origin, lambda value: _is_known(value, selection))
         yield from nested_rows(rows, selection, of_json=True)
 

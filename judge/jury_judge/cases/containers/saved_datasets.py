@@ -1,4 +1,4 @@
-"""Folders as `save_to_disk` of Hugging Face `datasets` leaves them: Arrow files that a `state.json` names."""
+"""Folders written by `save_to_disk` of Hugging Face `datasets`: Arrow files listed in a `state.json`."""
 
 from pathlib import Path, PurePath
 from typing import Any
@@ -12,17 +12,17 @@ from jury_judge.text.visible_text import visible_line
 STATE = "state.json"
 SPLITS = "dataset_dict.json"
 METADATA = frozenset({STATE, SPLITS, "dataset_info.json", "dataset_infos.json"})
-"""Files that hold no rows."""
+"""Files without rows."""
 
 _MAX_BYTES = 16 << 20
 
 
 def saved_members(folder: Path, split: str | None, name: str) -> list[Member] | None:
-    """The Arrow files of a saved data set, or of one split of it, in their order; None where `folder` is no such.
+    """The Arrow files of a saved data set, or of one split of it, in order; None if `folder` is not a saved data set.
 
     Raises:
-        CaseFileError: a file is missing or cannot be understood, or the split is not one of those there; OSError
-            passes through.
+        CaseFileError: a file is missing or invalid, or the split does not exist.
+        OSError: a file cannot be read.
     """
     if (folder / SPLITS).is_file():
         splits = _texts(_read(folder / SPLITS, name).get("splits"), f"{name}: {SPLITS}: splits")
@@ -58,7 +58,7 @@ def _of_state(folder: Path, relative: PurePath, name: str) -> list[Member]:
 
 
 def _texts(value: Any, place: str) -> list[str]:
-    """A list of names of files or folders that lie right here."""
+    """A list of names of files or folders directly in the folder."""
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise CaseFileError(f"{place}: must be a list of names; save the data set again")
     for one in value:

@@ -1,4 +1,4 @@
-"""The files that a path names: a file, those of a folder, or those that a glob matches."""
+"""The files of a path: a file, the files of a folder, or the matches of a glob."""
 
 import glob
 import os
@@ -16,21 +16,21 @@ from jury_judge.text.visible_text import visible_line
 
 
 class Source(NamedTuple):
-    """A file, and what its rows are called by."""
+    """A file, and the `RowSource` of its rows."""
 
     path: Path
     origin: RowSource
 
 
 def sources_of(path: str | Path, split: str | None) -> list[Source]:
-    """The files that `path` names, in order.
+    """The files of `path`, in order.
 
-    A folder is searched for files of known endings, in the order of their paths; hidden ones and links to folders are
-    passed over. A path that exists is no glob, whatever its letters are.
+    A folder is searched recursively for files with known extensions, in the order of their paths; hidden files and
+    links to folders are skipped. An existing path is not treated as a glob.
 
     Raises:
-        CaseFileError: it names nothing that can be read, shards are missing, or the split is none or not the only one;
-            OSError passes through.
+        CaseFileError: no readable file, missing shards, an unknown split, or several splits and none is chosen.
+        OSError: a file cannot be accessed.
     """
     name = shown(path)
     try:
@@ -45,13 +45,13 @@ def sources_of(path: str | Path, split: str | None) -> list[Source]:
         return [_source(member) for member in _of_folder(Path(path), split, name)]
     if split is not None and split_of(PurePath(Path(path).name)) != split:
         raise CaseFileError(
-            f"{name}: --split {visible_line(split)}: this is one file, and its name tells no such split"
+            f"{name}: --split {visible_line(split)}: this is one file, and its name contains no such split"
         )
     return [_source(Member(Path(path), PurePath(Path(path).name)), name)]
 
 
 def shown(path: str | Path) -> str:
-    """A path as messages have it."""
+    """A path, for messages."""
     return visible_line(str(path), 1000)
 
 
@@ -87,7 +87,7 @@ def _raise(error: OSError) -> None:
 
 def _matches(pattern: str, split: str | None, name: str) -> list[Member]:
     root = _literal_folder(pattern)
-    # A pattern that ends in an ending asks for such files, known or not; `data/*` for those that can be read.
+    # A pattern with an extension matches such files, known or not; `data/*` only files with known extensions.
     named = PurePath(pattern).suffix != "" and not glob.has_magic(PurePath(pattern).suffix)
     members: list[Member] = []
     for match in sorted(map(Path, glob.iglob(pattern, recursive=True))):  # noqa: PTH207  (pathlib's gives hidden files)
@@ -102,7 +102,7 @@ def _matches(pattern: str, split: str | None, name: str) -> list[Member]:
 
 
 def _literal_folder(pattern: str) -> Path:
-    """The folder above the first part of a pattern that is one."""
+    """The folder above the first part of a pattern with a wildcard."""
     parts = Path(pattern).parts
     magic = next(index for index, part in enumerate(parts) if glob.has_magic(part))
     return Path(*parts[:magic])

@@ -1,4 +1,4 @@
-"""Splits and shards of a data set that lies in many files, told from the files' names."""
+"""Splits and shards of a data set in several files, by the files' names."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,19 +16,19 @@ _WORDS = re.compile(r"[-_. ]+")
 _KNOWN = frozenset({"train", "training", "test", "testing", "validation", "valid", "val", "dev", "eval"})
 """The words by which Hugging Face `datasets` finds splits in names."""
 _OF_SAVED = "data"
-"""What shards are called that `save_to_disk` wrote; their split is the folder's name."""
+"""The name of shards written by `save_to_disk`; their split is the folder's name."""
 _SHOWN = 5
 
 
 class Member(NamedTuple):
-    """A file of a folder, and where it lies in it."""
+    """A file of a folder, and its path relative to the folder."""
 
     path: Path
     relative: PurePath
 
 
 def split_of(relative: PurePath) -> str | None:
-    """The split that a file of a folder belongs to, by its name or its folder's; None where neither tells."""
+    """The split of a file, by its name or its folder's name; None if neither contains one."""
     name = bare_name(relative)
     shard = _SHARD.fullmatch(name)
     head = shard["head"] if shard else name
@@ -40,10 +40,10 @@ def split_of(relative: PurePath) -> str | None:
 
 
 def of_split(members: Sequence[Member], split: str | None, name: str) -> list[Member]:
-    """The members of a folder that belong to a split; all of them where no names tell of several.
+    """The members of a folder in a split; all if the names contain no split or only one.
 
     Raises:
-        CaseFileError: there are several splits and none is named, or not the one that is.
+        CaseFileError: there are several splits and none is chosen, or the chosen one does not exist.
     """
     by_member = [(member, split_of(member.relative)) for member in members]
     splits = sorted({found for _, found in by_member if found is not None})
@@ -52,22 +52,22 @@ def of_split(members: Sequence[Member], split: str | None, name: str) -> list[Me
 
 
 def check_split(split: str | None, splits: Sequence[str], name: str) -> str | None:
-    """The split to read, None where there is no choice.
+    """The split to read; None if there is none to choose from.
 
     Raises:
         CaseFileError: as `of_split`.
     """
     shown = ", ".join(visible_line(one, 60) for one in splits)
     if split is not None and split not in splits:
-        there = f"the splits there are {shown}" if splits else "no file's name tells of a split; leave --split out"
+        there = f"the splits there are {shown}" if splits else "no file's name contains a split; leave --split out"
         raise CaseFileError(f"{name}: --split {visible_line(split)}: no such split; {there}")
     if split is None and len(splits) > 1:
-        raise CaseFileError(f"{name}: holds several splits ({shown}); choose one with --split, or name the files")
+        raise CaseFileError(f"{name}: contains several splits ({shown}); choose one with --split, or name the files")
     return split
 
 
 def check_shards(members: Iterable[Member], name: str) -> None:
-    """Refuse a set of shards (`train-00000-of-00003`) that is not whole.
+    """Refuse an incomplete set of shards (`train-00000-of-00003`).
 
     Raises:
         CaseFileError: shards are missing; the message names them.

@@ -1,4 +1,4 @@
-"""Members of a zip archive, stored, deflated or compressed with Zstandard, read whole within a bound."""
+"""Members of a zip archive (stored, deflated or Zstandard), read whole up to a size limit."""
 
 import io
 import struct
@@ -13,23 +13,23 @@ MAX_MEMBER = 256 * 1024 * 1024
 """Bytes of one member, decompressed."""
 MAX_RATIO = 1000
 FREE_BYTES = 64 * 1024 * 1024
-"""So many bytes a member may have whatever its ratio is."""
+"""Size of a member allowed at any compression ratio."""
 
 _ENCRYPTED = 0x1
 _ZSTANDARD = 93
-"""In PKWARE's APPNOTE 4.4.5. The standard library reads it from Python 3.14 on."""
+"""PKWARE's APPNOTE 4.4.5. The standard library supports it from Python 3.14."""
 _LOCAL_HEADER = 30
 _CHUNK = 1 << 20
 
 
 class ZipMembers:
-    """The members of an archive by name; the last of a name counts, as with every reader of zip files."""
+    """The members of an archive by name; of several with one name the last counts, as usual for zip files."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         """Read the directory of the archive.
 
         Raises:
-            CaseFileError: there is none.
+            CaseFileError: the directory cannot be read.
         """
         self._stream = stream
         self._name = name
@@ -45,7 +45,7 @@ class ZipMembers:
         """A member's content.
 
         Raises:
-            CaseFileError: it is encrypted, too large, damaged, or compressed in a way that is not known.
+            CaseFileError: it is encrypted, too large, damaged, or compressed with an unsupported method.
         """
         info = self.infos[member]
         place = f"{self._name}: {visible_line(member)}"
@@ -73,7 +73,7 @@ class ZipMembers:
             return self._archive.open(info)
         if info.compress_type != _ZSTANDARD:
             raise CaseFileError(f"{place}: is compressed with method {info.compress_type}; write the log anew")
-        import pyarrow as pa  # noqa: PLC0415  (takes a while to import, and few files need it)
+        import pyarrow as pa  # noqa: PLC0415  (slow to import; few files need it)
 
         self._stream.seek(info.header_offset)
         header = self._stream.read(_LOCAL_HEADER)
@@ -83,7 +83,7 @@ class ZipMembers:
 
 
 def _bounded(stream: Any, size: int) -> bytes:
-    """What the stream holds, and at most one byte more than `size`."""
+    """The stream's content, at most `size` + 1 bytes."""
     found = io.BytesIO()
     with stream:
         while found.tell() <= size and (chunk := stream.read(min(_CHUNK, size + 1 - found.tell()))):

@@ -1,1 +1,1 @@
-"""Rows as other systems export them: one module a format, each with what it is recognised by and how it is read."""
+"""Row formats of other systems: one module per format, with its detection and its reader."""

@@ -1,4 +1,4 @@
-"""Results of agent benchmarks as they write them: AgentDojo's runs, τ-bench's trajectories."""
+"""Results of agent benchmarks: AgentDojo's runs, τ-bench's trajectories."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _DOJO = ("suite_name", "pipeline_name", "user_task_id", "injection_task_id", "at
 
 
 def _agentdojo(row: Any) -> CaseDraft:
-    """One run of a user task, attacked or not. `utility` and `security` are the benchmark's own findings."""
+    """One run of a user task, with or without attack. `utility` and `security` are the benchmark's results."""
     builder = TranscriptBuilder()
     read_chat(row.get("messages"), builder)
     draft = read_own_row({name: value for name, value in row.items() if name not in {"messages", "error"}})
@@ -29,7 +29,7 @@ def _agentdojo(row: Any) -> CaseDraft:
 
 
 def _tau(row: Any) -> CaseDraft:
-    """One trial of a task; `reward` is the benchmark's own finding. τ²-bench calls the trajectory `messages`."""
+    """One trial of a task; `reward` is the benchmark's result. τ²-bench names the trajectory `messages`."""
     builder = TranscriptBuilder()
     read_chat(row.get("traj") if row.get("traj") is not None else row.get("messages"), builder)
     reward = row.get("reward")
@@ -47,7 +47,7 @@ def _tau(row: Any) -> CaseDraft:
 
 
 def _policy(info: Any) -> Any:
-    """The policy of the environment where τ²-bench's `info` stands in the row."""
+    """The environment's policy in τ²-bench's `info`, if the row has it."""
     environment = info.get("environment_info") if isinstance(info, dict) else None
     return environment.get("policy") if isinstance(environment, dict) else None
 

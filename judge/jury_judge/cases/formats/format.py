@@ -1,4 +1,4 @@
-"""What a format is."""
+"""The interface of a row format."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -7,15 +7,15 @@ from jury_judge.cases.draft import CaseDraft
 
 
 class Format(NamedTuple):
-    """A form of rows.
+    """A format of rows.
 
     Attributes:
-        name: as `--format` names it.
-        recognises: whether a decoded row (an object, or a list of messages) has this form.
+        name: in `--format`.
+        recognises: whether a decoded row (an object, or a list of messages) has this format.
         read: the row's draft; raises CaseFileError.
-        rows_path: the dotted path of the rows in a whole document of this format, None where it is no such document.
-        columns: those that it reads besides the columns that are read unasked; None: not known by name.
-        split: makes several rows of one, each with what is appended to a default case id; None: one row is one case.
+        rows_path: the dotted path of the rows in a document of this format; None: not such a document.
+        columns: the columns that it reads besides the default ones; None: not known by name.
+        split: splits a row into several, each with a suffix for a default case id; None: one row is one case.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""Samples of Inspect's logs: messages, attachments put back, the output, target, scores and metadata.
+"""Samples of Inspect logs: messages with resolved attachments, output, target, scores and metadata.
 
-Source: inspect_ai, `EvalSample`. A sample's `events` are how its messages came about, and are not read again.
+Source: inspect_ai, `EvalSample`. A sample's `events` record how its messages came about, and are not read.
 """
 
 import re
@@ -19,7 +19,7 @@ _ATTACHMENT = "attachment://"
 _LACKED = re.compile(r"attachment://[0-9a-f]{32}")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 HEADER = "_eval"
-"""The key under which a sample from an archive brings the log's own description."""
+"""The key of the log's `eval` object in a sample from an archive."""
 
 
 def _read(row: Any) -> CaseDraft:
@@ -57,7 +57,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilder) -> Any:
-    """Reads the messages; gives the last one of the assistant, None where there is none."""
+    """Read the messages; returns the assistant's last one, None if there is none."""
     last = None
     if not isinstance(value, list):
         read_chat(value, builder)
@@ -72,21 +72,21 @@ def _messages(value: Any, attachments: dict[str, Any], builder: TranscriptBuilde
     return last
 
 
-class _Said(NamedTuple):
-    """What a message amounts to, wherever it stands."""
+class _AgentOutput(NamedTuple):
+    """A message's items and text, for comparison."""
 
     items: tuple[Item, ...]
     words: str
 
 
-def _said(message: Any) -> _Said:
-    """`words` are its texts without spaces, for comparing them with a completion."""
+def _agent_output(message: Any) -> _AgentOutput:
+    """`words` is the message's text without spaces, for comparison with a completion."""
     builder = TranscriptBuilder()
     if message is not None:
         read_message(message, builder, "message")
     items = builder.transcript().items
     texts = "".join(item.text for item in items if item.kind in {"assistant", "refusal"})
-    return _Said(items, _without_spaces(texts))
+    return _AgentOutput(items, _without_spaces(texts))
 
 
 def _without_spaces(text: str) -> str:
@@ -94,16 +94,16 @@ def _without_spaces(text: str) -> str:
 
 
 def _output(output: Any, last: Any, builder: TranscriptBuilder) -> None:
-    """What the sample's output adds to its messages: a final answer of its own, more choices, a bad end."""
+    """Add the output's content that the messages lack: a different final answer, more choices, an abnormal end."""
     found = _object(output)
     choices = found.get("choices")
     listed = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
     first = listed[0] if listed else {}
-    before, message = _said(last), first.get("message")
-    if message is not None and _said(message).items != before.items:
+    before, message = _agent_output(last), first.get("message")
+    if message is not None and _agent_output(message).items != before.items:
         read_message(message, builder, "output.choices.0.message")
     completion = as_text(found.get("completion"))
-    if _without_spaces(completion) not in {"", before.words, _said(message).words}:
+    if _without_spaces(completion) not in {"", before.words, _agent_output(message).words}:
         builder.message("assistant", completion, "output.completion")
     for index, choice in enumerate(listed[1:], 1):
         builder.not_shown("another choice", "model", f"output.choices.{index}", choice)
@@ -126,7 +126,7 @@ def _limit(limit: Any, builder: TranscriptBuilder) -> None:
 
 
 def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | None:
-    """The input where it is text, with the choices of a multiple-choice question that it does not name itself."""
+    """The input if it is text, with the choices of a multiple-choice question if it lacks them."""
     written = given if isinstance(given, str) and given.strip() else None
     asked = written or first_prompt(builder.transcript())
     listed = [as_text(one) for one in choices] if isinstance(choices, list) else []
@@ -137,7 +137,7 @@ def _question(given: Any, choices: Any, builder: TranscriptBuilder) -> str | Non
 
 
 def _letter(index: int) -> str:
-    """As Inspect's prompts name a choice."""
+    """A choice's name in Inspect's prompts."""
     return _LETTERS[index] if index < len(_LETTERS) else str(index - len(_LETTERS) + 1)
 
 
@@ -146,7 +146,7 @@ def _score(score: Any) -> Any:
 
 
 def _resolved(value: Any, attachments: dict[str, Any]) -> Any:
-    """The value with every text that names an attachment of the log replaced by it."""
+    """The value with references to attachments replaced by their content."""
     if isinstance(value, str):
         return attachments.get(value.removeprefix(_ATTACHMENT), value) if value.startswith(_ATTACHMENT) else value
     if isinstance(value, list):
@@ -157,7 +157,7 @@ def _resolved(value: Any, attachments: dict[str, Any]) -> Any:
 
 
 def _lacking(value: Any, attachments: dict[str, Any]) -> int:
-    """How many texts are names of attachments, in Inspect's form, that the log does not have."""
+    """The number of references to attachments that the log does not contain."""
     if isinstance(value, str):
         return int(_LACKED.fullmatch(value) is not None and value.removeprefix(_ATTACHMENT) not in attachments)
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

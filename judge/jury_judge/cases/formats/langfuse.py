@@ -1,7 +1,7 @@
-"""Traces and observations as Langfuse exports them: input and output of a call, with names, tags, scores and costs.
+"""Langfuse's exported traces and observations: input and output of a call, with names, tags, scores and costs.
 
-Source: Langfuse's public API and its JSON, JSONL and CSV exports. Input and output are what the traced program gave:
-text, messages, a provider's request and response, a state of LangGraph with messages as LangChain writes them.
+Source: Langfuse's public API and its JSON, JSONL and CSV exports. Input and output depend on the traced program:
+text, messages, a provider's request and response, a LangGraph state with LangChain messages.
 """
 
 from collections.abc import Mapping
@@ -44,14 +44,14 @@ def _read(row: Any) -> CaseDraft:
 
 
 def _one_tool(row: dict[str, Any]) -> TranscriptBuilder:
-    """A tool's observation as a row of its own: a call and its result. It holds no request to the agent."""
+    """A tool's observation as a separate row: a call and its result, without a request to the agent."""
     builder = TranscriptBuilder()
     add_tool(ToolRun.of(row), builder, "observation")
     return builder
 
 
 def _trace(row: dict[str, Any]) -> TranscriptBuilder:
-    """Input, the tools that ran and are not among the messages, output; then what is not shown of the other steps."""
+    """Input, tool runs that the messages lack, output; then the content of other steps as not shown."""
     given, answer = in_order(
         plain_value(decoded_json(row.get("input"), texts=True)),
         plain_value(decoded_json(row.get("output"), texts=True)),
@@ -63,12 +63,12 @@ def _trace(row: dict[str, Any]) -> TranscriptBuilder:
     listed = list(enumerate(observations)) if isinstance(observations, list) else []
     objects = [(f"observations.{index}", one) for index, one in listed if isinstance(one, dict)]
     objects.sort(key=lambda placed: as_text(placed[1].get("startTime")))
-    told = ReportedCalls(before, after)
+    reported = ReportedCalls(before, after)
     for place, one in objects:
         if _is_tool(one):
-            told.run(ToolRun.of(one), place)
+            reported.run(ToolRun.of(one), place)
     before.extend(after)
-    shown = _said(before)
+    shown = _contents(before)
     for place, one in objects:
         if not _is_tool(one):
             _step(one, shown, before, place)
@@ -82,11 +82,8 @@ def _is_tool(observation: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind in _TOOLS
 
 
-# Messages, by whoever wrote them down
-
-
 def _step(observation: dict[str, Any], shown: set[str], builder: TranscriptBuilder, place: str) -> None:
-    """A generation or another step of the trace: told of where it has texts that are not shown already."""
+    """A generation or other step of the trace: reported as not shown if it has content that is not shown yet."""
     step = TranscriptBuilder()
     try:
         read_value(plain_value(decoded_json(observation.get("input"), texts=True)), "user", step, "input")
@@ -94,17 +91,17 @@ def _step(observation: dict[str, Any], shown: set[str], builder: TranscriptBuild
     except CaseFileError:
         added = True
     else:
-        added = not _said(step) <= shown
+        added = not _contents(step) <= shown
     if observation.get("level") == "ERROR" and observation.get("statusMessage"):
         added = True
     if added:
         kind = text_or_none(observation.get("type")) or "of no type"
-        told = [observation.get(name) for name in ("input", "output", "statusMessage")]
-        builder.not_shown(f"observation {kind}", "environment", place, "".join(map(as_text, told)))
+        texts = [observation.get(name) for name in ("input", "output", "statusMessage")]
+        builder.not_shown(f"observation {kind}", "environment", place, "".join(map(as_text, texts)))
 
 
-def _said(builder: TranscriptBuilder) -> set[str]:
-    """What was said, called and returned, whoever's it is."""
+def _contents(builder: TranscriptBuilder) -> set[str]:
+    """The texts, calls and results of all authors."""
     return {found for item in builder.transcript().items if (found := _words(item))}
 
 

@@ -1,4 +1,4 @@
-"""Tools that ran within a trace of Langfuse, and whether its messages tell of them already."""
+"""Tool runs in a Langfuse trace, and whether its messages contain them."""
 
 import ast
 import json
@@ -16,10 +16,10 @@ class ToolRun(NamedTuple):
     """A tool's run.
 
     Attributes:
-        call_id: of the call where the observation says it, else the observation's own id.
+        call_id: the call's id if the observation has it, else the observation's id.
         name: of the tool.
         arguments: as JSON or text.
-        text: what it returned.
+        text: its result.
         error: whether it failed.
     """
 
@@ -31,7 +31,7 @@ class ToolRun(NamedTuple):
 
     @classmethod
     def of(cls, observation: dict[str, Any]) -> "ToolRun":
-        """The run that an observation tells of."""
+        """The run recorded by an observation."""
         given, output = (
             decoded_json(observation.get("input"), texts=True),
             plain_value(decoded_json(observation.get("output"), texts=True)),
@@ -60,7 +60,7 @@ def _add_result(run: ToolRun, call_id: str | None, builder: TranscriptBuilder, p
 
 
 class ReportedCalls:
-    """The calls that the messages of input and output tell of, each of which one run of a tool may be."""
+    """The tool calls in the messages of input and output; each matches at most one tool run."""
 
     def __init__(self, before: TranscriptBuilder, after: TranscriptBuilder) -> None:
         self._before = before
@@ -75,7 +75,7 @@ class ReportedCalls:
         ]
 
     def run(self, run: ToolRun, place: str) -> None:
-        """Adds the run where no message tells of it, or its result where the messages have the call only."""
+        """Add the run if no message contains it, or only its result if the messages contain the call."""
         same = [one for one in self._open if run.call_id is not None and one[0].call_id == run.call_id]
         same = same or [one for one in self._open if _is_call_of(one[0], run)]
         if not same:
@@ -87,7 +87,7 @@ class ReportedCalls:
             _add_result(run, call.call_id, builder, place)
 
     def _has_result(self, call: ToolCall) -> bool:
-        """Takes the call's result; one without an id is it by its tool's name."""
+        """Remove the call's result, matched by id, else by the tool's name; False if there is none."""
         for result in self._results:
             by_id = call.call_id is not None and result.call_id == call.call_id
             if by_id or (result.call_id is None and result.name in {None, call.name}):
@@ -101,7 +101,7 @@ def _is_call_of(call: ToolCall, run: ToolRun) -> bool:
 
 
 def canonical_json_text(arguments: str) -> str:
-    """Arguments as JSON with sorted keys; LangChain writes those of its tools as Python does."""
+    """Arguments as JSON with sorted keys; LangChain writes them as Python literals."""
     for decode in (json.loads, ast.literal_eval):
         if len(arguments) > _LONGEST_LITERAL:
             break

@@ -1,4 +1,4 @@
-"""What a traced program gave as input and output: text, messages, provider objects, LangGraph states."""
+"""Reads inputs and outputs of traced programs: text, messages, provider objects, LangGraph states."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _CUT = "<truncated due to size exceeding limit>"
 _LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 _ROLES = frozenset({*_LANGCHAIN, *_LANGCHAIN.values()})
 _KEPT = ("tool_calls", "function_call", "refusal", "reasoning_content")
-"""What LangChain's `additional_kwargs` hold of a message; `tool_calls` are the provider's own form of the message's."""
+"""Message fields in LangChain's `additional_kwargs`; `tool_calls` there are in the provider's format."""
 
 _MADE = frozenset({"id", "response_metadata", "usage_metadata", "additional_kwargs", "example"})
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
@@ -31,17 +31,17 @@ _SETTINGS = frozenset(
         *("max_completion_tokens", "max_output_tokens", "stream", "stop", "stop_sequence", "seed"),
     }
 )
-"""Beside messages: how they were sent, and nothing of what was said."""
+"""Fields beside messages with settings and metadata, without content."""
 
 _ANSWERS = ("answer", "final_answer", "response", "final_response", "output")
-"""Beside the messages of a state: the answer as text."""
+"""Fields beside the messages of a state: the answer as text."""
 
 _ENDS = ("stop_reason", "incomplete_details")
 _BLOCKS = frozenset({"text", "output_text", "input_text", "tool_use", "tool_result", "thinking", "image_url"})
 
 
 def plain_value(value: Any) -> Any:
-    """The value with LangChain's messages, and lists of one list of messages, as messages with a role."""
+    """The value with LangChain's messages (also in a nested list) converted to messages with a role."""
     if isinstance(value, dict):
         if isinstance(value.get("messages"), list):
             return {**value, "messages": _plain_list(value["messages"], pairs=True)}
@@ -51,8 +51,8 @@ def plain_value(value: Any) -> Any:
 
 
 def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
-    """An object of which one field holds messages, as arguments of a function (`kwargs`), with them at its top."""
-    holders = [name for name, one in value.items() if _holds_messages(one)]
+    """An object with messages in one field (such as a function's `kwargs`), with the messages moved to its top."""
+    holders = [name for name, one in value.items() if _contains_messages(one)]
     if len(holders) != 1:
         return value
     rest = {name: one for name, one in value.items() if name != holders[0]}
@@ -70,14 +70,14 @@ def _plain_list(value: list[Any], *, pairs: bool = False) -> list[Any]:
 
 
 def _pair(value: list[Any]) -> Any:
-    """`["user", "Hi"]`, as LangGraph takes messages."""
+    """Convert LangGraph's message pair `["user", "Hi"]`."""
     if len(value) == 2 and isinstance(value[0], str) and value[0] in _ROLES:  # noqa: PLR2004 - a pair
         return {"role": _LANGCHAIN.get(value[0], value[0]), "content": value[1]}
     return value
 
 
 def _plain_message(value: Any) -> Any:
-    """A message of LangChain's, dumped (`type`) or serialised (`kwargs`), as one with a role; else the value."""
+    """Convert a LangChain message, dumped (`type`) or serialised (`kwargs`), to one with a role; else the value."""
     if not isinstance(value, dict):
         return value
     inner, kind = value, value.get("type")
@@ -93,7 +93,7 @@ def _plain_message(value: Any) -> Any:
 
 
 def _with_kept(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with what LangChain's `additional_kwargs` hold of it."""
+    """The message with its fields in LangChain's `additional_kwargs` moved to the top level."""
     extra = message.get("additional_kwargs")
     if not isinstance(extra, dict):
         return message
@@ -105,7 +105,7 @@ def _with_kept(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> list[Any]:
-    """The messages of an input or output; none where it has another form."""
+    """The messages of an input or output; [] for other values."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
     if is_message(value):
@@ -114,25 +114,25 @@ def _listed(value: Any) -> list[Any]:
 
 
 def in_order(given: Any, answer: Any) -> tuple[Any, Any]:
-    """Input and output without the messages that both have: a state of LangGraph repeats what it began with.
+    """Input and output without common messages: a LangGraph state repeats its initial messages.
 
-    Where the output holds the whole conversation, with turns before those of the input, it goes before the input.
+    If the output contains the whole conversation, with turns before those of the input, it replaces the input.
     """
-    told = _listed(answer)
-    asked = [{"role": "user", "content": given}] if isinstance(given, str) and told else _listed(given)
+    answered = _listed(answer)
+    asked = [{"role": "user", "content": given}] if isinstance(given, str) and answered else _listed(given)
     lead = next((i for i, one in enumerate(asked) if not has_role(one, "system", "developer")), len(asked))
-    wanted, found = [_key(one) for one in asked[lead:]], [_key(one) for one in told]
+    wanted, found = [_key(one) for one in asked[lead:]], [_key(one) for one in answered]
     start = next((i for i in reversed(range(len(found))) if wanted and found[i : i + len(wanted)] == wanted), None)
     by_user = any(has_role(one, "user", "human") for one in asked)
     if start is not None and by_user:
         repeated = 0 if found[:lead] != [_key(one) for one in asked[:lead]] else lead
         end = start + len(wanted)
-        return _with_messages(given, asked[:lead] + told[repeated:end]), _with_messages(answer, told[end:])
+        return _with_messages(given, asked[:lead] + answered[repeated:end]), _with_messages(answer, answered[end:])
     same = [_key(one) for one in asked]
     common = next((i for i, pair in enumerate(zip(same, found, strict=False)) if pair[0] != pair[1]), None)
     common = min(len(same), len(found)) if common is None else common
-    if any(has_role(one, "user", "human") for one in told[:common]):
-        return given, _with_messages(answer, told[common:])
+    if any(has_role(one, "user", "human") for one in answered[:common]):
+        return given, _with_messages(answer, answered[common:])
     return given, answer
 
 
@@ -142,7 +142,7 @@ def has_role(message: Any, *roles: str) -> bool:
 
 
 def _key(message: Any) -> str:
-    """A message without how it was made, for telling whether two are the same."""
+    """A message without metadata, for comparison."""
     if not isinstance(message, dict):
         return as_text(message)
     kept = {name: one for name, one in message.items() if name not in _MADE and one not in (None, "", [], {}, False)}
@@ -151,9 +151,6 @@ def _key(message: Any) -> str:
 
 def _with_messages(value: Any, messages: list[Any]) -> Any:
     return {**value, "messages": messages} if isinstance(value, dict) and "messages" in value else messages
-
-
-# Input and output, by their form
 
 
 def read_value(value: Any, kind: _Kind, builder: TranscriptBuilder, place: str) -> None:
@@ -168,7 +165,7 @@ def read_value(value: Any, kind: _Kind, builder: TranscriptBuilder, place: str) 
         _message(value, builder, place)
     elif isinstance(value, list) and all(map(_is_block, value)):
         read_message({"role": kind, "content": value}, builder, place)
-    elif _holds_messages(value):
+    elif _contains_messages(value):
         builder.add(Event, place, origin="environment", name=place, text=as_text(value))
     elif isinstance(value, dict) and isinstance(value.get("output"), str) and "intermediate_steps" in value:
         builder.message(kind, value["output"], f"{place}.output")
@@ -180,7 +177,7 @@ def read_value(value: Any, kind: _Kind, builder: TranscriptBuilder, place: str) 
 
 
 def _message(message: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
-    """One message, or a provider's message object, which says why it ended."""
+    """Read one message, or a provider's message object with its stop reason."""
     read_messages([{name: one for name, one in message.items() if name != "stop_reason"}], builder, place)
     read_end(message.get("stop_reason"), builder, f"{place}.stop_reason")
 
@@ -210,12 +207,12 @@ class _Part(NamedTuple):
 
     Attributes:
         name: of the field.
-        holds: whether its value is of the provider's form.
+        matches: whether its value is of the provider's form.
         read: its reader.
     """
 
     name: str
-    holds: Callable[[Any], bool]
+    matches: Callable[[Any], bool]
     read: Callable[[Any, TranscriptBuilder, str], None]
 
 
@@ -229,9 +226,9 @@ _PARTS = (
 )
 
 
-def _held(value: dict[str, Any]) -> list[_Part]:
-    """The fields that hold messages; `input` may be text where instructions or output items stand beside it."""
-    found = [part for part in _PARTS if part.holds(value.get(part.name))]
+def _message_parts(value: dict[str, Any]) -> list[_Part]:
+    """The fields with messages; `input` may be text if there are instructions or output items."""
+    found = [part for part in _PARTS if part.matches(value.get(part.name))]
     beside = any(part.name == "output" for part in found) or value.get("instructions")
     if beside and isinstance(value.get("input"), str):
         found.insert(0, _Part("input", bool, read_responses))
@@ -239,24 +236,24 @@ def _held(value: dict[str, Any]) -> list[_Part]:
 
 
 def _is_exchange(value: Any) -> bool:
-    """Whether it is a request, a response or a state with messages, and no single message with a role."""
-    return isinstance(value, dict) and not is_message(value) and (bool(_held(value)) or _is_content(value))
+    """Whether it is a request, response or state with messages, not a single message."""
+    return isinstance(value, dict) and not is_message(value) and (bool(_message_parts(value)) or _is_content(value))
 
 
 def _is_content(value: dict[str, Any]) -> bool:
-    """Whether it is an answer of Anthropic's without its role."""
+    """Whether it is an Anthropic response without a role."""
     content = value.get("content")
     return isinstance(content, list) and bool(content) and all(map(_is_block, content))
 
 
 def _exchange(value: dict[str, Any], kind: _Kind, builder: TranscriptBuilder, place: str) -> None:
-    """Messages by their provider's reader; fields that no reader knows are told of after them."""
-    held = _held(value)
+    """Read messages with the provider's reader; unknown fields are reported as not shown."""
+    parts = _message_parts(value)
     for name in _SYSTEMS:
         _system(value.get(name), builder, f"{place}.{name}")
-    for part in held:
+    for part in parts:
         part.read(value[part.name], builder, f"{place}.{part.name}")
-    known = {*_SETTINGS, *_SYSTEMS, *_ENDS, *(part.name for part in held)}
+    known = {*_SETTINGS, *_SYSTEMS, *_ENDS, *(part.name for part in parts)}
     if _is_content(value):
         read_message({"role": kind, "content": value["content"]}, builder, place)
         known.add("content")
@@ -273,7 +270,7 @@ def _exchange(value: dict[str, Any], kind: _Kind, builder: TranscriptBuilder, pl
 
 
 def _system(value: Any, builder: TranscriptBuilder, place: str) -> None:
-    """What a request says to the agent before its messages: text, blocks, or Gemini's content."""
+    """Read a request's system instructions: text, blocks, or Gemini's content."""
     if isinstance(value, dict) and "parts" in value:
         read_content(value, builder, place, system=True)
     elif _is_items(value):
@@ -282,12 +279,9 @@ def _system(value: Any, builder: TranscriptBuilder, place: str) -> None:
         BlockReader(Speaker("system", "developer"), builder).read(value, place)
 
 
-def _holds_messages(value: Any) -> bool:
-    """Whether messages, perhaps of several authors, are inside."""
+def _contains_messages(value: Any) -> bool:
+    """Whether the value contains messages at any depth."""
     if is_message(_plain_message(value)):
         return True
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(map(_holds_messages, inner))
-
-
-# Observations
+    return any(map(_contains_messages, inner))

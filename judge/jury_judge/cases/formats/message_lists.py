@@ -1,4 +1,4 @@
-"""Rows whose messages stand where a provider's own objects have them: requests, responses, dialogues of datasets."""
+"""Rows in a provider's format: requests, responses, dialogues of datasets."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def _found(row: dict[str, Any], *names: str) -> Any:
 
 
 def _body(row: dict[str, Any]) -> dict[str, Any]:
-    """A line of a batch's output, or of a log of requests and responses, as one object: the request, the response."""
+    """A line of a batch's output or of a request log as one object with the fields of request and response."""
     request, response = row.get("request", row.get("params")), row.get("response")
     if isinstance(row.get("result"), dict) and isinstance(row["result"].get("message"), dict):
         response = row["result"]["message"]  # Anthropic's batches
@@ -43,7 +43,7 @@ def _body(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_wrapped(row: dict[str, Any]) -> bool:
-    """Whether request and response stand in objects of their own."""
+    """Whether request and response are nested objects."""
     return any(isinstance(row.get(name), dict) for name in _WRAPPERS)
 
 
@@ -54,7 +54,7 @@ def _object(row: Any) -> dict[str, Any]:
 
 
 def _draft(row: dict[str, Any], builder: TranscriptBuilder, *read: str) -> CaseDraft:
-    """What the columns of our own names say, with the transcript that was read from those of the provider."""
+    """A draft of the default columns, with the transcript read from the provider's columns."""
     draft = read_own_row({name: value for name, value in row.items() if name not in read})
     if isinstance(row.get(_BATCH), str):
         draft.case_id = row[_BATCH]
@@ -74,7 +74,7 @@ def _chat(row: Any) -> CaseDraft:
 
 
 def _responses(row: Any) -> CaseDraft:
-    """`instructions`, `input` and `output`; why an answer is incomplete."""
+    """`instructions`, `input` and `output`, and the reason of an incomplete answer."""
     table = _object(row)
     builder = TranscriptBuilder()
     if table.get("instructions") is not None:
@@ -114,7 +114,7 @@ def _anthropic(row: Any) -> CaseDraft:
 
 
 def _gemini(row: Any) -> CaseDraft:
-    """`systemInstruction`, `contents` and `candidates`; why a prompt was blocked."""
+    """`systemInstruction`, `contents` and `candidates`, and the reason of a blocked prompt."""
     table = _object(row)
     builder = TranscriptBuilder()
     config = _found(table, "config", "generationConfig", "generation_config")
@@ -130,9 +130,9 @@ def _gemini(row: Any) -> CaseDraft:
     history = _found(table, "automaticFunctionCallingHistory", "automatic_function_calling_history")
     contents = table.get("contents")
     if isinstance(history, list) and history:
-        # The SDK's own calls of functions, after the contents that it repeats.
-        told = contents if isinstance(contents, list) else []
-        contents = history if history[: len(told)] == told else [*told, *history]
+        # The SDK's automatic function calls, after a copy of the contents.
+        listed = contents if isinstance(contents, list) else []
+        contents = history if history[: len(listed)] == listed else [*listed, *history]
     if contents is not None:
         read_contents(contents, builder)
     if table.get("candidates") is not None:
@@ -155,7 +155,7 @@ def _sharegpt(row: Any) -> CaseDraft:
 
 
 def _bare(row: Any) -> CaseDraft:
-    """The row is the list."""
+    """The row is a list of messages."""
     builder = TranscriptBuilder()
     read_messages(row if isinstance(row, list) else _object(row).get("messages"), builder)
     return CaseDraft(built=builder) if isinstance(row, list) else _draft(row, builder, "messages")
@@ -190,7 +190,7 @@ def _is_responses(row: dict[str, Any]) -> bool:
 
 
 def _has_objects(row: dict[str, Any], name: str, *keys: str) -> bool:
-    """Whether a column is a list of objects, the first of which has one of the keys."""
+    """Whether a column is a list of objects whose first one has one of the keys."""
     listed = row.get(name)
     return (
         isinstance(listed, list)

@@ -1,4 +1,4 @@
-"""The messages that a span holds: in its attributes, by number, or in its events."""
+"""The messages of a span: in attributes (as JSON or numbered) or in events."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _INPUT, _OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
 
 
 def messages_of_span(span: dict[str, Any], place: str) -> tuple[list[TraceMessage], list[TraceMessage]]:
-    """What a span took in and what it put out; where it says so in several ways, each message once."""
+    """A span's input and output messages; if recorded in several ways, each message once."""
     attributes = span["attributes"]
     taken = [_listed(attributes, _INPUT), list(_indexed(attributes, "gen_ai.prompt", "user"))]
     put = [_listed(attributes, _OUTPUT), list(_indexed(attributes, "gen_ai.completion", "assistant"))]
@@ -53,43 +53,44 @@ def _listed(attributes: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return [{**role, **message} for message in as_objects(as_list(attributes.get(key)), key, "messages")]
 
 
-def _merged(tellings: list[list[dict[str, Any]]], place: str) -> list[TraceMessage]:
-    """The messages of the first telling, and what the others say beside it."""
+def _merged(sources: list[list[dict[str, Any]]], place: str) -> list[TraceMessage]:
+    """The messages of the first source, and additional content of the others."""
     merged: list[TraceMessage] = []
-    for messages in tellings:
+    for messages in sources:
         new = [TraceMessage(message, f"{place}.{len(merged) + index}") for index, message in enumerate(messages)]
         if merged:
-            told = ContentCounter()
-            told.count(merged)
-            new = told.untold(new)
+            counter = ContentCounter()
+            counter.count(merged)
+            new = counter.unreported(new)
         merged += new
     return merged
 
 
 def _one_choice(outputs: list[TraceMessage], attributes: dict[str, Any]) -> list[TraceMessage]:
-    """Of several choices the conversation goes on with the first."""
+    """Mark all choices but the first as alternatives."""
     asked = attributes.get("gen_ai.request.choice.count")
     several = isinstance(asked, int) and asked > 1
-    choices = [said.message.get(_CHOICE, several) for said in outputs]
+    choices = [message.data.get(_CHOICE, several) for message in outputs]
     plain = [
-        replace(said, message={key: value for key, value in said.message.items() if key != _CHOICE}) for said in outputs
+        replace(message, data={key: value for key, value in message.data.items() if key != _CHOICE})
+        for message in outputs
     ]
-    return [replace(said, other=bool(index and choices[index])) for index, said in enumerate(plain)]
+    return [replace(message, other=bool(index and choices[index])) for index, message in enumerate(plain)]
 
 
 _CHOICE = "\0choice"
-"""Marks messages that are choices, each of the same answer."""
+"""Marks messages that are alternative choices of one answer."""
 
 
 def _of_event(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    """A message of a span event, as versions of the conventions before 1.37 had them."""
+    """A message of a span event, as defined by the conventions before 1.37."""
     body = _body(attributes)
     message = {"content": None, **body, "role": as_text(body.get("role")) or role}
     return message | ({"tool_call_id": body["id"]} if role == "tool" and "id" in body else {})
 
 
 def _choice(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The message of a choice, with why it ended."""
+    """The message of a choice, with its finish reason."""
     body = {key: value for key, value in _body(attributes).items() if key != "index"}
     message = body.pop("message", None)
     inner = message if isinstance(message, dict) else {} if message is None else {"content": message}

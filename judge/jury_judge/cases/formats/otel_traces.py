@@ -1,8 +1,8 @@
-"""OpenTelemetry traces of generative AI (OTLP as JSON): one case a trace, from its chat, agent and tool spans.
+"""OpenTelemetry traces of generative AI (OTLP as JSON): one case per trace, from its chat, agent and tool spans.
 
-Source: OpenTelemetry's semantic conventions for generative AI: `gen_ai.*` attributes of spans, and the span events that
-earlier versions had. What a span took in stands at its start, what it put out at its end. Most chat spans repeat the
-conversation so far, and spans of agents repeat their chat spans: a repeat is left out, anything else is told.
+Source: OpenTelemetry's semantic conventions for generative AI: `gen_ai.*` attributes of spans, and the span events of
+earlier versions. A span's inputs are placed at its start, its outputs at its end. Most chat spans repeat the
+conversation so far, and agent spans repeat their chat spans: repeats are dropped, all other content is kept.
 """
 
 from collections.abc import Iterable
@@ -39,10 +39,9 @@ _FACTS = {
 
 @dataclass(eq=False, kw_only=True)
 class _Span:
-    """One span: what it took in and put out, and where it stands among the others.
+    """One span with its input and output messages and its position in the tree.
 
-    `entered` and `left` number the spans as a walk of the tree enters and leaves them; `end` is that of the latest
-    span below it, where the span says none.
+    `entered` and `left` are its numbers in a depth-first walk; `end` is the latest end of its children if it has none.
     """
 
     attributes: dict[str, Any]
@@ -51,14 +50,14 @@ class _Span:
     outputs: list[TraceMessage]
     start: int
     end: int
-    ends_with_those_below: bool
+    ends_with_children: bool
     failure: str | None
     parent: "_Span | None" = None
-    below: list["_Span"] = field(default_factory=list)
+    children: list["_Span"] = field(default_factory=list)
     entered: int = 0
     left: int = 0
     depth: int = 0
-    told_below: ContentCounter = field(default_factory=ContentCounter)
+    reported_below: ContentCounter = field(default_factory=ContentCounter)
 
     @property
     def is_tool(self) -> bool:
@@ -74,7 +73,7 @@ class _Span:
 
     @property
     def scope(self) -> tuple[int | None, str]:
-        """The run of an agent that it belongs to: where the system tells the same it is told once."""
+        """The agent run that it belongs to, in which repeated system messages are reported once."""
         agent: _Span | None = self
         while agent is not None and agent.operation not in {"invoke_agent", "create_agent"}:
             agent = agent.parent
@@ -90,96 +89,96 @@ def _read(row: Any) -> CaseDraft:
             if key in span.attributes:
                 facts.setdefault(name, span.attributes[key])
     failed = [span.failure for span in spans if span.failure is not None and not span.is_tool]
-    course = _course(spans)
-    tools = _Tools([one.said for one in course if one.said is not None])
-    for step in course:
-        if step.said is None:
+    timeline = _timeline(spans)
+    tools = _Tools([step.message for step in timeline if step.message is not None])
+    for step in timeline:
+        if step.message is None:
             tools.add(step.span, builder, at_end=step.at_end)
-        elif step.said.other:
-            builder.not_shown("another choice", "model", step.said.place, step.said.message)
+        elif step.message.other:
+            builder.not_shown("another choice", "model", step.message.place, step.message.data)
         else:
-            read_parts_message(step.said.message, builder, step.said.place)
+            read_parts_message(step.message.data, builder, step.message.place)
     error = "\n".join(dict.fromkeys(failed)) or None
     return CaseDraft(case_id=row["trace_id"] or None, built=builder, error=error, metadata=facts)
 
 
 class _Step(NamedTuple):
-    """A message in its place; or, where `said` is None, a tool that begins or ends."""
+    """A message in the timeline; if `message` is None, the start or end of a tool."""
 
     span: _Span
     at_end: bool
-    said: TraceMessage | None
+    message: TraceMessage | None
 
 
-def _course(spans: list[_Span]) -> list[_Step]:
-    """What is told, in the order in which it happened."""
+def _timeline(spans: list[_Span]) -> list[_Step]:
+    """Messages and tool events in chronological order."""
     _count_below(spans)
     moments = sorted(((span, at_end) for span in spans for at_end in (False, True)), key=lambda moment: _when(*moment))
     conversations = Conversations()
-    courses: dict[int, ConversationState] = {}
+    states: dict[int, ConversationState] = {}
     steps: list[_Step] = []
     for span, at_end in moments:
         if span.is_tool:
             steps.append(_Step(span, at_end, None))
-        if span.told_below:
-            told = _beyond_those_below(span, conversations)[at_end]
+        if span.reported_below:
+            new = _not_reported_below(span, conversations)[at_end]
         elif at_end:
-            told = span.outputs
-            if span.inputs or told:
-                conversations.ended(courses[span.entered], told, failed=span.failure is not None)
+            new = span.outputs
+            if span.inputs or new:
+                conversations.span_ended(states[span.entered], new, failed=span.failure is not None)
         else:
-            told, courses[span.entered] = conversations.new_of(span.inputs, span.scope)
-        steps += [_Step(span, at_end, said) for said in told]
+            new, states[span.entered] = conversations.new_of(span.inputs, span.scope)
+        steps += [_Step(span, at_end, message) for message in new]
     return steps
 
 
 def _when(span: _Span, at_end: bool) -> tuple[int, int, int, int]:
-    """Ends go before the starts of the same time; a span that takes no time ends where it starts."""
+    """A sort key: ends before starts at the same time; a span without duration ends where it starts."""
     if at_end and span.end > span.start:
         return span.end, 0, -span.depth, span.left
     return span.start, 1, span.left if at_end else span.entered, 0
 
 
 def _count_below(spans: list[_Span]) -> None:
-    """For every span what the spans below it say."""
+    """Count for every span the content of the spans below it."""
     for span in sorted(spans, key=lambda one: one.left):
         if span.parent is not None:
             own = ContentCounter()
             own.count([*span.inputs, *span.outputs])
-            span.parent.told_below.most(own)
-            span.parent.told_below.most(span.told_below)
+            span.parent.reported_below.merge_max(own)
+            span.parent.reported_below.merge_max(span.reported_below)
 
 
-def _beyond_those_below(span: _Span, conversations: Conversations) -> tuple[list[TraceMessage], list[TraceMessage]]:
-    """What a span says that the spans below it do not: of an agent its single parts; of any other all of it or none."""
+def _not_reported_below(span: _Span, conversations: Conversations) -> tuple[list[TraceMessage], list[TraceMessage]]:
+    """A span's messages that spans below it lack: for an agent the missing pieces, for others all messages or none."""
     messages = [*span.inputs, *span.outputs]
-    untold = span.told_below.untold(messages)
-    if not untold:
+    unreported = span.reported_below.unreported(messages)
+    if not unreported:
         return [], []
     inputs = len(span.inputs)
     new, _ = conversations.new_of(span.inputs, span.scope)
     if not span.is_agent:
         return new, span.outputs
-    fresh = {said.place for said in new}
-    outputs = {said.place for said in messages[inputs:]}
+    fresh = {message.place for message in new}
+    outputs = {message.place for message in messages[inputs:]}
     return (
-        [said for said in untold if said.place in fresh],
-        [said for said in untold if said.place in outputs],
+        [message for message in unreported if message.place in fresh],
+        [message for message in unreported if message.place in outputs],
     )
 
 
 class _Tools:
-    """The calls and results of tool spans, as far as no message tells them."""
+    """The calls and results of tool spans that no message contains."""
 
     def __init__(self, messages: Iterable[TraceMessage]) -> None:
-        pieces = [piece for said in messages if not said.other for piece in said.pieces]
+        pieces = [piece for message in messages if not message.other for piece in message.pieces]
         self._calls = [piece for piece in pieces if piece.what == "call"]
         self._results = [piece for piece in pieces if piece.what == "result"]
         self._call_ids: dict[int, str | None] = {}
         self._added: set[tuple[str, str | None]] = set()
 
     def add(self, span: _Span, builder: TranscriptBuilder, *, at_end: bool) -> None:
-        """The call where the span starts, its result or its failure where it ends."""
+        """Add the call at the span's start, its result or failure at its end."""
         if at_end:
             self._result(span, builder)
         else:
@@ -191,7 +190,7 @@ class _Tools:
         self._call_ids[span.entered] = call_id
         if call_id is not None and ("call", call_id) in self._added:
             return
-        found = self._told_call(call_id, _tool_name(span), arguments)
+        found = self._reported_call(call_id, _tool_name(span), arguments)
         if found is None:
             if call_id is not None:
                 self._added.add(("call", call_id))
@@ -201,8 +200,8 @@ class _Tools:
         if found in self._calls and (call_id is None or found.call_id is None):
             self._calls.remove(found)
 
-    def _told_call(self, call_id: str | None, name: str, arguments: Any) -> ContentPiece | None:
-        """The call in a message: by its id, else by its tool and arguments (by its tool, where those are not kept)."""
+    def _reported_call(self, call_id: str | None, name: str, arguments: Any) -> ContentPiece | None:
+        """The call in a message: by its id, else by tool and arguments (by tool alone if those are missing)."""
         if call_id is not None:
             same = next((one for one in self._calls if one.call_id == call_id), None)
             if same is not None:
@@ -224,17 +223,17 @@ class _Tools:
         if call_id is not None and ("result", call_id) in self._added:
             return
         text = as_text(returned if returned is not None else span.failure)
-        told = self._told_result(call_id, canonical(text))
-        if told is None:
+        reported = self._reported_result(call_id, canonical(text))
+        if reported is None:
             if call_id is not None:
                 self._added.add(("result", call_id))
             name = _tool_name(span)
             builder.add(ToolResult, span.place, call_id=call_id, name=name, text=text, error=failed)
-        if span.failure and span.failure not in (text if told is None else told.text):
+        if span.failure and span.failure not in (text if reported is None else reported.text):
             builder.add(Event, span.place, origin="tool", name="error", text=span.failure)
 
-    def _told_result(self, call_id: str | None, text: str) -> ContentPiece | None:
-        """The result in a message: by the id of its call, else by its text, each once."""
+    def _reported_result(self, call_id: str | None, text: str) -> ContentPiece | None:
+        """The result in a message: by the id of its call, else by text, each at most once."""
         for index, one in enumerate(self._results):
             if call_id is not None and one.call_id is not None:
                 if one.call_id == call_id:
@@ -249,7 +248,7 @@ def _tool_name(span: _Span) -> str:
 
 
 def _in_order(listed: list[dict[str, Any]]) -> list[_Span]:
-    """The spans as a tree: parents before children, those of one parent by their starts."""
+    """The spans in tree order: parents before children, siblings by start."""
     spans = [_span(one) for one in listed]
     by_id: dict[str, _Span] = {}
     for table, span in zip(listed, spans, strict=True):
@@ -258,11 +257,11 @@ def _in_order(listed: list[dict[str, Any]]) -> list[_Span]:
     for table, span in zip(listed, spans, strict=True):
         parent = by_id.get(as_text(first_of(table, ("parentSpanId", "parent_span_id"))) or "none")
         span.parent = None if parent is span else parent
-        (roots if span.parent is None else span.parent.below).append(span)
+        (roots if span.parent is None else span.parent.children).append(span)
     ordered = _walked(roots)
-    if len(ordered) < len(spans):  # spans that are below one another: no parent of theirs can be believed
+    if len(ordered) < len(spans):  # a cycle: all parents are ignored
         for span in spans:
-            span.parent, span.below = None, []
+            span.parent, span.children = None, []
         ordered = _walked(spans)
     return ordered
 
@@ -276,14 +275,14 @@ def _walked(roots: list[_Span]) -> list[_Span]:
         number += 1
         if is_left:
             span.left = number
-            if span.parent is not None and span.parent.ends_with_those_below:
+            if span.parent is not None and span.parent.ends_with_children:
                 span.parent.end = max(span.parent.end, span.end)
             continue
         span.entered = number
         span.depth = 0 if span.parent is None else span.parent.depth + 1
         ordered.append(span)
         waiting.append((span, True))
-        waiting += [(one, False) for one in sorted(span.below, key=_start)][::-1]
+        waiting += [(one, False) for one in sorted(span.children, key=_start)][::-1]
     return ordered
 
 
@@ -304,7 +303,7 @@ def _span(table: dict[str, Any]) -> _Span:
         outputs=outputs,
         start=start,
         end=max(start, end or 0),
-        ends_with_those_below=end is None,
+        ends_with_children=end is None,
         failure=_failure(table) if is_genai(table) else None,
     )
 
@@ -314,7 +313,7 @@ def _id(span: dict[str, Any]) -> str:
 
 
 def _failure(span: dict[str, Any]) -> str | None:
-    """Why the span failed, None where it did not."""
+    """The reason of the span's failure; None if it did not fail."""
     status = span.get("status")
     code = status.get("code") if isinstance(status, dict) else status
     if code is True or code not in (2, "STATUS_CODE_ERROR", "ERROR"):

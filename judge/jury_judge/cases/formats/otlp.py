@@ -1,4 +1,4 @@
-"""OTLP as JSON: the spans of an export, gathered by trace, with plain attributes."""
+"""OTLP as JSON: the spans of an export, grouped by trace, with plain attributes."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from jury_judge.cases.transcripts.json_values import as_objects, as_text, decode
 from jury_judge.errors import CaseFileError
 
 MAX_EXPORT = 256 * 1024 * 1024
-"""Characters of the batches of one file, which are gathered by trace."""
+"""Characters of the batches of one file, which are in memory at once."""
 
 RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
@@ -18,18 +18,18 @@ class Trace(dict[str, Any]):
     """One trace of an export: its spans, each with plain attributes, as a row."""
 
 
-class TraceGatherer:
-    """Gathers the spans of an export's batches by trace."""
+class TraceGrouper:
+    """Groups the spans of an export's batches by trace."""
 
     def __init__(self) -> None:
         self._traces: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         self._size = 0
 
     def add(self, document: Any) -> None:
-        """One batch.
+        """Add a batch.
 
         Raises:
-            CaseFileError: it is no OTLP, or the batches are larger than `MAX_EXPORT` together.
+            CaseFileError: it is not OTLP, or the batches together exceed `MAX_EXPORT`.
         """
         try:
             self._size += len(as_text(document))
@@ -43,7 +43,7 @@ class TraceGatherer:
             raise CaseFileError("resourceSpans: nested too deeply") from error
 
     def traces(self) -> Iterator[tuple[str, Any]]:
-        """The traces in the order of their first span; those without spans of generative AI are left out.
+        """The traces with spans of generative AI, in the order of their first span.
 
         Raises:
             CaseFileError: there is none.
@@ -58,13 +58,13 @@ class TraceGatherer:
 
 
 def traces_of(document: Any) -> Iterator[tuple[str, Any]]:
-    gatherer = TraceGatherer()
-    gatherer.add(document)
-    yield from gatherer.traces()
+    grouper = TraceGrouper()
+    grouper.add(document)
+    yield from grouper.traces()
 
 
 def _spans(document: Any) -> Iterator[dict[str, Any]]:
-    """The spans of a batch, with the attributes of their resource and plain values in attributes and events."""
+    """The spans of a batch, with their resource's attributes, and plain values in attributes and events."""
     if not isinstance(document, dict):
         raise CaseFileError(f"resourceSpans: must be an object with resourceSpans, not {json_kind(document)}")
     for resource in as_objects(first_of(document, RESOURCES), "resourceSpans", "resources"):
@@ -82,7 +82,7 @@ def is_genai(span: dict[str, Any]) -> bool:
 
 
 def nanoseconds(span: dict[str, Any], names: Iterable[str]) -> int | None:
-    """Nanoseconds; None for anything else."""
+    """A field in nanoseconds; None if missing or invalid."""
     written = first_of(span, names)
     if isinstance(written, str) and written.isdecimal() and len(written) < _DIGITS:
         return int(written)
@@ -109,7 +109,7 @@ def _attributes(listed: Any) -> dict[str, Any]:
 
 
 def _any_value(value: Any) -> Any:
-    """OTLP's AnyValue as plain JSON; what is none stays as it is."""
+    """OTLP's AnyValue as plain JSON; other values unchanged."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     kind, inner = next(iter(value.items()))

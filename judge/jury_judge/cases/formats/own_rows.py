@@ -1,4 +1,4 @@
-"""Jury Judge's own rows, and every row that has columns of those names: a question, a response or messages."""
+"""Jury Judge's row format: columns such as question, response or messages by their default names."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ _PLAIN = (
 STRUCTURED = frozenset(
     {"messages", "execution", "scenarios", "security_gate_records", "agent_card_records", "metadata"}
 )
-"""Parts that are objects or lists: a cell of a table holds them as JSON text."""
+"""Parts that are objects or lists; in a table's cell they are JSON text."""
 
 
 def read_own_row(row: Any) -> CaseDraft:
-    """The row by the columns that are read unasked.
+    """A draft of the row's default columns.
 
     Raises:
-        CaseFileError: `execution`, `messages` or `metadata` is not what it must be.
+        CaseFileError: `execution`, `messages` or `metadata` is invalid.
     """
     if not isinstance(row, dict):
         raise CaseFileError(f"a case must be an object, not {json_kind(row)}")
@@ -47,10 +47,10 @@ def read_own_row(row: Any) -> CaseDraft:
 
 
 def decoded_cell(value: Any, part: str) -> Any:
-    """A cell whose text is JSON, where the part is an object or a list; tags in brackets too.
+    """The value of a cell; JSON text is decoded if the part is an object or a list, or tags in brackets.
 
     Raises:
-        CaseFileError: the text is no JSON.
+        CaseFileError: the text is not JSON.
     """
     if not isinstance(value, str):
         return value
@@ -65,7 +65,7 @@ def decoded_cell(value: Any, part: str) -> Any:
 
 
 def built_of(messages: Any) -> TranscriptBuilder:
-    """The transcript of a column of messages, be it JSON in a cell; raises CaseFileError."""
+    """The transcript of a column of messages, decoded or as JSON text; raises CaseFileError."""
     builder = TranscriptBuilder()
     read_messages(decoded_cell(messages, "messages"), builder)
     return builder
@@ -89,7 +89,9 @@ def _execution(written: Any) -> dict[str, Any]:
     inner: dict[str, Any] = written or {}
     unknown = sorted(set(inner) - _OF_AN_EXECUTION)
     if unknown:
-        raise CaseFileError(f"execution.{visible_line(unknown[0])}: unknown; it may hold response, messages and error")
+        raise CaseFileError(
+            f"execution.{visible_line(unknown[0])}: unknown; it may contain response, messages and error"
+        )
     return inner
 
 

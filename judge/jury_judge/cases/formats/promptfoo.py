@@ -1,7 +1,7 @@
-"""Results of promptfoo: what each test sent (`prompt`, `vars`), what came back, and how it was graded.
+"""Results of promptfoo: each test's request (`prompt`, `vars`), response and grading.
 
-Source: promptfoo's output file (`results.results`, version 3). A red team's strategies change the prompt and may hold
-a conversation: its `response.metadata` says what was really sent.
+Source: promptfoo's output file (`results.results`, version 3). A red team's strategies change the prompt and may run a
+conversation: its `response.metadata` contains the prompts actually sent.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from jury_judge.cases.transcripts.reading import is_message, last_answer, read_m
 from jury_judge.cases.transcripts.tool_calls import add_calls
 
 _ERROR = frozenset({"2", "error"})
-"""`failureReason` where the run failed; it is 1 where an assertion did, and `error` is then the grader's reason."""
+"""`failureReason` of a failed run; 1 means a failed assertion, with the grader's reason in `error`."""
 
 _ATTEMPTS = ("redteamHistory", "redteamTreeHistory")
 
@@ -48,12 +48,12 @@ def _read(row: Any) -> CaseDraft:
 
 
 def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -> None:
-    """What was sent and what came back: a red team's conversation where there is one."""
+    """The request and the response: a red team's conversation if there is one."""
     raw = prompt.get("raw") if isinstance(prompt, dict) else prompt
     red_team = _object(answer.get("metadata"))
     conversation = red_team.get("messages")
-    held = isinstance(conversation, list) and any(map(is_message, conversation))
-    if held:
+    has_conversation = isinstance(conversation, list) and any(map(is_message, conversation))
+    if has_conversation:
         read_messages(conversation, builder, "response.metadata.messages")
         sent = None
     else:
@@ -63,14 +63,14 @@ def _exchange(prompt: Any, answer: dict[str, Any], builder: TranscriptBuilder) -
     if raw is not None and raw != sent and _words(raw) not in _texts(builder):
         builder.not_shown("prompt before the red team changed it", "user", "prompt.raw", raw)
     output = answer.get("output")
-    if not held or as_text(output) != last_answer(builder.transcript()):
+    if not has_conversation or as_text(output) != last_answer(builder.transcript()):
         _answer(output, builder)
     for name in _ATTEMPTS:
         _attempts(red_team.get(name), builder, f"response.metadata.{name}")
 
 
 def _prompt(sent: Any, builder: TranscriptBuilder) -> None:
-    """Text, or a list of messages, be it JSON in a text."""
+    """Read text or a list of messages, also as JSON text."""
     messages = decoded_json(sent) if isinstance(sent, str) else sent
     if isinstance(messages, list) and any(map(is_message, messages)):
         read_messages(messages, builder, "prompt.raw")
@@ -86,12 +86,12 @@ def _answer(output: Any, builder: TranscriptBuilder) -> None:
 
 
 def _attempts(attempts: Any, builder: TranscriptBuilder, place: str) -> None:
-    """A red team's attempts (`prompt`, `output`, and how they were graded) that are not shown already."""
+    """Report a red team's attempts (`prompt`, `output`, grading) as not shown, unless shown already."""
     shown = _texts(builder)
     for index, attempt in enumerate(attempts if isinstance(attempts, list) else []):
-        said = [as_text(attempt.get(name)) for name in ("prompt", "output")] if isinstance(attempt, dict) else [""]
-        if not set(said) <= shown:
-            builder.not_shown("attempt of a red team", "environment", f"{place}.{index}", "".join(said))
+        texts = [as_text(attempt.get(name)) for name in ("prompt", "output")] if isinstance(attempt, dict) else [""]
+        if not set(texts) <= shown:
+            builder.not_shown("attempt of a red team", "environment", f"{place}.{index}", "".join(texts))
 
 
 def _texts(builder: TranscriptBuilder) -> set[str]:
@@ -99,14 +99,14 @@ def _texts(builder: TranscriptBuilder) -> set[str]:
 
 
 def _words(raw: Any) -> str:
-    """What a prompt says last, for telling whether a conversation has it."""
+    """A prompt's last text, to check whether a conversation contains it."""
     messages = decoded_json(raw) if isinstance(raw, str) else raw
     last = messages[-1] if isinstance(messages, list) and messages else raw
     return as_text(last.get("content") if isinstance(last, dict) else last)
 
 
 def _error(row: dict[str, Any], graded: dict[str, Any]) -> str | None:
-    """Why the run failed; None where `error` is, or may be, the reason of an assertion that failed."""
+    """The reason of a failed run; None if `error` is, or may be, the reason of a failed assertion."""
     error, kind = as_text(row.get("error")), row.get("failureReason")
     if kind is not None:
         return error if as_text(kind).lower() in _ERROR else None

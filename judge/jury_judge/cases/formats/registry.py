@@ -1,4 +1,4 @@
-"""The formats that there are, and which of them a row has."""
+"""The known formats, and their detection."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,16 +37,16 @@ FORMATS: dict[str, Format] = {
         OWN_ROWS,
     )
 }
-"""By the names of `--format`, in the order in which they are tried: those with the plainest marks first."""
+"""By the names of `--format`, in the order of detection: most distinctive first."""
 
 
 def format_of(row: Any, name: str | None) -> Format:
-    """The format named, else the first that recognises the row."""
+    """The named format, else the first that recognises the row."""
     if name is not None:
         return FORMATS[name]
     return next((one for one in FORMATS.values() if one.recognises(row)), OWN_ROWS)
 
 
 def rows_path(document: Mapping[str, Any]) -> str | None:
-    """Where the rows of a whole document stand, by the format that knows it; None: the document is a row."""
+    """The path of a document's rows, by the first format that knows it; None: the document is a row."""
     return next((path for one in FORMATS.values() if (path := one.rows_path(document)) is not None), None)

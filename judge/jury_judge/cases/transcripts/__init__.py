@@ -1,1 +1,1 @@
-"""Transcripts of agents as other systems write them, read into typed items: one module a form of messages."""
+"""Reads transcripts of other systems into typed items: one module per message format."""

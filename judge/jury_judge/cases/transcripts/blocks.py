@@ -1,6 +1,6 @@
-"""The blocks that a message's content is made of: OpenAI's parts, Anthropic's blocks, Inspect's contents.
+"""Content blocks of messages: OpenAI's parts, Anthropic's blocks, Inspect's contents.
 
-Their type names do not collide but for `tool_use`, which Inspect marks with a `tool_type`.
+Their type names are distinct except `tool_use`, which has a `tool_type` in Inspect.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ _TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reason
 
 
 class Speaker(NamedTuple):
-    """Who a message's blocks are by.
+    """The author of a message's blocks.
 
-    `kind` is the message's, None where it is a tool's result, which `call_id` and `tool` name; `error`: it failed.
+    `kind`: of the message; None for a tool's result, identified by `call_id` and `tool`; `error`: the tool failed.
     """
 
     kind: str | None
@@ -32,8 +32,8 @@ class Speaker(NamedTuple):
 class BlockReader:
     """Reads the content of one message.
 
-    Texts that follow one another become one item. A tool's result is one item with all its texts; what else it holds
-    (pictures, say) follows it.
+    Consecutive texts become one item. A tool's result is one item with all its texts, followed by its other content
+    (such as pictures).
     """
 
     def __init__(self, speaker: Speaker, builder: TranscriptBuilder) -> None:
@@ -45,10 +45,10 @@ class BlockReader:
         self._place = ""
 
     def read(self, content: Any, place: str) -> None:
-        """Text, null, or a list of blocks; what a tool returned may be any JSON and is kept as such.
+        """Read text, null, or a list of blocks; a tool's result may be any JSON.
 
         Raises:
-            CaseFileError: it is anything else, or a block is not what its type says.
+            CaseFileError: it is another value, or a block is invalid for its type.
         """
         speaker = self._speaker
         self._place = place
@@ -69,7 +69,7 @@ class BlockReader:
             self._flush()
 
     def _joined(self) -> str:
-        """The texts so far; blocks with citations are pieces of sentences."""
+        """The texts so far, joined; blocks with citations are parts of sentences."""
         text = ("" if self._cited else "\n").join(self._texts)
         self._texts, self._cited = [], False
         return text
@@ -112,7 +112,7 @@ class BlockReader:
             read, fields = known
             read(block, self._speaker, self._aside, place)
             self._aside.unread(block, fields | _BOOKKEEPING, self._speaker.origin, place)
-        elif self._speaker.kind is None and not _holds_data(block):
+        elif self._speaker.kind is None and not _contains_base64(block):
             self._texts.append(as_text(block))
         else:
             what = f"block {kind}" if isinstance(kind, str) else "block unnamed"
@@ -149,15 +149,15 @@ def _thinking(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilde
 def _thoughts(
     block: dict[str, Any], keys: tuple[str, ...], speaker: Speaker, builder: TranscriptBuilder, place: str
 ) -> None:
-    """Texts of thoughts, or lists of them; a signature without any is a thought that the provider keeps to itself."""
-    said = False
+    """Texts of thoughts, or lists of them; a signature without text is a hidden thought."""
+    found = False
     for key in keys:
         for one in block[key] if isinstance(block.get(key), list) else [block.get(key)]:
             text = one.get("text") if isinstance(one, dict) and isinstance(one.get("text"), str) else one
             if not is_blank(text):
                 builder.add(Reasoning, place, origin=speaker.origin, text=as_text(text))
-                said = True
-    if not said and not is_blank(block.get("signature")):
+                found = True
+    if not found and not is_blank(block.get("signature")):
         builder.not_shown(_ENCRYPTED, speaker.origin, place)
 
 
@@ -169,7 +169,7 @@ def _redacted_thinking(block: dict[str, Any], speaker: Speaker, builder: Transcr
 
 
 def _reasoning(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """Inspect's and LangChain's: encrypted reasoning has at most a summary."""
+    """Inspect's and LangChain's format: encrypted reasoning has at most a summary."""
     if block.get("redacted"):
         _thoughts(block, ("summary",), speaker, builder, place)
         builder.not_shown(_ENCRYPTED, speaker.origin, place, block.get("reasoning"))
@@ -182,7 +182,7 @@ def _call(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, p
 
 
 def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """Anthropic's; or Inspect's, with a `tool_type`: a call that the provider made and answered by itself."""
+    """Anthropic's format; or Inspect's, with a `tool_type`: a call that the provider ran itself."""
     if "tool_type" not in block:
         _call(block, speaker, builder, place)
         return
@@ -198,7 +198,7 @@ def _tool_use(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilde
 
 
 def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """Whoever's message it stands in, a tool returned it."""
+    """A tool's result, whatever the message's role."""
     result = Speaker(
         None,
         "tool",
@@ -214,14 +214,14 @@ def _tool_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBu
 
 
 def _server_result(block: dict[str, Any], _speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """The result of a tool that the provider ran (`web_search_tool_result`): its JSON as it is."""
+    """The result of a tool run by the provider (`web_search_tool_result`): its JSON unchanged."""
     content = block.get("content")
     failed = isinstance(content, dict) and str(content.get("type", "")).endswith("_error")
     builder.add(ToolResult, place, call_id=text_or_none(block.get("tool_use_id")), text=as_text(content), error=failed)
 
 
 def _source(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """`image` and `document`: Anthropic's by a source, Inspect's by a URL."""
+    """`image` and `document`: Anthropic's with a source, Inspect's with a URL."""
     what = block["type"]
     name = text_or_none(block.get("title") or block.get("filename") or block.get("name"))
     source, url = block.get("source"), block.get(what)
@@ -260,7 +260,7 @@ def _from_source(
 
 
 def _image(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """OpenAI's: a URL, in an object or not, or an uploaded file's id."""
+    """OpenAI's format: a URL, in an object or not, or an uploaded file's id."""
     image = block.get("image_url")
     url = image.get("url") if isinstance(image, dict) else image
     if url is None and block.get("file_id"):
@@ -301,7 +301,7 @@ def _file(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, p
 
 
 def _data(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """Inspect's `data`: JSON of the model's."""
+    """Inspect's `data`: JSON of the model."""
     builder.add(Event, place, origin=speaker.origin, name="data", text=as_text(block.get("data")))
 
 
@@ -313,7 +313,7 @@ _SOURCE = frozenset({"source", "title", "context", "detail", "filename", "name",
 
 
 def _nothing(block: dict[str, Any], speaker: Speaker, builder: TranscriptBuilder, place: str) -> None:
-    """A block that only parts others."""
+    """A separator block without content."""
 
 
 _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
@@ -344,13 +344,13 @@ _READERS: dict[str, tuple[_Read, frozenset[str]]] = {
     "data": (_data, frozenset({"data"})),
     "step-start": (_nothing, frozenset({"id"})),
 }
-"""By type: what reads the block, and the fields that it reads; any other field is told of."""
+"""By type: the block's reader and the fields it reads; other fields are reported as not shown."""
 
 _BOOKKEEPING = frozenset({"type", "cache_control", "cache_breakpoint", "internal", "caller", "logprobs"})
 
 
 def _reader(kind: Any) -> tuple[_Read, frozenset[str]] | None:
-    """What reads a block; tools that providers run have names of their own (`web_search_tool_result`)."""
+    """The reader of a block; results of provider-run tools have specific names (`web_search_tool_result`)."""
     if not isinstance(kind, str):
         return None
     found = _READERS.get(kind)
@@ -358,19 +358,19 @@ def _reader(kind: Any) -> tuple[_Read, frozenset[str]] | None:
 
 
 def _is_block(value: Any) -> bool:
-    """Whether an element of a tool's result is a block, and not the tool's own JSON."""
+    """Whether an element of a tool's result is a content block rather than the tool's JSON."""
     if not isinstance(value, dict):
         return False
     kind = value.get("type")
     return (isinstance(kind, str) and (kind in _TEXTS or _reader(kind) is not None)) or value.keys() == {"text"}
 
 
-def _holds_data(value: Any) -> bool:
-    """Whether JSON holds a long text without a space: a file in base64, which is nothing to read."""
+def _contains_base64(value: Any) -> bool:
+    """Whether JSON contains a long text without spaces: a file in base64."""
     if isinstance(value, dict):
-        return any(map(_holds_data, value.values()))
+        return any(map(_contains_base64, value.values()))
     if isinstance(value, list):
-        return any(map(_holds_data, value))
+        return any(map(_contains_base64, value))
     return isinstance(value, str) and len(value) > _LONGEST_WORD and not any(map(str.isspace, value[:_LONGEST_WORD]))
 
 

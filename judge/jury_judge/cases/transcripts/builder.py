@@ -1,4 +1,4 @@
-"""A transcript under construction: items in their order, the pictures that jurors may see, and what is not shown."""
+"""Builds transcripts: items in order, pictures for jurors, and parts that are not shown."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ from jury_judge.cases.transcripts.json_values import as_text, is_blank
 from jury_judge.errors import CaseFileError, condensed
 
 AUTHORS: Mapping[str, Origin] = {"system": "developer", "user": "user", "assistant": "model"}
-"""Who writes a message of a kind where nothing else is known."""
+"""The default author of each kind of message."""
 
 _WHAT = re.compile(r"[^A-Za-z0-9_./+:-]+")
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
@@ -30,11 +30,11 @@ _NAMED = 60
 
 
 class TranscriptBuilder:
-    """Takes items in their order. Every problem with one is a `CaseFileError` that begins with its place.
+    """Collects items in order. Errors are `CaseFileError` whose message begins with the item's place.
 
     Attributes:
         called: the ids of the tool calls so far.
-        answered: the ids that results so far have named.
+        answered: the call ids of the results so far.
     """
 
     def __init__(self) -> None:
@@ -52,14 +52,14 @@ class TranscriptBuilder:
         return tuple(self._images.values())
 
     def transcript(self) -> Transcript:
-        """What was added so far."""
+        """The items so far."""
         return Transcript(items=tuple(self._items))
 
     def add(self, make: type[Item], place: str, /, **fields: Any) -> None:
-        """One item, made of its fields.
+        """Add an item made of `fields`.
 
         Raises:
-            CaseFileError: a field is not what it must be.
+            CaseFileError: a field is invalid.
         """
         try:
             item = make(**fields)
@@ -70,7 +70,7 @@ class TranscriptBuilder:
             (self.called if isinstance(item, ToolCall) else self.answered).add(item.call_id)
 
     def extend(self, later: "TranscriptBuilder") -> None:
-        """What another one took, after what this one did."""
+        """Append the items of another builder."""
         self._items += later.transcript().items
         for image in later.images:
             self._images.setdefault(image.digest, image)
@@ -80,16 +80,16 @@ class TranscriptBuilder:
     def message(
         self, kind: Literal["system", "user", "assistant"], text: str, place: str, *, name: str | None = None
     ) -> None:
-        """A text by whoever writes messages of that kind."""
+        """Add a text by the default author of its kind."""
         self.add(Message, place, kind=kind, origin=AUTHORS[kind], text=text, name=name)
 
     def not_shown(self, what: str, origin: Origin, place: str, value: Any = None) -> None:
-        """Something that jurors are not shown; `value` is it, for its size in bytes (None: not known)."""
+        """Add a part that jurors are not shown; `value` determines its size in bytes (None: unknown)."""
         size = None if value is None else len(as_text(value).encode("utf-8", "replace"))
         self.add(NotShown, place, origin=origin, what=label_of(what), size=size, place=place)
 
     def unread(self, table: Mapping[str, Any], known: Collection[str], origin: Origin, place: str) -> None:
-        """What a message or block holds beside the known fields."""
+        """Add the unknown fields of a message or block as not shown."""
         for name, value in table.items():
             if name not in known and not is_blank(value):
                 self.not_shown(f"field {name}", origin, f"{place}.{name}", value)
@@ -104,7 +104,7 @@ class TranscriptBuilder:
         name: str | None = None,
         call_id: str | None = None,
     ) -> None:
-        """A file that the transcript holds as base64."""
+        """Add a file given as base64."""
         media = media_type if isinstance(media_type, str) and media_type else "application/octet-stream"
         try:
             content = b64decode("".join(data.split()), validate=True)
@@ -116,7 +116,7 @@ class TranscriptBuilder:
     def url(
         self, url: Any, what: str, origin: Origin, place: str, *, name: str | None = None, call_id: str | None = None
     ) -> None:
-        """A file by its URL. Only `data:` holds the file; nothing is fetched."""
+        """Add a file given by its URL. Only `data:` URLs are read; nothing is fetched."""
         found = _DATA_URL.match(url) if isinstance(url, str) else None
         if found is None:
             self.not_shown(f"{what} at a URL", origin, place)
@@ -137,7 +137,7 @@ class TranscriptBuilder:
         name: str | None = None,
         call_id: str | None = None,
     ) -> None:
-        """A file: text is kept as text, a picture for the jurors that see pictures; any other is told of."""
+        """Add a file: text as text, pictures for jurors that see pictures, others by type and size only."""
         media = label_of(media_type.lower())
         text = None
         if media.startswith("text/") or media in {"application/json", "application/xml"}:
@@ -161,7 +161,7 @@ class TranscriptBuilder:
         )
 
     def _keep_picture(self, content: bytes, media: str, digest: str) -> str:
-        """The picture's real media type; it is kept where models can read it."""
+        """Keep the picture if models can read it; returns its actual media type."""
         real = picture_type(content)
         if real in IMAGE_TYPES and len(content) <= MAX_IMAGE_BYTES:
             kept = Image.model_validate({"media_type": real, "digest": digest, "content": content})
@@ -170,7 +170,7 @@ class TranscriptBuilder:
 
 
 def images_within_limits(images: Iterable[Image]) -> tuple[Image, ...]:
-    """The first of them that one case may have, by their number and their bytes."""
+    """The first pictures within the limits of a case, by number and total bytes."""
     kept: list[Image] = []
     size = 0
     for image in images:
@@ -181,13 +181,13 @@ def images_within_limits(images: Iterable[Image]) -> tuple[Image, ...]:
 
 
 def label_of(text: str) -> str:
-    """A kind's name as events hold it: letters, digits and a few marks, at most 60."""
+    """A kind's name as an event's label: letters, digits and a few marks, at most 60 characters."""
     words = (_WHAT.sub("-", word).strip("-") for word in text.split())
     return " ".join(word for word in words if word)[:_NAMED].strip() or "unnamed"
 
 
 def picture_type(content: bytes) -> str | None:
-    """The media type of a picture, by its first bytes; None: it is no PNG, JPEG, GIF or WebP."""
+    """The media type of a picture by its first bytes; None: not a PNG, JPEG, GIF or WebP."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((media for magic, media in _MAGIC.items() if content.startswith(magic)), None)

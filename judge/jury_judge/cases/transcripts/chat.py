@@ -1,7 +1,6 @@
 """Messages with a role and content: OpenAI Chat, Anthropic, Inspect, LangChain, AgentDojo, τ-bench and plain lists.
 
-A message's role says whose turn it is, and its blocks who really wrote what: a tool's result in a user's message is a
-tool's.
+A message's role names the turn; its blocks determine the authors: a tool's result in a user's message is the tool's.
 """
 
 import json
@@ -39,7 +38,7 @@ _RESULTS: dict[str, Origin] = {
     "environment": "environment",
 }
 _CALLS = frozenset({"tool_call", "tool_calls", "function_call"})
-"""Roles of messages whose text is a call."""
+"""Roles of messages whose text is a tool call."""
 
 _LANGCHAIN = {
     "human": "user",
@@ -66,7 +65,7 @@ _BOOKKEEPING = frozenset(
         ),
     }
 )
-"""Fields that say how a message was made or kept, and nothing of what happened: neither shown nor counted as lost."""
+"""Metadata fields without content: neither shown nor counted as lost."""
 
 _ENDS = ("stop_reason", "finish_reason")
 _READ = frozenset(
@@ -91,10 +90,10 @@ _GOOD_ENDS = frozenset({"stop", "tool_calls", "function_call", "end_turn", "tool
 
 
 def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
-    """A list of messages.
+    """Read a list of messages.
 
     Raises:
-        CaseFileError: it is no list of messages; the text begins with the place.
+        CaseFileError: it is not a list of messages; the message begins with the place.
     """
     if not isinstance(value, list):
         raise CaseFileError(f"{place}: must be a list of messages, not {json_kind(value)}")
@@ -103,10 +102,10 @@ def read_chat(value: Any, builder: TranscriptBuilder, place: str = "messages") -
 
 
 def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
-    """One message.
+    """Read one message.
 
     Raises:
-        CaseFileError: it is none.
+        CaseFileError: it is not a message.
     """
     if not isinstance(message, dict):
         raise CaseFileError(f"{place}: must be a message object with role and content, not {json_kind(message)}")
@@ -116,7 +115,7 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
         raise CaseFileError(f"{place}.role: must be text such as user, assistant, tool or system")
     role = written.lower()
     if role in _KINDS:
-        _said(message, _KINDS[role], builder, place)
+        _read_known_role(message, _KINDS[role], builder, place)
     elif role in _RESULTS:
         _returned(message, _RESULTS[role], builder, place)
     elif role in _CALLS:
@@ -127,7 +126,7 @@ def read_message(message: Any, builder: TranscriptBuilder, place: str) -> None:
 
 
 def _unwrapped(message: dict[str, Any]) -> dict[str, Any]:
-    """A message as LangChain dumps it (`type`, `data`, `kwargs`) in the form of the others."""
+    """Convert a message dumped by LangChain (`type`, `data`, `kwargs`)."""
     inner = message.get("data") if isinstance(message.get("data"), dict) else message.get("kwargs")
     kind = message.get("type")
     if isinstance(inner, dict) and "role" not in message and "content" in inner:
@@ -140,7 +139,7 @@ def _unwrapped(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_langchain(value: dict[str, Any]) -> bool:
-    """Whether an object is a message as LangChain dumps it."""
+    """Whether an object is a message dumped by LangChain."""
     return isinstance(_unwrapped(value).get("role"), str) and "role" not in value
 
 
@@ -149,7 +148,7 @@ def _content(message: dict[str, Any]) -> Any:
     return message.get("value") if content is None else content
 
 
-def _said(
+def _read_known_role(
     message: dict[str, Any], kind: Literal["system", "user", "assistant"], builder: TranscriptBuilder, place: str
 ) -> None:
     before, known = len(builder), set(builder.called)
@@ -160,8 +159,8 @@ def _said(
     if message.get("refusal"):
         builder.add(Refusal, f"{place}.refusal", origin=origin, text=as_text(message["refusal"]))
     if isinstance(message.get("audio"), dict) and not is_blank(message["audio"]):
-        _spoken(message["audio"], kind, builder, f"{place}.audio")
-    # LangChain repeats in `tool_calls` the calls that stand in the content.
+        _read_audio(message["audio"], kind, builder, f"{place}.audio")
+    # LangChain repeats calls of the content in `tool_calls`.
     add_calls(message.get("tool_calls"), builder, f"{place}.tool_calls", origin, builder.called - known)
     if not is_blank(message.get("function_call")):
         add_call(message["function_call"], builder, f"{place}.function_call", origin)
@@ -173,24 +172,24 @@ def _said(
 
 
 def _thoughts(message: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
-    """Text, or a provider's object of it (`{content}`, `{text, summary}`, a list of such); each thought once."""
-    told: set[str] = set()
+    """Reasoning as text or provider objects (`{content}`, `{text, summary}`, or lists); each thought once."""
+    seen: set[str] = set()
     for key in _REASONING:
         written = message.get(key)
         for one in written if isinstance(written, list) else [written]:
             table = one if isinstance(one, dict) else {"text": one}
             for part in ("content", "text", "summary"):
                 text = as_text(table.get(part)) if not is_blank(table.get(part)) else ""
-                if text and text not in told:
-                    told.add(text)
+                if text and text not in seen:
+                    seen.add(text)
                     builder.add(Reasoning, f"{place}.{key}", origin=origin, text=text)
             builder.unread(table, {"content", "text", "summary", "type", "signature"}, origin, f"{place}.{key}")
 
 
-def _spoken(
+def _read_audio(
     audio: dict[str, Any], kind: Literal["system", "user", "assistant"], builder: TranscriptBuilder, place: str
 ) -> None:
-    """OpenAI's spoken answer: its words are shown, its sound is not."""
+    """OpenAI's audio answer: the transcript is shown, the audio is not."""
     if audio.get("transcript"):
         builder.message(kind, as_text(audio["transcript"]), f"{place}.transcript")
     builder.not_shown("audio", AUTHORS[kind], place, audio.get("data"))
@@ -199,7 +198,7 @@ def _spoken(
 def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
     call = cast("dict[str, Any]", message["tool_call"]) if isinstance(message.get("tool_call"), dict) else {}
     if (repeated := text_or_none(call.get("id"))) is not None and repeated not in builder.called:
-        add_call(call, builder, f"{place}.tool_call")  # AgentDojo repeats in its results what was called
+        add_call(call, builder, f"{place}.tool_call")  # AgentDojo repeats the call in its results
     names = (
         message.get("tool"),
         message.get("name"),
@@ -228,7 +227,7 @@ def _returned(message: dict[str, Any], origin: Origin, builder: TranscriptBuilde
 
 
 def _other(message: dict[str, Any], role: str, builder: TranscriptBuilder, place: str) -> None:
-    """A message of an unknown role. Its author is not known, so it becomes an event of the environment."""
+    """A message with an unknown role becomes an event of the environment."""
     texts = TranscriptBuilder()
     BlockReader(Speaker(None, "environment"), texts).read(_content(message), f"{place}.content")
     items = texts.transcript().items
@@ -242,10 +241,10 @@ def _other(message: dict[str, Any], role: str, builder: TranscriptBuilder, place
 
 
 def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices") -> None:
-    """The answer of a chat completion: its first choice; others are told of, and a bad end is an event.
+    """Read a chat completion: its first choice; others are reported as not shown, an abnormal end is an event.
 
     Raises:
-        CaseFileError: they are no choices.
+        CaseFileError: the choices are invalid.
     """
     for index, choice in enumerate(as_objects(value, place, "choices")):
         if index:
@@ -261,13 +260,13 @@ def read_choices(value: Any, builder: TranscriptBuilder, place: str = "choices")
 
 
 def read_end(reason: Any, builder: TranscriptBuilder, place: str) -> None:
-    """Why a provider ended the answer, where that is no usual end: cut off, filtered."""
+    """Add an event for an abnormal end of an answer: truncated, filtered."""
     if isinstance(reason, str) and reason.lower() not in _GOOD_ENDS:
         builder.add(Event, place, origin="environment", name="end of the answer", text=reason)
 
 
 def call_in_words(text: str, builder: TranscriptBuilder, place: str) -> None:
-    """A call as text: JSON of a name and arguments, or an action in words."""
+    """Read a call given as text: JSON with name and arguments, or an action in words."""
     try:
         call = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""Gemini's contents: turns of `user` and `model` made of parts; camelCase as sent, or snake_case as the SDK writes.
+"""Gemini's contents: turns of `user` and `model` with parts; camelCase (API) or snake_case (SDK).
 
-Source: the types of the SDK `google-genai` (`google.genai.types`). Older models give calls no ids: a response belongs
-to the first call of its name that waits for one.
+Source: the types of the SDK `google-genai` (`google.genai.types`). Older models send no call ids: a response belongs
+to the first open call of its name.
 """
 
 import re
@@ -31,10 +31,10 @@ _GOOD_ENDS = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED"})
 
 
 def read_contents(value: Any, builder: TranscriptBuilder, place: str = "contents") -> None:
-    """`contents` of a request: text, a content, or a list of contents.
+    """Read `contents` of a request: text, a content, or a list of contents.
 
     Raises:
-        CaseFileError: it is none of them.
+        CaseFileError: it is another value.
     """
     if isinstance(value, str):
         builder.message("user", value, place)
@@ -44,10 +44,10 @@ def read_contents(value: Any, builder: TranscriptBuilder, place: str = "contents
 
 
 def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candidates") -> None:
-    """`candidates` of a response: the first one; others are told of, and a bad end is an event.
+    """Read `candidates` of a response: the first one; others are reported as not shown, an abnormal end is an event.
 
     Raises:
-        CaseFileError: they are no candidates.
+        CaseFileError: the candidates are invalid.
     """
     for index, written in enumerate(as_objects(value, place, "candidates")):
         candidate = _snake(written)
@@ -64,10 +64,10 @@ def read_candidates(value: Any, builder: TranscriptBuilder, place: str = "candid
 
 
 def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str, *, system: bool = False) -> None:
-    """One turn.
+    """Read one turn.
 
     Raises:
-        CaseFileError: its parts are no parts.
+        CaseFileError: its parts are invalid.
     """
     role = content.get("role")
     kind, origin = _SYSTEM if system else _ROLES.get(role or "user", _OTHER) if isinstance(role, str | None) else _OTHER
@@ -94,7 +94,7 @@ def read_content(content: dict[str, Any], builder: TranscriptBuilder, place: str
 
 
 def _plain_text(part: Any) -> str | None:
-    """The text of a part that is nothing else; parts of one sentence follow one another."""
+    """The text of a text-only part, else None; a sentence may be split over several parts."""
     if isinstance(part, str):
         return part
     if not isinstance(part, dict) or not isinstance(part.get("text"), str):

@@ -1,4 +1,4 @@
-"""Decoded JSON as readers of transcripts take it: texts, and what a value is, for messages."""
+"""Helpers for decoded JSON values in transcripts: conversion to text, type names for messages."""
 
 import json
 from typing import Any
@@ -7,13 +7,13 @@ from jury_judge.errors import CaseFileError
 
 
 def json_kind(value: Any) -> str:
-    """What a decoded value is, or what a caller of Python gave instead of one, for a message."""
+    """The JSON type (or Python type) of a value, for messages."""
     kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return kinds.get(type(value)) or ("a number" if isinstance(value, int | float) else f"a {type(value).__name__}")
 
 
 def as_text(value: Any) -> str:
-    """Text as it is, null as "", any other JSON as JSON text; bytes (of a table's cell) as the text that they are."""
+    """Text unchanged, null as "", bytes (of a table's cell) decoded, any other value as JSON text."""
     if value is None:
         return ""
     if isinstance(value, bytes):
@@ -22,7 +22,7 @@ def as_text(value: Any) -> str:
 
 
 def decoded_json(value: Any, *, texts: bool = False) -> Any:
-    """What a text is as JSON, where it is a list or an object (with `texts`: or a quoted text); else it as it is."""
+    """JSON text of a list or object (with `texts`: or a string) decoded; any other value unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ({"[", "{", '"'} if texts else {"[", "{"}):
         return value
     try:
@@ -32,14 +32,14 @@ def decoded_json(value: Any, *, texts: bool = False) -> Any:
 
 
 def text_or_none(value: Any) -> str | None:
-    """Text that is not blank, whole numbers as text; None for anything else."""
+    """Non-blank text, integers as text; None for other values."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value.strip() else None
 
 
 def is_blank(value: Any) -> bool:
-    """Whether nothing is said: null, "", false, or nothing else in a list or object, as tables fill up columns."""
+    """Whether a value is empty: null, "", false, or lists and objects of such values (as tables fill columns)."""
     if isinstance(value, dict):
         return all(map(is_blank, value.values()))
     if isinstance(value, list):
@@ -48,10 +48,10 @@ def is_blank(value: Any) -> bool:
 
 
 def as_objects(value: Any, place: str, what: str) -> list[dict[str, Any]]:
-    """A list of objects; null is none.
+    """A list of objects; null is [].
 
     Raises:
-        CaseFileError: it is anything else; the message begins with `place` and says that it must be `what`.
+        CaseFileError: it is not; the message begins with `place` and names `what` is expected.
     """
     if value is None:
         return []

@@ -1,4 +1,4 @@
-"""Messages of OpenTelemetry's GenAI conventions: a role, and parts of a type; and which of them were told before.
+"""Messages of OpenTelemetry's GenAI conventions (a role and typed parts), and the detection of repeated ones.
 
 Source: OpenTelemetry semantic conventions for generative AI, `gen_ai.input.messages` and `gen_ai.output.messages`.
 """
@@ -29,14 +29,14 @@ _TEXTS = ("content", "text")
 _RETURNED = ("response", "result", "content")
 _THOUGHTS = ("thought", "reasoning_content", "reasoning", "thinking")
 _REMEMBERED = 200
-"""How many of the latest states of conversations a repeat is looked for in."""
+"""Number of latest conversation states that are searched for a repeat."""
 
 
 def read_parts_messages(value: Any, builder: TranscriptBuilder, place: str) -> None:
     """A list of messages made of parts; messages with `content` instead are read as chat messages.
 
     Raises:
-        CaseFileError: they are no messages.
+        CaseFileError: it is not a list of messages.
     """
     for index, message in enumerate(as_objects(value, place, "messages")):
         read_parts_message(message, builder, f"{place}.{index}")
@@ -78,7 +78,7 @@ def _read_parts(message: dict[str, Any], builder: TranscriptBuilder, place: str)
 
 
 def _runs(parts: list[dict[str, Any]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Each part with its index; texts that follow one another together."""
+    """The parts with their indices; consecutive texts form one group."""
     run: list[dict[str, Any]] = []
     for index, part in enumerate(parts):
         if part.get("type", "text") == "text":
@@ -101,7 +101,7 @@ def _first(table: dict[str, Any], names: Iterable[str]) -> Any:
 
 
 def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder, place: str) -> None:
-    """One part that is not text, by whoever the message is by."""
+    """Read one part that is not text, with the message's origin."""
     call_id = text_or_none(part.get("id"))
     match part.get("type"):
         case "reasoning" | "thinking":
@@ -132,14 +132,14 @@ def _read_part(part: dict[str, Any], origin: Origin, builder: TranscriptBuilder,
 
 
 class ContentPiece(NamedTuple):
-    """What a message says in one place, as far as two tellings of it are compared.
+    """One piece of a message's content, in a form for comparison.
 
     Attributes:
         what: text, call, result, reasoning, or other.
-        who: whose message it stands in, of texts.
-        call_id: of calls and results.
-        text: the text; of a call its tool and arguments.
-        keys: where the message has it: fields, or indices of its parts.
+        who: the message's role, for texts.
+        call_id: for calls and results.
+        text: the text; for a call its tool and arguments.
+        keys: its position in the message: fields with indices of parts.
     """
 
     what: str
@@ -149,7 +149,7 @@ class ContentPiece(NamedTuple):
     keys: tuple[tuple[str, int], ...]
 
     def same_as(self, other: "ContentPiece") -> bool:
-        """Whether it is the same thing: the same id where both have one, else the same words."""
+        """Whether the pieces are equal: by id if both have one, else by text."""
         if (self.what, self.who) != (other.what, other.who):
             return False
         if self.call_id is not None and other.call_id is not None:
@@ -158,7 +158,7 @@ class ContentPiece(NamedTuple):
 
 
 def pieces_of(message: dict[str, Any]) -> list[ContentPiece]:
-    """What a message says; blank texts and what is no message are nothing."""
+    """The pieces of a message, without blank texts."""
     found = list(_of_parts(message) if "parts" in message else _of_chat(message))
     return [one for one in found if one.what in {"call", "result"} or one.text]
 
@@ -216,12 +216,12 @@ _CONTENT = (("content", 0),)
 
 
 def call_text(name: Any, arguments: Any) -> str:
-    """A tool and its arguments, however the latter are written."""
+    """A tool and its arguments in canonical form."""
     return f"{as_text(name)} {canonical(arguments)}"
 
 
 def canonical(value: Any) -> str:
-    """JSON, or a text of JSON, with its keys in order; other text without blanks around it; "" for null."""
+    """JSON (decoded or as text) with sorted keys; other text stripped; "" for null."""
     decoded: Any = value
     if isinstance(value, str):
         try:
@@ -233,32 +233,32 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class TraceMessage:
-    """A message, and where it stands. `other`: it is another choice, which the conversation did not take."""
+    """A message with its position. `other`: an alternative choice that the conversation did not continue."""
 
-    message: dict[str, Any]
+    data: dict[str, Any]
     place: str
     other: bool = False
 
     @cached_property
     def pieces(self) -> list[ContentPiece]:
-        """What it says."""
-        return pieces_of(self.message)
+        """The message's pieces."""
+        return pieces_of(self.data)
 
     def only(self, kept: Iterable[ContentPiece]) -> "TraceMessage":
-        """The message with these of its pieces only."""
+        """The message reduced to these pieces."""
         keys = {key for piece in kept for key in piece.keys}
-        left = {key: value for key, value in self.message.items() if key != "finish_reason"}
+        left = {key: value for key, value in self.data.items() if key != "finish_reason"}
         for field in ("parts", "tool_calls"):
             if isinstance(left.get(field), list):
                 left[field] = [one for index, one in enumerate(left[field]) if (field, index) in keys]
         for field in ("content", *_THOUGHTS):
             if (field, 0) not in keys:
                 left.pop(field, None)
-        return replace(self, message=left)
+        return replace(self, data=left)
 
 
 class ConversationState(NamedTuple):
-    """A conversation as far as one span told it. `failed`: the span did, so that the same may be asked again."""
+    """A conversation up to the end of one span. `failed`: the span failed, so that the same input may follow again."""
 
     pieces: tuple[ContentPiece, ...]
     systems: frozenset[str]
@@ -266,85 +266,85 @@ class ConversationState(NamedTuple):
 
 
 class Conversations:
-    """What the spans of a trace have told so far; each may go on with a conversation that it repeats."""
+    """The conversations of a trace's spans so far; a later span may repeat and continue one."""
 
     def __init__(self) -> None:
-        self._courses: deque[ConversationState] = deque(maxlen=_REMEMBERED)
+        self._states: deque[ConversationState] = deque(maxlen=_REMEMBERED)
         self._systems: dict[Any, set[str]] = {}
 
-    def ended(self, before: ConversationState, outputs: Sequence[TraceMessage], *, failed: bool) -> None:
-        """A span ended, with what it put out."""
-        told = tuple(piece for said in outputs if not said.other for piece in _compared(said))
-        self._courses.append(ConversationState(before.pieces + told, before.systems, failed and not told))
+    def span_ended(self, before: ConversationState, outputs: Sequence[TraceMessage], *, failed: bool) -> None:
+        """Record the end of a span with its outputs."""
+        added = tuple(piece for message in outputs if not message.other for piece in _compared(message))
+        self._states.append(ConversationState(before.pieces + added, before.systems, failed and not added))
 
     def new_of(self, inputs: Sequence[TraceMessage], scope: Any) -> tuple[list[TraceMessage], ConversationState]:
-        """The messages of an input that are not a repeat of a conversation, and the conversation with them.
+        """The messages of an input that do not repeat a conversation, and the conversation including them.
 
-        Only the beginning of an input can be a repeat: it must be the end of a conversation as an earlier span left
-        it. System messages that open the input are told once in a `scope`, one run of an agent.
+        Only the beginning of an input can be a repeat, and only of the end of an earlier span's conversation. Leading
+        system messages are reported once per `scope`, one run of an agent.
         """
         opening = _opening(inputs)
         rest = inputs[opening:]
-        pieces = tuple(piece for said in rest for piece in _compared(said))
+        pieces = tuple(piece for message in rest for piece in _compared(message))
         found, count = self._repeated(pieces)
-        systems = frozenset(piece.text for said in inputs[:opening] for piece in _compared(said))
-        told = self._systems.setdefault(scope, set())
-        before = told | (found.systems if found else set())
-        told |= systems
+        systems = frozenset(piece.text for message in inputs[:opening] for piece in _compared(message))
+        known = self._systems.setdefault(scope, set())
+        before = known | (found.systems if found else set())
+        known |= systems
         new = [] if rest and systems <= before else list(inputs[:opening])
         new += _after(rest, count)
         return new, ConversationState((found.pieces if found else ()) + pieces[count:], systems, failed=False)
 
     def _repeated(self, pieces: tuple[ContentPiece, ...]) -> tuple[ConversationState | None, int]:
-        """The conversation that the pieces begin by repeating, and how many of them do."""
+        """The conversation repeated by the first pieces, and their number."""
         best: tuple[ConversationState | None, int] = (None, 0)
-        for course in reversed(self._courses):
-            count = _overlap(course.pieces, pieces)
-            if count == len(pieces) == 1 and pieces[0].who == "user" and not course.failed:
-                count = 0  # somebody says the same again to an agent that keeps the conversation by itself
+        for state in reversed(self._states):
+            count = _overlap(state.pieces, pieces)
+            if count == len(pieces) == 1 and pieces[0].who == "user" and not state.failed:
+                count = 0  # the user repeats a message to an agent that keeps the conversation itself
             if count > best[1]:
-                best = course, count
-            if count and count == len(course.pieces):
+                best = state, count
+            if count and count == len(state.pieces):
                 break
         return best
 
 
-def _compared(said: TraceMessage) -> list[ContentPiece]:
-    return [piece for piece in said.pieces if piece.what != "reasoning"]
+def _compared(message: TraceMessage) -> list[ContentPiece]:
+    return [piece for piece in message.pieces if piece.what != "reasoning"]
 
 
 def _opening(inputs: Sequence[TraceMessage]) -> int:
-    """How many messages of the system open the input."""
-    roles = (as_text(said.message.get("role")).lower() for said in inputs)
+    """The number of leading system messages."""
+    roles = (as_text(message.data.get("role")).lower() for message in inputs)
     return next((index for index, role in enumerate(roles) if _KINDS.get(role) != _SYSTEM), len(inputs))
 
 
-def _overlap(told: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]) -> int:
-    """How many pieces repeat the end of what was told."""
-    for count in range(min(len(told), len(pieces)), 0, -1):
-        start = len(told) - count
-        if all(pieces[index].same_as(told[start + index]) for index in range(count)):
+def _overlap(earlier: tuple[ContentPiece, ...], pieces: tuple[ContentPiece, ...]) -> int:
+    """The number of first pieces that repeat the end of the earlier ones."""
+    for count in range(min(len(earlier), len(pieces)), 0, -1):
+        start = len(earlier) - count
+        if all(pieces[index].same_as(earlier[start + index]) for index in range(count)):
             return count
     return 0
 
 
 def _after(inputs: Sequence[TraceMessage], count: int) -> list[TraceMessage]:
-    """The messages without their first pieces; what the agent thought before the last of those goes with them."""
+    """The messages without their first `count` pieces and the reasoning before the last of those."""
     new: list[TraceMessage] = []
-    for said in inputs:
-        pieces = said.pieces
+    for message in inputs:
+        pieces = message.pieces
         compared = sum(piece.what != "reasoning" for piece in pieces)
         if not count:
-            new.append(said)
+            new.append(message)
         elif compared > count:
             left = pieces[_position(pieces, count) :]
-            new.append(said.only(left))
+            new.append(message.only(left))
         count = max(0, count - compared)
     return new
 
 
 def _position(pieces: list[ContentPiece], count: int) -> int:
-    """Where the pieces after the first `count` begin, reasoning not counted."""
+    """The index after the first `count` pieces, reasoning not counted."""
     for index, piece in enumerate(pieces):
         if not count:
             return index
@@ -353,15 +353,15 @@ def _position(pieces: list[ContentPiece], count: int) -> int:
 
 
 class ContentCounter:
-    """Counts what messages say, for finding out whether others say it too."""
+    """Counts content pieces, to find pieces that other messages do not contain."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, ...]] = Counter()
 
     def count(self, messages: Iterable[TraceMessage]) -> None:
-        """One more telling of each piece of one span's messages."""
-        for said in messages:
-            for piece in said.pieces:
+        """Count the pieces of one span's messages."""
+        for message in messages:
+            for piece in message.pieces:
                 own = ("id", piece.call_id) if piece.call_id is not None else ("text", piece.text)
                 self._counts[piece.what, piece.who, *own] += 1
                 self._counts[piece.what, piece.who, "any", piece.text] += 1
@@ -371,22 +371,22 @@ class ContentCounter:
 
     @property
     def counts(self) -> Counter[tuple[str, ...]]:
-        """How often each piece is told."""
+        """The counts by piece."""
         return self._counts
 
-    def most(self, other: "ContentCounter") -> None:
-        """As often as one of the two tells it."""
+    def merge_max(self, other: "ContentCounter") -> None:
+        """Take the maximum of both counts for each piece."""
         self._counts |= other.counts
 
-    def untold(self, messages: Sequence[TraceMessage]) -> list[TraceMessage]:
-        """The messages, or what of them is not told here as often as there."""
+    def unreported(self, messages: Sequence[TraceMessage]) -> list[TraceMessage]:
+        """The messages, reduced to pieces that occur more often in them than counted here."""
         used: Counter[tuple[str, ...]] = Counter()
         left = []
-        for said in messages:
-            pieces = said.pieces
+        for message in messages:
+            pieces = message.pieces
             new = [piece for piece in pieces if not self._has(piece, used)]
             if new:
-                left.append(said if len(new) == len(pieces) else said.only(new))
+                left.append(message if len(new) == len(pieces) else message.only(new))
         return left
 
     def _has(self, piece: ContentPiece, used: Counter[tuple[str, ...]]) -> bool:

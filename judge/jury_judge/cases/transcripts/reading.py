@@ -1,4 +1,4 @@
-"""A list of messages, whoever wrote it: which form it has is told by its first element."""
+"""Reads lists of messages in any format; the first element determines the format."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ _OTEL_PARTS = frozenset({"text", "tool_call", "tool_call_response", "reasoning",
 
 
 def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages") -> None:
-    """The messages, by the form that they have: chat messages unless they look otherwise.
+    """Read messages in their detected format; the default is chat messages.
 
     Raises:
-        CaseFileError: they are no list of messages.
+        CaseFileError: it is not a list of messages.
     """
     elements = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
     first = elements[0] if elements else {}
@@ -37,7 +37,7 @@ def read_messages(value: Any, builder: TranscriptBuilder, place: str = "messages
 
 
 def is_message(value: Any) -> bool:
-    """Whether a row looks like one message of a list, and not like a case."""
+    """Whether a value looks like a message rather than a case."""
     if not isinstance(value, dict) or not _OF_CASES.isdisjoint(value):
         return False
     has_role = (isinstance(value.get("role"), str) and not _OF_MESSAGES.isdisjoint(value)) or is_langchain(value)
@@ -45,9 +45,9 @@ def is_message(value: Any) -> bool:
 
 
 def first_prompt(transcript: Transcript) -> str | None:
-    """What the user asked first, up to the first word of anybody else.
+    """The user's first messages, up to the first item of another author.
 
-    "" where the user sent a file only, None where the user said nothing.
+    "" if the user sent only a file, None if there is no item of the user.
     """
     texts: list[str] = []
     by_user = False
@@ -61,15 +61,15 @@ def first_prompt(transcript: Transcript) -> str | None:
 
 
 def last_answer(transcript: Transcript) -> str:
-    """What the agent said last, be it that it declines; "" when it only called tools.
+    """The agent's last text, which may be a refusal; "" if it only called tools.
 
-    Texts that only a file or a refusal parts are one answer.
+    Texts separated only by a file or a refusal are one answer.
     """
     texts: list[str] = []
     parted = False
     for item in reversed(transcript.items):
-        said = isinstance(item, Message | Refusal) and item.kind in {"assistant", "refusal"}
-        if isinstance(item, Message | Refusal) and said and item.text.strip():
+        by_agent = isinstance(item, Message | Refusal) and item.kind in {"assistant", "refusal"}
+        if isinstance(item, Message | Refusal) and by_agent and item.text.strip():
             if texts and not (parted or isinstance(item, Refusal)):
                 break
             texts.append(item.text)
@@ -82,9 +82,9 @@ def last_answer(transcript: Transcript) -> str:
 
 
 def split_system(transcript: Transcript) -> tuple[str | None, Transcript]:
-    """The text of the system messages that open a transcript, and the rest of it."""
+    """The text of a transcript's leading system messages, and the rest."""
     items = transcript.items
-    # A system message with a name is an example of a dialogue.
+    # A system message with a name is part of an example dialogue.
     count = next((i for i, m in enumerate(items) if m.kind != "system" or m.name is not None), len(items))
     policy = "\n\n".join(m.text for m in items[:count] if m.kind == "system" and m.text.strip())
     return (policy, Transcript(items=items[count:])) if policy else (None, transcript)

@@ -1,4 +1,4 @@
-"""The items of OpenAI's Responses: messages, reasoning, calls and their outputs, in one list.
+"""The items of OpenAI's Responses API: messages, reasoning, calls and their outputs, in one list.
 
 Source: the types of the SDK `openai` (`openai.types.responses`).
 """
@@ -17,10 +17,10 @@ _APPROVALS: dict[str, Origin] = {"mcp_approval_request": "model", "mcp_approval_
 
 
 def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output") -> None:
-    """`input` or `output` of a response; an input may be text, which is the user's.
+    """Read `input` or `output` of a response; an input may be text of the user.
 
     Raises:
-        CaseFileError: it is no list of items.
+        CaseFileError: it is not a list of items.
     """
     if isinstance(value, str):
         builder.message("user", value, place)
@@ -30,7 +30,7 @@ def read_responses(value: Any, builder: TranscriptBuilder, place: str = "output"
 
 
 def is_item(value: Any) -> bool:
-    """Whether a list's element is an item that only Responses have."""
+    """Whether a value is an item specific to the Responses API."""
     kind = value.get("type") if isinstance(value, dict) else None
     return isinstance(kind, str) and (kind == "reasoning" or kind.endswith(("_call", "_call_output")))
 
@@ -52,8 +52,8 @@ def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
         _called(item, kind, builder, place)
     elif kind in _APPROVALS:
         known = _BOOKKEEPING | {"approval_request_id"}
-        said = {name: value for name, value in item.items() if name not in known}
-        builder.add(Event, place, origin=_APPROVALS[kind], name=kind, text=as_text(said))
+        rest = {name: value for name, value in item.items() if name not in known}
+        builder.add(Event, place, origin=_APPROVALS[kind], name=kind, text=as_text(rest))
     elif kind == "mcp_list_tools":
         builder.add(Event, place, origin="tool", name=kind, text=as_text(item.get("tools")))
     else:
@@ -61,7 +61,7 @@ def _item(item: dict[str, Any], builder: TranscriptBuilder, place: str) -> None:
 
 
 def _called(item: dict[str, Any], kind: str, builder: TranscriptBuilder, place: str) -> None:
-    """A call: the caller's function, or a tool that the provider runs and answers in the same item."""
+    """A function call, or a tool run by the provider with its result in the same item."""
     if kind in {"function_call", "custom_tool_call"}:
         call_id = text_or_none(item.get("call_id"))
         name = ".".join(part for part in (as_text(item.get("namespace")), as_text(item.get("name"))) if part)
@@ -78,7 +78,7 @@ def _called(item: dict[str, Any], kind: str, builder: TranscriptBuilder, place: 
         builder.base64_file(item.get("result"), "image/png", "tool", place, call_id=text_or_none(item.get("id")))
         builder.unread(item, _BOOKKEEPING | {"result"}, "model", place)
     else:
-        # web_search_call, code_interpreter_call …: run by the provider, arguments and results under names of their own.
+        # web_search_call, code_interpreter_call …: run by the provider, arguments and results in specific fields.
         results = {key: item[key] for key in ("output", "outputs", "results", "result") if item.get(key) is not None}
         given = {key: value for key, value in item.items() if key not in _BOOKKEEPING | results.keys() | {"error"}}
         _provider_call(item, kind, given or None, next(iter(results.values()), None), builder=builder, place=place)
@@ -98,14 +98,14 @@ def _provider_call(
 
 
 def is_failed(output: Any) -> bool:
-    """Whether a tool's own JSON says that it failed: the exit code of a shell's last command."""
+    """Whether a tool's JSON reports a failure: the exit code of a shell's last command."""
     last = output[-1] if isinstance(output, list) and output else output
     outcome = last.get("outcome") if isinstance(last, dict) else None
     return isinstance(outcome, dict) and (outcome.get("type") == "timeout" or outcome.get("exit_code") not in {0, None})
 
 
 def _output(output: Any) -> Any:
-    """A screenshot is a block by itself; other objects are the tool's JSON."""
+    """A screenshot is a content block; other objects are the tool's JSON."""
     if isinstance(output, dict) and output.get("type") == "computer_screenshot":
         return [{**output, "type": "input_image"}]
     return output

@@ -11,10 +11,10 @@ _CALLS = frozenset({"function_call", "function-call", "tool_call", "tool_calls",
 
 
 def read_sharegpt(value: Any, builder: TranscriptBuilder, place: str = "conversations") -> None:
-    """A list of turns.
+    """Read a list of turns.
 
     Raises:
-        CaseFileError: it is none.
+        CaseFileError: it is not a list of turns.
     """
     for index, turn in enumerate(as_objects(value, place, "turns")):
         at = f"{place}.{index}"

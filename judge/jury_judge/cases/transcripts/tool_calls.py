@@ -1,4 +1,4 @@
-"""Tool calls as transcripts write them: OpenAI's, Anthropic's, LangChain's, AgentDojo's and Inspect's forms."""
+"""Reads tool calls in the formats of OpenAI, Anthropic, LangChain, AgentDojo and Inspect."""
 
 from collections.abc import Collection
 from typing import Any
@@ -26,17 +26,17 @@ _KNOWN = frozenset(
         *_IDS,
     }
 )
-"""`placeholder_args` are AgentDojo's arguments before they were filled in, `view` is how Inspect displays a call, and
-`requestor` says in τ²-bench whose call it is."""
+"""`placeholder_args`: AgentDojo's arguments before substitution. `view`: Inspect's display of a call. `requestor`: a
+call's author in τ²-bench."""
 
 
 def add_calls(
     value: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model", known: Collection[str] = ()
 ) -> None:
-    """A list of calls; null is none, and so are those whose ids are `known`.
+    """Add a list of calls; null is [], calls with `known` ids are skipped.
 
     Raises:
-        CaseFileError: it is no list, or one of them names no tool.
+        CaseFileError: it is not a list, or a call names no tool.
     """
     if value is None:
         return
@@ -49,12 +49,15 @@ def add_calls(
 
 
 def call_id_of(item: dict[str, Any]) -> str | None:
-    """The id of a call; None where it has none."""
+    """The id of a call; None if missing."""
     return next((found for key in _IDS if (found := text_or_none(item.get(key))) is not None), None)
 
 
 def add_call(item: Any, builder: TranscriptBuilder, place: str, origin: Origin = "model") -> None:
-    """`{id, function: {name, arguments}}`, `{name, arguments}`, `{function: name, args}`, `{custom: {name, input}}`.
+    """Add a call.
+
+    Formats: `{id, function: {name, arguments}}`, `{name, arguments}`, `{function: name, args}`,
+    `{custom: {name, input}}`.
 
     Raises:
         CaseFileError: it names no tool.

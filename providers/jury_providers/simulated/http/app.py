@@ -82,7 +82,7 @@ class _ModelEndpoint:
 
 
 async def _body(request: Request) -> bytes | None:
-    """The body; None if too large. It is read to its end, or the client would see a broken connection, not the error."""
+    """The body, read to its end; None if too large. Unread, the client would see a broken connection, not the error."""
     kept: list[bytes] = []
     size = 0
     async for chunk in request.stream():

@@ -1,4 +1,4 @@
-"""OpenAIErrors's Chat Completions."""
+"""OpenAI's Chat Completions."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -40,7 +40,6 @@ class Chat(ProtocolHandler):
     errors: ClassVar[ProviderErrors] = OpenAIErrors()
 
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request, as documented by OpenAIErrors."""
         model = name(body.get("model"), "model")
         conversation = ConversationBuilder()
         for index, item in enumerate(rows(body.get("messages"), "messages")):
@@ -63,7 +62,6 @@ class Chat(ProtocolHandler):
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
-        """A chat completion."""
         message: JsonObject = {
             "role": "assistant",
             "content": None if response.blocked or response.reply.tools else response.reply.text,

@@ -19,7 +19,7 @@ _DRIP_SECONDS = 0.01
 
 
 class Transmission(NamedTuple):
-    """A response to send in pieces, `pause` seconds between them; if not `complete`, the connection breaks after them."""
+    """A response in pieces, `pause` seconds between them; if not `complete`, the connection breaks after the last."""
 
     status: int
     headers: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""GoogleErrors's generateContent and streamGenerateContent."""
+"""Google's generateContent and streamGenerateContent."""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ class Generate(ProtocolHandler):
     errors: ClassVar[ProviderErrors] = GoogleErrors()
 
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request, as documented by GoogleErrors, in its camel case."""
+        """Parse a request, as documented by Google, in its camel case."""
         model = name(body.get("model"), "model")
         conversation = ConversationBuilder()
         if body.get("systemInstruction") is not None:
@@ -64,7 +64,6 @@ class Generate(ProtocolHandler):
         return ParsedRequest(model_request(model, messages, tools, schema, seed), stream=body["stream"])
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
-        """A GenerateContentResponse."""
         if response.blocked:
             return _blocked(response)
         return _response(response, _parts(response), "MAX_TOKENS" if response.reply.cut else "STOP")

@@ -1,4 +1,4 @@
-"""AnthropicErrors's Messages."""
+"""Anthropic's Messages."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,6 @@ class Messages(ProtocolHandler):
     errors: ClassVar[ProviderErrors] = AnthropicErrors()
 
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request, as documented by AnthropicErrors."""
         model = name(body.get("model"), "model")
         if (whole(body.get("max_tokens"), "max_tokens") or 0) < 1:
             raise InvalidRequest("max_tokens", "a whole number above 0 is required")
@@ -62,7 +61,6 @@ class Messages(ProtocolHandler):
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
-        """A message."""
         return _message(response, _content(response)) | _ending(response) | {"usage": _usage(response)}
 
     def stream_events(self, response: SimulatedResponse) -> Iterator[bytes]:

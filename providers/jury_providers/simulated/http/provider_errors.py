@@ -75,11 +75,9 @@ class OpenAIErrors(ProviderErrors):
     }
 
     def refusal(self, status: int, message: str) -> ErrorResponse:
-        """The response to an invalid request."""
         return _openai(status, "invalid_request_error", None, message)
 
     def models(self, name: str) -> dict[str, Any]:
-        """The list of models."""
         return {"object": "list", "data": [{"id": name, "object": "model", "created": 0, "owned_by": "simulated"}]}
 
 
@@ -110,11 +108,9 @@ class AnthropicErrors(ProviderErrors):
     _KINDS: ClassVar[Mapping[int, str]] = {404: "not_found_error", 413: "request_too_large", 500: "api_error"}
 
     def refusal(self, status: int, message: str) -> ErrorResponse:
-        """The response to an invalid request."""
         return _anthropic(status, self._KINDS.get(status, "invalid_request_error"), message)
 
     def models(self, name: str) -> dict[str, Any]:
-        """The list of models."""
         model = {"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
         return {"data": [model], "first_id": name, "last_id": name, "has_more": False}
 
@@ -172,10 +168,8 @@ class GoogleErrors(ProviderErrors):
     _KINDS: ClassVar[Mapping[int, str]] = {404: "NOT_FOUND", 405: "NOT_FOUND", 500: "INTERNAL"}
 
     def refusal(self, status: int, message: str) -> ErrorResponse:
-        """The response to an invalid request."""
         return _google(status, self._KINDS.get(status, "INVALID_ARGUMENT"), message)
 
     def models(self, name: str) -> dict[str, Any]:
-        """The list of models."""
         methods = ["generateContent", "streamGenerateContent"]
         return {"models": [{"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": methods}]}

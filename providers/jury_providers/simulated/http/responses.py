@@ -1,4 +1,4 @@
-"""OpenAIErrors's Responses."""
+"""OpenAI's Responses API."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -37,7 +37,7 @@ class Responses(ProtocolHandler):
     errors: ClassVar[ProviderErrors] = OpenAIErrors()
 
     def read(self, body: JsonObject) -> ParsedRequest:
-        """Parse a request, as documented by OpenAIErrors; nothing is kept, so a request holds its whole conversation."""
+        """Parse a request, as documented by OpenAI; it must contain the whole conversation, as nothing is stored."""
         model = name(body.get("model"), "model")
         if body.get("previous_response_id") is not None:
             raise InvalidRequest("previous_response_id", "Previous response not found: nothing is stored here")
@@ -62,7 +62,6 @@ class Responses(ProtocolHandler):
         )
 
     def response_body(self, response: SimulatedResponse) -> JsonObject:
-        """A finished response."""
         cut = response.reply.cut and not response.blocked
         return _response(response, "incomplete" if cut else "completed", _items(response)) | {
             "incomplete_details": {"reason": "max_output_tokens"} if cut else None,

@@ -1,4 +1,4 @@
-"""A file that a person names is read where it is a regular one of a bounded size; nothing else is waited for."""
+"""A file is read only if it is regular and within the size limit; nothing blocks."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ def test_a_regular_file_is_read_through_a_link_too(tmp_path: Path) -> None:
     assert "abc" == read_text(tmp_path / "link", 6)
 
 
-def test_a_link_is_refused_where_it_is_not_to_be_followed(tmp_path: Path) -> None:
+def test_a_link_is_refused_without_follow(tmp_path: Path) -> None:
     (tmp_path / "text").touch()
     (tmp_path / "link").symlink_to("text")
 
@@ -24,7 +24,7 @@ def test_a_link_is_refused_where_it_is_not_to_be_followed(tmp_path: Path) -> Non
         open_regular(tmp_path / "link", follow=False)
 
 
-def test_a_pipe_into_which_nobody_writes_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     with pytest.raises(OSError, match="not a regular file"):
@@ -40,11 +40,11 @@ def test_a_device_a_folder_and_a_socket_are_refused(tmp_path: Path, monkeypatch:
                 read_regular(path, 10)
 
 
-@pytest.mark.parametrize(("most", "says"), [(2, "2 bytes"), (2048, "2 KiB"), (1 << 20, "1 MiB")])
-def test_a_file_beyond_its_limit_is_refused(tmp_path: Path, most: int, says: str) -> None:
+@pytest.mark.parametrize(("most", "limit"), [(2, "2 bytes"), (2048, "2 KiB"), (1 << 20, "1 MiB")])
+def test_a_file_beyond_its_limit_is_refused(tmp_path: Path, most: int, limit: str) -> None:
     (tmp_path / "exact").write_bytes(b"x" * most)
     (tmp_path / "more").write_bytes(b"x" * (most + 1))
 
     assert most == len(read_regular(tmp_path / "exact", most))
-    with pytest.raises(FileTooLarge, match=f"larger than {says}"):
+    with pytest.raises(FileTooLarge, match=f"larger than {limit}"):
         read_regular(tmp_path / "more", most)
