@@ -171,7 +171,7 @@ def seal_in_steps(url: str, steps: int) -> None:
     for step in range(1, steps + 1):
         made = Sealer(_UpTo(store, last * step // steps), key, lambda: 0).next()  # type: ignore[arg-type]
         assert made is not None
-        store.keep_seal(made)
+        store.store_seal(made)
     store.close()
 
 

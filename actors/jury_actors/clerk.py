@@ -51,11 +51,11 @@ class ClerkPort(Protocol):
         """The ids of the debate's exchanges, as the log holds them now."""
         ...
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """Store a seal over the log; False when there is one over as many events already."""
         ...
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """Note how many cases a run has; None: they are still being counted."""
         ...
 
@@ -118,13 +118,13 @@ class Clerk:
         events, _ = await self._read(self._store.read_stream, stream)
         return frozenset(event.event_id for event in events)
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """See `ClerkPort`."""
-        return await asyncio.to_thread(self._store.keep_seal, seal)
+        return await asyncio.to_thread(self._store.store_seal, seal)
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `ClerkPort`."""
-        await asyncio.to_thread(self._store.keep_run_size, run_id, cases)
+        await asyncio.to_thread(self._store.store_run_size, run_id, cases)
 
     async def _read(self, read: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, bool]:
         return await self._patience.see_through(lambda: asyncio.to_thread(read, *args, **kwargs), reads=True)

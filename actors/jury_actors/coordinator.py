@@ -13,7 +13,7 @@ from jury_actors.outbox import Outbox
 from jury_actors.sitting import Sitting, replica
 from jury_actors.sources import Sources
 from jury_events.errors import JuryError
-from jury_store.errors import Mismatch, WrongVersion
+from jury_store.errors import EventConflict, WrongVersion
 from jury_store.seals.seal import Seal
 
 _log = logging.getLogger(__name__)
@@ -91,13 +91,13 @@ class Coordinator:
                 for link in self.links:
                     link.release(debate_id)
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """Hand a seal to the clerk, who is the only one to write."""
-        return await self.clerk.keep_seal(seal)
+        return await self.clerk.store_seal(seal)
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """Hand the size of a run to the clerk, who is the only one to write."""
-        await self.clerk.keep_run_size(run_id, cases)
+        await self.clerk.store_run_size(run_id, cases)
 
     async def close(self) -> None:
         """Stop at once; what is not finished can be resumed, and nothing is taken any more."""
@@ -140,7 +140,7 @@ class Coordinator:
         for _ in range(_TAKEOVERS):
             try:
                 return await sitting.hold(known)
-            except (WrongVersion, Mismatch):
+            except (WrongVersion, EventConflict):
                 known = (await self.clerk.recall([job.debate_id])).get(job.debate_id)
                 sitting = Sitting(self, job)
                 self._sittings[job.debate_id] = (sitting, self._sittings[job.debate_id][1])

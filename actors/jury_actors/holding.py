@@ -30,11 +30,11 @@ class CoordinatorPort(Protocol):
         """Stop debates where they are: nobody waits for them any more. Sent again, they go on from there."""
         ...
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """Have the log's writer store a seal that the driver made; False when there is one of its size."""
         ...
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """Have the log's writer note how many cases a run has; None: they are still being counted."""
         ...
 

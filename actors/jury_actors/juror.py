@@ -28,7 +28,7 @@ from jury_events.errors import JuryError
 from jury_events.ids import calls_stream, exchange_id
 from jury_events.outcome import CallOutcome
 from jury_events.parts import SALT_BYTES, PartPen
-from jury_store.errors import Mismatch
+from jury_store.errors import EventConflict
 from jury_store.event_store import Append
 
 _log = logging.getLogger(__name__)
@@ -175,7 +175,7 @@ class Juror:
             appended = await self._clerk.append(Append(calls_stream(ask.assignment.debate_id), (new,)))
             if appended.repeated:
                 # Its texts stand under the first writer's references, which the log knows and we do not.
-                raise Mismatch(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
+                raise EventConflict(f"{appended.stream}: {new.event_id!r} was recorded before; read the stream again")
             duty.hear(exchange)
             if duty.conversation.halted is not None:
                 self._check_halt(call.model.partition("/")[0])
@@ -195,11 +195,13 @@ class Juror:
         """Check that the call was not recorded since the step was read: a partitioned juror goes on recording.
 
         Raises:
-            Mismatch: it is recorded; the caller reads the stream again instead of asking.
+            EventConflict: it is recorded; the caller reads the stream again instead of asking.
         """
         exchange = exchange_id(ask.assignment.step.id, call.model, call.turn, call.attempt)
         if ask.again and exchange in await self._log.recorded(ask.assignment.debate_id):
-            raise Mismatch(f"debate {ask.assignment.debate_id}: {exchange!r} was recorded meanwhile; read it again")
+            raise EventConflict(
+                f"debate {ask.assignment.debate_id}: {exchange!r} was recorded meanwhile; read it again"
+            )
 
     async def _ask_model(self, call: Call, duty: Duty, ask: Ask) -> "_Answered":
         """Make the call when it may be made. The time until then counts neither as its own nor towards a deadline."""

@@ -20,7 +20,7 @@ from jury_events.outcome import CallOutcome
 from jury_events.panel import CallSettings
 from jury_events.unknown_fields import first_complaint, hint
 from jury_events.value import Value
-from jury_store import named_files
+from jury_store import regular_files
 
 PRICES = "JURY_PRICES"
 """The variable that names a person's own file."""
@@ -152,15 +152,15 @@ def _list_prices() -> tuple[Price, ...]:
 
 def _read(path: str) -> tuple[Price, ...]:
     try:
-        text = named_files.read_text(Path(path), _MAX_BYTES)
+        text = regular_files.read_text(Path(path), _MAX_BYTES)
     except FileNotFoundError:
         raise BadPrices(f"{path}: there is no such file of prices") from None
-    except named_files.FileTooLarge as error:
+    except regular_files.FileTooLarge as error:
         raise BadPrices(f"{path}: {error.strerror}; is this a file of prices?") from None
     except UnicodeDecodeError as error:
-        raise BadPrices(f"{path}:{named_files.line_of(error)}: not UTF-8; save the file as UTF-8") from None
+        raise BadPrices(f"{path}:{regular_files.line_of(error)}: not UTF-8; save the file as UTF-8") from None
     except (OSError, ValueError) as error:
-        raise BadPrices(f"{path}: cannot be read: {named_files.cause_of(error)}") from None
+        raise BadPrices(f"{path}: cannot be read: {regular_files.read_failure(error)}") from None
     return _parse(text, path)
 
 

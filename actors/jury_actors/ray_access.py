@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jury_actors.errors import ClusterOpen, ClusterRefused
 from jury_actors.ray_address import answers
-from jury_store.named_files import cause_of, read_text
+from jury_store.regular_files import read_failure, read_text
 
 _MOST_BYTES = 1 << 16
 AUTH_VARIABLE = "RAY_AUTH_TOKEN"
@@ -59,5 +59,5 @@ def _token(address: str) -> str:
     except UnicodeDecodeError:
         problem = "it is no text"
     except (OSError, ValueError) as error:
-        problem = cause_of(error)
+        problem = read_failure(error)
     raise ClusterRefused(f"the Ray cluster at {address} asks for a token, and {path} cannot be read: {problem}")

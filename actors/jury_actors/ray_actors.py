@@ -117,13 +117,13 @@ class ClerkActor(_WatchedActor):
         """See `ClerkPort`."""
         return await (await self._ready()).recorded(debate_id)
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """See `ClerkPort`."""
-        return await (await self._ready()).keep_seal(seal)
+        return await (await self._ready()).store_seal(seal)
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `ClerkPort`."""
-        await (await self._ready()).keep_run_size(run_id, cases)
+        await (await self._ready()).store_run_size(run_id, cases)
 
     async def close(self) -> None:
         """Store what waits and let go of the database."""
@@ -258,13 +258,13 @@ class CoordinatorActor(_WatchedActor):
         """See `CoordinatorPort`."""
         await self._ready().release(debate_ids)
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
-        return await self._ready().keep_seal(seal)
+        return await self._ready().store_seal(seal)
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `CoordinatorPort`."""
-        await self._ready().keep_run_size(run_id, cases)
+        await self._ready().store_run_size(run_id, cases)
 
 
 def shared_limiter() -> Any:

@@ -67,13 +67,13 @@ class HeadWatchedPort:
         """See `CoordinatorPort`."""
         await self.unless_lost(self._port.release(debate_ids))
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
-        return await self.unless_lost(self._port.keep_seal(seal))
+        return await self.unless_lost(self._port.store_seal(seal))
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `CoordinatorPort`."""
-        await self.unless_lost(self._port.keep_run_size(run_id, cases))
+        await self.unless_lost(self._port.store_run_size(run_id, cases))
 
     async def unless_lost(self, call: Awaitable[T]) -> T:
         """What a call to an actor of the cluster gives, or ClusterLost once the head is gone."""

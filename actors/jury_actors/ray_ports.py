@@ -109,14 +109,14 @@ class RayClerkPort:
         known: frozenset[str] = await self._call("recorded", debate_id)
         return known
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """See `ClerkPort`."""
-        kept: bool = await self._call("keep_seal", seal)
+        kept: bool = await self._call("store_seal", seal)
         return kept
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `ClerkPort`."""
-        await self._call("keep_run_size", run_id, cases)
+        await self._call("store_run_size", run_id, cases)
 
     async def open(self) -> None:
         """Open the store; raises what `open_store` raises."""
@@ -183,14 +183,14 @@ class RayCoordinatorPort:
         """See `CoordinatorPort`."""
         await self._call("release", debate_ids)
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
-        kept: bool = await self._call("keep_seal", seal)
+        kept: bool = await self._call("store_seal", seal)
         return kept
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `CoordinatorPort`."""
-        await self._call("keep_run_size", run_id, cases)
+        await self._call("store_run_size", run_id, cases)
 
     async def _call(self, method: str, *args: Any) -> Any:
         called = asyncio.ensure_future(remotely(getattr(self._handle, method), *args))

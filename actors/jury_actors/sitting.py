@@ -25,7 +25,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step, debate_stream
 from jury_events.local_facts import local_facts
 from jury_events.parts import SALT_BYTES, PartPen, refs_in
-from jury_store.errors import Mismatch
+from jury_store.errors import EventConflict
 from jury_store.event_store import Append, Appended
 
 
@@ -123,7 +123,7 @@ class Sitting:
         appended = await self._append([opened], expected=0)
         if appended.repeated:
             # Somebody else, or we before the clerk was lost, opened it: what was asked since is in the log.
-            raise Mismatch(f"debate {job.debate_id} was opened before; read it again")
+            raise EventConflict(f"debate {job.debate_id} was opened before; read it again")
         self._debate = Debate(opened, secret, self._pen)
 
     async def _resume(self, known: Recollection) -> bool:
@@ -255,7 +255,7 @@ class Sitting:
                 await self._ask_again(message)
             elif message.outcome is not None:
                 self._debate.learn(message.step_id, message.outcome)
-            elif isinstance(message.problem, Mismatch | TextMissing | Released):
+            elif isinstance(message.problem, EventConflict | TextMissing | Released):
                 # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
                 # Or the ask reached another incarnation than the one that its texts were sent to. Or the debate was
                 # let go while the juror was at this step, and taken up again before the juror told of it.

@@ -14,7 +14,7 @@ from jury_store.errors import BadNote, BadTimestamp, SealRefused
 from jury_store.seals.cosignature import WitnessKey
 from jury_store.seals.merkle import Proof
 from jury_store.seals.note import read_checkpoint, read_signature_line
-from jury_store.seals.timestamp import Stamp, read_stamp, stamp_fault, stamp_query
+from jury_store.seals.timestamp import Timestamp, read_timestamp, timestamp_fault, timestamp_query
 
 _SECONDS = 30.0
 _MAX_ANSWER = 64 * 1024
@@ -79,7 +79,7 @@ def ask_witness(
     raise AttestationFailed(f"the witness {url} named another size {_TRIES} times; ask it again later")
 
 
-def ask_authority(url: str, note: bytes, authorities: Sequence[Certificate] = ()) -> tuple[bytes, Stamp]:
+def ask_authority(url: str, note: bytes, authorities: Sequence[Certificate] = ()) -> tuple[bytes, Timestamp]:
     """Have a time-stamping authority stamp a note; gives its answer, DER, and what it says.
 
     Without certificates the answer's signature is not checked.
@@ -88,16 +88,16 @@ def ask_authority(url: str, note: bytes, authorities: Sequence[Certificate] = ()
         SettingError: the URL is none of http or https.
         AttestationFailed: it cannot be reached, refuses, or answers something else.
     """
-    query = stamp_query(note)
+    query = timestamp_query(note)
     answer = _post(_checked(url), query.der, "application/timestamp-query")
     url = visible_url(url)
     if answer.status != _OK:
         raise AttestationFailed(f"the time-stamping authority {url} answered with {answer}")
     try:
-        stamp = read_stamp(answer.content)
+        stamp = read_timestamp(answer.content)
     except BadTimestamp as error:
         raise AttestationFailed(f"the time-stamping authority {url}: {error}") from None
-    fault = stamp_fault(answer.content, note, authorities) or (
+    fault = timestamp_fault(answer.content, note, authorities) or (
         None if stamp.nonce == query.nonce else "it repeats another nonce"
     )
     if fault is not None:

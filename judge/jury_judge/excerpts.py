@@ -8,7 +8,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import AlteredPart
 from jury_events.ids import debate_stream
 from jury_store.event_store import EventStore
-from jury_store.search_terms import found_in, sought_terms, terms_by_event, texts_named
+from jury_store.search_terms import contains_terms, query_terms, searchable_digests, terms_by_event
 
 _AROUND = 60
 """Characters before and after the word that are shown."""
@@ -23,7 +23,7 @@ class Excerpt(NamedTuple):
 
 def excerpts(store: EventStore, debate_ids: Iterable[str], search: str) -> dict[str, Excerpt]:
     """By debate the first text that a search finds; a debate that is found by its id alone has none."""
-    sought = sought_terms(search)
+    sought = query_terms(search)
     ids = list(debate_ids)
     if not sought or not ids:
         return {}
@@ -38,14 +38,14 @@ def excerpts(store: EventStore, debate_ids: Iterable[str], search: str) -> dict[
 
 def _excerpt(store: EventStore, debate_id: str, stream: Sequence[StoredEvent], sought: Sequence[str]) -> Excerpt | None:
     try:
-        parts = store.parts(debate_id, [digest for event in stream for digest in texts_named(event)])
+        parts = store.parts(debate_id, [digest for event in stream for digest in searchable_digests(event)])
     except AlteredPart:
         return None  # `jury verify` names it
     terms = terms_by_event(stream, {(debate_id, digest): part for digest, part in parts.items()})
     for event in stream:
-        if not found_in(sought, terms.get(event.position, ())):
+        if not contains_terms(sought, terms.get(event.position, ())):
             continue
-        texts = [parts[one].content.decode("utf-8", "replace") for one in texts_named(event) if one in parts]
+        texts = [parts[one].content.decode("utf-8", "replace") for one in searchable_digests(event) if one in parts]
         for text in texts:
             flat = " ".join(unicodedata.normalize("NFKC", text).split())
             at = flat.casefold().find(sought[0])

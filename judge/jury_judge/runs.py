@@ -364,7 +364,7 @@ async def _note_size(port: CoordinatorPort, run: Run, cases: int | None) -> None
     """Tell the store how many cases the run has, however many coordinators die in a row."""
     while True:
         try:
-            await port.keep_run_size(run.run_id, cases)
+            await port.store_run_size(run.run_id, cases)
         except CoordinatorLost:
             continue
         return

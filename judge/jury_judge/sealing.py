@@ -57,7 +57,7 @@ class Sealing:
                 return
             for left in reversed(range(_TRIES)):
                 try:
-                    await port.keep_seal(seal)
+                    await port.store_seal(seal)
                     break
                 except CoordinatorLost:
                     if not left:

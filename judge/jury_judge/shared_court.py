@@ -175,11 +175,11 @@ class _Caller:
     async def release(self, debate_ids: Sequence[str]) -> None:
         await self._port.release(debate_ids)
 
-    async def keep_seal(self, seal: Seal) -> bool:
-        return await self._port.keep_seal(seal)
+    async def store_seal(self, seal: Seal) -> bool:
+        return await self._port.store_seal(seal)
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
-        await self._port.keep_run_size(run_id, cases)
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
+        await self._port.store_run_size(run_id, cases)
 
     def take(self, item: Finished | Chunk) -> None:
         if item.debate_id not in self.waiting:

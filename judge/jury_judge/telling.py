@@ -121,10 +121,10 @@ class ToldPort:
         """See `CoordinatorPort`."""
         await self._port.release(debate_ids)
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         """See `CoordinatorPort`."""
-        return await self._port.keep_seal(seal)
+        return await self._port.store_seal(seal)
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         """See `CoordinatorPort`."""
-        await self._port.keep_run_size(run_id, cases)
+        await self._port.store_run_size(run_id, cases)

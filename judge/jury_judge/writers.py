@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jury_store.event_store import EventStore
-from jury_store.opening import database_path, open_store, store_url
+from jury_store.opening import database_path, open_store, parse_store_url
 
 
 class _Kept:
@@ -32,7 +32,7 @@ def lend_writer(url: str, *, run: str, wait: float) -> EventStore:
     Raises:
         StoreError: as `open_store`; `StoreLocked` where another process writes to it.
     """
-    parsed = store_url(url)
+    parsed = parse_store_url(url)
     if parsed.get_backend_name() != "sqlite":
         return open_store(url, write=True, run=run, wait=wait)
     place = os.getpid(), database_path(parsed)

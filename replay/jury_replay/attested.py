@@ -14,9 +14,10 @@ from jury_replay.integrity import Failure
 from jury_store.errors import BadNote
 from jury_store.seals.attestation import COSIGNATURE, TIMESTAMP, Attestation
 from jury_store.seals.cosignature import WitnessKey
-from jury_store.seals.note import Signature, read_checkpoint, read_signature_line
+from jury_store.seals.keys import SignatureLine
+from jury_store.seals.note import read_checkpoint, read_signature_line
 from jury_store.seals.seal import Seal
-from jury_store.seals.timestamp import read_stamp, stamp_fault
+from jury_store.seals.timestamp import read_timestamp, timestamp_fault
 
 
 class Trust(NamedTuple):
@@ -61,7 +62,7 @@ def check_attestations(
     """
     failures: list[Failure] = []
     notes = {seal.tree_size: seal.note for seal in seals}
-    lines: dict[int, list[Signature]] = {}
+    lines: dict[int, list[SignatureLine]] = {}
     stamps: dict[int, list[bytes]] = {}
     for one in attestations:
         fault = _fault(one, notes)
@@ -93,7 +94,7 @@ def _fault(one: Attestation, notes: Mapping[int, bytes]) -> str | None:
     if not isinstance(content, bytes) or not isinstance(note, bytes):
         return "a column holds a value of the wrong kind"
     if one.kind == TIMESTAMP:
-        return stamp_fault(one.content, note)
+        return timestamp_fault(one.content, note)
     if one.kind != COSIGNATURE:
         return "nobody knows what that is"
     try:
@@ -104,7 +105,7 @@ def _fault(one: Attestation, notes: Mapping[int, bytes]) -> str | None:
 
 
 def _witnessed(
-    fitting: Mapping[int, Sequence[bytes]], lines: Mapping[int, Sequence[Signature]], trust: Trust
+    fitting: Mapping[int, Sequence[bytes]], lines: Mapping[int, Sequence[SignatureLine]], trust: Trust
 ) -> tuple[int, list[Failure]]:
     required = len({witness.raw for witness in trust.witnesses}) if trust.required is None else trust.required
     failures: list[Failure] = []
@@ -151,5 +152,5 @@ def _stamped(
 
 def _good_stamps(stamps: Sequence[bytes], note: bytes, authorities: Sequence[Certificate]) -> Iterator[datetime]:
     for stamp in stamps:
-        if stamp_fault(stamp, note, authorities) is None:
-            yield read_stamp(stamp).at
+        if timestamp_fault(stamp, note, authorities) is None:
+            yield read_timestamp(stamp).at

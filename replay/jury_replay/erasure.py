@@ -153,7 +153,7 @@ def erase(store: EventStore, debate_id: str, order: Order, now: int) -> Erased:
             append = Append(
                 debate_stream(debate_id), events, len(record.events[debate_stream(debate_id)]), store.next_epoch()
             )
-            (answer,) = store.append([append], together=True, erase=plan.parts)
+            (answer,) = store.append([append], atomic=True, erase=plan.parts)
             if isinstance(answer, WrongVersion | Fenced):
                 continue  # somebody wrote in between
             if isinstance(answer, StoreError):

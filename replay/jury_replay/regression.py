@@ -26,7 +26,7 @@ from jury_replay.errors import BadAcceptance, ReplayError
 from jury_replay.recorded import broken, opened_again, read_recorded
 from jury_replay.retelling import Retelling
 from jury_store.inventory import DebateRecord
-from jury_store.named_files import read_text
+from jury_store.regular_files import read_text
 
 ACCEPTED_SUFFIX = ".accepted.json"
 TODAY = max(RULES)

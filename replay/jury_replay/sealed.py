@@ -127,7 +127,7 @@ def _fault(seal: Seal, keys: Sequence[PublicKey]) -> str | None:
 def _signers(checkpoint: Checkpoint, keys: Sequence[PublicKey]) -> frozenset[str]:
     """Which of the keys signed a note without a fault; without keys, who is said to have signed it for its log."""
     if keys:
-        return frozenset(f"{key.name}+{key.key_id.hex()}" for key in keys if checkpoint.by(key))
+        return frozenset(f"{key.name}+{key.key_id.hex()}" for key in keys if checkpoint.signatures_by(key))
     own = (one for one in checkpoint.signatures if one.name == checkpoint.origin)
     return frozenset(f"{one.name}+{one.key_id.hex()}" for one in own)
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from jury_actors.clerk import Clerk, ClerkLink
-from jury_store.errors import Mismatch, StoreClosed, StoreError, StoreFailed
+from jury_store.errors import EventConflict, StoreClosed, StoreError, StoreFailed
 from jury_store.event_store import Append, Appended
 from jury_store.memory import MemoryEventStore
 from support.debates import DebateScript
@@ -110,7 +110,7 @@ async def test_a_refusal_reaches_only_the_task_that_it_concerns() -> None:
     await link.append(Append(script.calls, (script.exchange(answer="first"),)))
     answers = await appended(link, a_call(2), Append(script.calls, (script.exchange(answer="second"),)), a_call(3))
 
-    assert [Appended, Mismatch, Appended] == [type(answer) for answer in answers]
+    assert [Appended, EventConflict, Appended] == [type(answer) for answer in answers]
 
 
 async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_later_one() -> None:

@@ -18,7 +18,7 @@ from jury_events.case import ArtifactRecord
 from jury_events.exchange import Usage
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome, FailureReason
-from jury_store.errors import Mismatch, StoreFailed
+from jury_store.errors import EventConflict, StoreFailed
 from support.courtroom import a_case
 from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
 from support.waiting import until
@@ -170,7 +170,7 @@ async def test_an_exchange_that_is_not_kept_gives_a_problem_and_no_outcome(bench
 
 async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> None:
     it = bench()
-    it.clerk.refusal = Mismatch("stored otherwise")
+    it.clerk.refusal = EventConflict("stored otherwise")
     await it.ask(Asking().ask())
     await until(lambda: not it.juror._working)
     await it.juror.submit([Asking().ask()], [])
@@ -257,7 +257,7 @@ async def test_an_exchange_that_an_earlier_process_recorded_meanwhile_is_a_probl
     await bench(clerk=clerk).ask(Asking().ask())
     (told,) = await bench(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, Mismatch)
+    assert isinstance(told.problem, EventConflict)
 
 
 async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_either(
@@ -269,7 +269,7 @@ async def test_an_exchange_recorded_meanwhile_with_the_same_words_is_no_outcome_
     await bench(clerk=clerk).ask(Asking().ask())
     (told,) = await bench(clerk=clerk).ask(Asking().ask())
 
-    assert isinstance(told.problem, Mismatch)
+    assert isinstance(told.problem, EventConflict)
 
 
 async def test_every_call_has_a_trace_that_names_debate_step_model_turn_and_try(bench: MakeBench) -> None:
@@ -550,5 +550,5 @@ async def test_a_step_that_is_asked_again_makes_no_call_that_was_recorded_meanwh
     (refused,) = await new.ask(Asking().ask()._replace(again=True))
 
     assert isinstance(told.outcome, Answered)
-    assert isinstance(refused.problem, Mismatch)
+    assert isinstance(refused.problem, EventConflict)
     assert [] == new.provider.requests

@@ -63,7 +63,7 @@ async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_u
         await run.through(port)
         made = sealer.next()
         assert made is not None
-        kept = [await port.keep_seal(made), await port.keep_seal(made)]
+        kept = [await port.store_seal(made), await port.store_seal(made)]
 
     assert kept == [True, False]
     assert [made] == reader.seals()

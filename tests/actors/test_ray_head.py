@@ -31,10 +31,10 @@ class Coordinator:
 
     async def release(self, debate_ids: Sequence[str]) -> None: ...
 
-    async def keep_seal(self, seal: Any) -> bool:
+    async def store_seal(self, seal: Any) -> bool:
         return True
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None: ...
+    async def store_run_size(self, run_id: str, cases: int | None) -> None: ...
 
 
 @pytest.fixture

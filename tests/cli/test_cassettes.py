@@ -29,7 +29,7 @@ def sealed(own: CommandLine) -> CommandLine:
     store = open_store(f"sqlite:///{own.folder / 'jury.db'}", write=True)
     seal = Sealer(store, key, lambda: 1).next()
     assert seal is not None
-    store.keep_seal(seal)
+    store.store_seal(seal)
     store.close()
     (own.folder / "key.pub").write_text(key.public.line + "\n")
     (own.folder / "note").write_bytes(seal.note)
@@ -192,8 +192,8 @@ def test_a_debate_without_a_seal_is_not_vouched_for(own):
 @pytest.mark.parametrize(
     ("option", "content", "says"),
     [
-        ("--key", b"\xff", "is no key file"),
-        ("--checkpoint", b"hello", "this is no checkpoint"),
+        ("--key", b"\xff", "is not a key file"),
+        ("--checkpoint", b"hello", "this is not a checkpoint"),
         ("--key", None, "cannot be read"),
     ],
 )

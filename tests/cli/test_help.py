@@ -88,4 +88,4 @@ def test_the_help_of_run_has_every_option_once_in_groups(jury):
 
 
 def test_a_list_can_be_sorted_and_chosen_by_all_that_the_store_knows():
-    assert (tuple(list_order.SORTS), get_args(DebateStatus)) == (SORTS, STATUSES)
+    assert (tuple(list_order.SORT_COLUMNS), get_args(DebateStatus)) == (SORTS, STATUSES)

@@ -27,7 +27,7 @@ def origin(judged: CommandLine, tmp_path_factory: pytest.TempPathFactory) -> Pat
     store = open_store(f"sqlite:///{folder / 'jury.db'}", write=True)
     seal = Sealer(store, KEY, lambda: 1).next()
     assert seal is not None
-    store.keep_seal(seal)
+    store.store_seal(seal)
     store.close()
     assert there("export", "--run", "r1", "-o", "sealed").code == 0
     return folder

@@ -22,7 +22,7 @@ from jury_judge.errors import RunRefused
 from jury_judge.estimate import estimate
 from jury_judge.runs import Line, Run, Survey, carry_out, survey
 from jury_store.debate_rows import DebateRow
-from jury_store.errors import Fenced, Mismatch, StoreError, StoreFailed, WrongVersion
+from jury_store.errors import EventConflict, Fenced, StoreError, StoreFailed, WrongVersion
 from jury_store.memory import MemoryEventStore
 from support.courtroom import a_case
 from support.courts import a_resolved
@@ -45,7 +45,7 @@ class RefusedPort:
     async def poll(self, life: str, ack: int) -> Delivery[Finished]:
         return await self._outbox.poll(life, ack)
 
-    async def keep_run_size(self, _run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, _run_id: str, cases: int | None) -> None:
         self.sizes.append(cases)
 
 
@@ -97,7 +97,7 @@ async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *,
     return [line async for line in carried]
 
 
-@pytest.mark.parametrize("problem", [WrongVersion("no"), Mismatch("no"), RuntimeError("no")])
+@pytest.mark.parametrize("problem", [WrongVersion("no"), EventConflict("no"), RuntimeError("no")])
 async def test_what_befalls_one_debate_stops_no_other(problem: Exception) -> None:
     port, problems = RefusedPort(problem), []
 
@@ -280,11 +280,11 @@ class FullNow(MemoryEventStore):
 
     refused = False
 
-    def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    def store_run_size(self, run_id: str, cases: int | None) -> None:
         if cases is not None and not self.refused:
             self.refused = True
             raise StoreFailed("the disk is full")
-        super().keep_run_size(run_id, cases)
+        super().store_run_size(run_id, cases)
 
 
 async def test_a_run_waits_for_a_store_that_cannot_be_told_how_many_cases_it_has() -> None:

@@ -35,13 +35,13 @@ class Keeper:
     async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
         raise AssertionError("nobody judges here")
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         raise AssertionError("nobody counts here")
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         if self._failures:
             raise self._failures.pop(0)
-        kept = self._store.keep_seal(seal)
+        kept = self._store.store_seal(seal)
         self.kept.set()
         return kept
 

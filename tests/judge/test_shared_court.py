@@ -46,10 +46,10 @@ class Coordinator:
     async def release(self, debate_ids: Sequence[str]) -> None:
         self.released += debate_ids
 
-    async def keep_run_size(self, run_id: str, cases: int | None) -> None:
+    async def store_run_size(self, run_id: str, cases: int | None) -> None:
         raise AssertionError("nobody counts here")
 
-    async def keep_seal(self, seal: Seal) -> bool:
+    async def store_seal(self, seal: Seal) -> bool:
         raise AssertionError("nobody seals here")
 
     def end(self, *debates: str) -> None:

@@ -235,7 +235,7 @@ def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -
     (latest,) = origin.seals()[-1:]
     liar = MemoryEventStore()
     record_debate(liar)
-    liar.keep_seal(latest._replace(tree_size=7))
+    liar.store_seal(latest._replace(tree_size=7))
 
     with pytest.raises(RecordDamaged, match="does not fit the log"):
         out_of(liar)
@@ -259,7 +259,7 @@ def test_an_import_that_fails_leaves_no_seal_for_another_debate_of_that_id(
 @pytest.mark.parametrize(
     ("kept", "says"),
     [
-        (b'{"note":"x","streams":{}}', "the note of its seal: this is no checkpoint"),
+        (b'{"note":"x","streams":{}}', "the note of its seal: this is not a checkpoint"),
         (b'{"note":"x", "streams":{}}', "it is not written as it was"),
         (b"\xff", "it is damaged"),
     ],
@@ -267,7 +267,7 @@ def test_an_import_that_fails_leaves_no_seal_for_another_debate_of_that_id(
 def test_a_seal_of_an_import_that_does_not_fit_is_found_and_not_passed_on(
     other: EventStore, kept: bytes, says: str
 ) -> None:
-    other.append([Append("debate/unrelated", (), 0, other.next_epoch())], together=True, origin=kept)
+    other.append([Append("debate/unrelated", (), 0, other.next_epoch())], atomic=True, origin=kept)
 
     report = verify(other)
 

@@ -107,7 +107,7 @@ def put(store: EventStore, record: DebateRecord) -> bool:
         epoch = store.next_epoch() if stream == debate_stream(record.debate_id) else None
         requests.append(Append(stream, new, None if stream.startswith("calls/") else 0, epoch))
     try:
-        answers = store.append(requests, together=True)
+        answers = store.append(requests, atomic=True)
     except (JuryError, ValueError, LookupError, TypeError, RecursionError, OverflowError):
         return False
     return bool(answers) and not any(isinstance(one, StoreError) for one in answers)

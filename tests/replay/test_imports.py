@@ -205,7 +205,7 @@ def test_a_debate_in_quarantine_is_left_out_and_comes_back(store: EventStore) ->
 
     assert done == [True, False]
     assert [row.debate_id for row in store.debates()] == ["b"]
-    assert [row.debate_id for row in store.listed()] == ["b"]
+    assert [row.debate_id for row in store.list_debates()] == ["b"]
     assert [(row.debate_id, row.quarantined) for row in store.debates(quarantined=True)] == [("a", "why")]
     assert [run.debates for run in store.runs()] == [1]
     assert ([*EVERYTHING.chunks(store)], [*ALL_STORED.chunks(store)]) == ([["b"]], [["a", "b"]])

@@ -36,7 +36,7 @@ def _said(report: Report) -> list[str]:
 def test_a_key_that_signed_nothing_is_a_failure(sealed: bool) -> None:
     store, seals = _log(1)
     if sealed:
-        store.keep_seal(seals[0])
+        store.store_seal(seals[0])
 
     (said,) = _said(verify(store, keys=[KEY.public, OTHER.public] if sealed else [OTHER.public]))
 
@@ -46,7 +46,7 @@ def test_a_key_that_signed_nothing_is_a_failure(sealed: bool) -> None:
 
 def test_keys_of_one_name_are_those_of_a_rotation_and_one_of_them_is_enough() -> None:
     store, seals = _log(1)
-    store.keep_seal(seals[0])
+    store.store_seal(seals[0])
 
     assert verify(store, keys=[KEY.public, ROTATED.public]).ok
 
@@ -73,7 +73,7 @@ def test_two_checkpoints_of_one_size_are_a_split_view_whatever_the_log_holds() -
 def test_a_log_sealed_anew_by_the_same_key_is_a_split_view_against_the_checkpoint_that_was_kept() -> None:
     (_, before), (rewritten, after) = _log(1, 2), _log(1, 3, 4)
     for seal in after:
-        rewritten.keep_seal(seal)
+        rewritten.store_seal(seal)
 
     (said,) = _said(verify(rewritten, keys=[KEY.public], checkpoints=[before[1].note]))
 
@@ -86,7 +86,7 @@ def test_a_log_sealed_anew_by_the_same_key_is_a_split_view_against_the_checkpoin
 @pytest.mark.parametrize("keys", [(KEY.public, ROTATED.public), ()])
 def test_two_keys_that_contradict_each_other_are_no_split_view(keys: tuple[PublicKey, ...]) -> None:
     (_, before), (rewritten, after) = _log(1, 2), _log(1, 3, key=ROTATED)
-    rewritten.keep_seal(after[1])
+    rewritten.store_seal(after[1])
 
     (said,) = _said(verify(rewritten, keys=keys, checkpoints=[before[1].note]))
 

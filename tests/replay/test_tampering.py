@@ -59,7 +59,7 @@ def log() -> TamperedStore:
 def _seal(store: MemoryEventStore, sealer: Sealer) -> None:
     seal = sealer.next()
     assert seal is not None
-    store.keep_seal(seal)
+    store.store_seal(seal)
 
 
 def _verified(log: TamperedStore, *checkpoints: bytes) -> Report:
@@ -316,4 +316,4 @@ def test_a_note_that_belongs_to_another_seal_is_found(log: TamperedStore) -> Non
 
     (failure,) = _verified(log.changed("sealed", 0, first._replace(note=second.note))).failures
 
-    assert "the seal over 4 events is not as it was made: its note says another size or root" == failure.what
+    assert "the seal over 4 events is not as it was made: its note has another size or root" == failure.what

@@ -5,7 +5,7 @@ import pytest
 from jury_events.codec import decode
 from jury_events.envelope import GENESIS, NewEvent, stored_hash
 from jury_events.parts import make_part
-from jury_store.errors import ErasureNotRecorded, Fenced, InvalidAppend, Mismatch, StoreClosed, WrongVersion
+from jury_store.errors import ErasureNotRecorded, EventConflict, Fenced, InvalidAppend, StoreClosed, WrongVersion
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.seals.attestation import Attestation
@@ -92,7 +92,7 @@ def test_an_older_epoch_is_fenced_off(store: EventStore) -> None:
 
     assert new > old
     assert isinstance(answer, Fenced)
-    assert f"another process took over the work on this store (it is writer {new}, this one is writer {old})" in str(
+    assert f"another process took over this store (its epoch is {new}, this one's is {old})" in str(
         answer
     )
     assert str(answer).endswith("let the other process finish, or end it, and call the same command again")
@@ -189,7 +189,7 @@ def test_a_repeat_must_bring_the_texts_that_it_names(store: EventStore) -> None:
 
     (answer,) = store.append([Append(again.stream, (again.opened()._replace(parts=()),), 0, 1)])
 
-    assert isinstance(answer, Mismatch)
+    assert isinstance(answer, EventConflict)
 
 
 def test_new_events_after_repeats_are_stored_with_the_texts_that_they_name(store: EventStore) -> None:
@@ -216,7 +216,7 @@ def test_another_event_under_a_known_id_is_a_mismatch(store: EventStore, change:
 
     (answer,) = store.append([Append(first.calls, (again.exchange(2), other))])
 
-    assert isinstance(answer, Mismatch)
+    assert isinstance(answer, EventConflict)
     assert "calls/d" in str(answer)
     assert store.last_position() == 1
 
@@ -227,7 +227,7 @@ def test_fields_are_the_same_only_in_value_and_kind(store: EventStore, other: by
 
     (answer,) = store.append([Append("calls/d", (NewEvent("e", "x", 1, 2, other),))])
 
-    assert isinstance(answer, Mismatch)
+    assert isinstance(answer, EventConflict)
 
 
 def test_a_repeat_of_an_erased_text_is_taken_to_be_the_same(store: EventStore) -> None:
@@ -239,7 +239,7 @@ def test_a_repeat_of_an_erased_text_is_taken_to_be_the_same(store: EventStore) -
     (other,) = store.append([Append(first.stream, (again.opened("anything", rules=2),), 2, 1)])
 
     assert same == Appended(first.stream, 2, 1)
-    assert isinstance(other, Mismatch)
+    assert isinstance(other, EventConflict)
 
 
 def test_a_stale_append_that_brings_something_new_is_refused(store: EventStore) -> None:
@@ -283,11 +283,9 @@ def test_requests_that_belong_together_are_refused_together(store: EventStore) -
     script = DebateScript("d")
     opened, exchange = script.opened(), script.exchange()
 
-    refused = store.append(
-        [Append(script.stream, (opened,), 0, 1), Append(script.calls, (exchange,), 7)], together=True
-    )
+    refused = store.append([Append(script.stream, (opened,), 0, 1), Append(script.calls, (exchange,), 7)], atomic=True)
     nothing = store.last_position()
-    kept = store.append([Append(script.stream, (opened,), 0, 1), Append(script.calls, (exchange,), 0)], together=True)
+    kept = store.append([Append(script.stream, (opened,), 0, 1), Append(script.calls, (exchange,), 0)], atomic=True)
 
     assert [type(answer) for answer in refused] == [WrongVersion, WrongVersion]
     assert nothing == 0
@@ -298,9 +296,7 @@ def test_a_value_that_the_database_cannot_hold_refuses_what_belongs_together(sto
     script = DebateScript("d")
     odd = NewEvent("e", "x", 2**70, 1, b"{}")
 
-    answers = store.append(
-        [Append(script.stream, (script.opened(),), 0, 1), Append(script.calls, (odd,))], together=True
-    )
+    answers = store.append([Append(script.stream, (script.opened(),), 0, 1), Append(script.calls, (odd,))], atomic=True)
 
     if isinstance(store, MemoryEventStore):  # which holds any number
         assert store.last_position() == 2
@@ -367,7 +363,7 @@ def test_texts_go_with_the_append_that_records_it(store: EventStore) -> None:
     store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
     digest = script.pen.make("private").digest
 
-    (answer,) = store.append([Append(script.stream, (script.erased("private"),), 1, 1)], together=True, erase=[digest])
+    (answer,) = store.append([Append(script.stream, (script.erased("private"),), 1, 1)], atomic=True, erase=[digest])
 
     assert Appended("debate/d", 2, 0) == answer
     assert digest not in store.parts("d")
@@ -379,7 +375,7 @@ def test_texts_stay_when_the_append_that_records_it_is_refused(store: EventStore
     store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
     erased = Append(script.stream, (script.erased("private"),), 0, 1)
 
-    (answer,) = store.append([erased], together=True, erase=[script.pen.make("private").digest])
+    (answer,) = store.append([erased], atomic=True, erase=[script.pen.make("private").digest])
 
     assert isinstance(answer, WrongVersion)
     assert len(store.parts("d")) == 3
@@ -392,7 +388,7 @@ def test_nothing_is_stored_with_texts_that_go_without_a_record(store: EventStore
     checked = Append(script.stream, (script.checked(),), 1, 1)
 
     with pytest.raises(ErasureNotRecorded):
-        store.append([checked], together=True, erase=[script.pen.make("private").digest])
+        store.append([checked], atomic=True, erase=[script.pen.make("private").digest])
 
     assert len(store.parts("d")) == 3
     assert store.last_position() == 1
@@ -450,8 +446,8 @@ def test_attestations_are_kept_once_and_come_back_in_one_order(store: EventStore
     )]  # fmt: skip
 
     assert store.attestations() == []
-    assert [True] * 3 == [store.keep_attestation(one) for one in kept]
-    assert not store.keep_attestation(kept[0]._replace(kept_at=8))
+    assert [True] * 3 == [store.store_attestation(one) for one in kept]
+    assert not store.store_attestation(kept[0]._replace(kept_at=8))
     assert [kept[2], kept[1], kept[0]] == store.attestations()
 
 
@@ -461,7 +457,7 @@ def test_a_log_that_was_never_sealed_has_no_seals(store: EventStore) -> None:
 
 
 def test_seals_come_back_in_the_order_of_their_size(store: EventStore) -> None:
-    kept = [store.keep_seal(_seal(size)) for size in (7, 3, 12)]
+    kept = [store.store_seal(_seal(size)) for size in (7, 3, 12)]
 
     assert kept == [True, True, True]
     assert [_seal(3), _seal(7), _seal(12)] == store.seals()
@@ -469,9 +465,9 @@ def test_seals_come_back_in_the_order_of_their_size(store: EventStore) -> None:
 
 
 def test_the_first_seal_of_a_size_stays(store: EventStore) -> None:
-    store.keep_seal(_seal(3))
+    store.store_seal(_seal(3))
 
-    again = [store.keep_seal(_seal(3, note=b"another")), store.keep_seal(_seal(3))]
+    again = [store.store_seal(_seal(3, note=b"another")), store.store_seal(_seal(3))]
 
     assert again == [False, False]
     assert [_seal(3)] == store.seals()
@@ -480,7 +476,7 @@ def test_the_first_seal_of_a_size_stays(store: EventStore) -> None:
 def test_the_first_origin_of_a_debate_stays(store: EventStore) -> None:
     for name, origin in (("d", b"\x00seal\xff"), ("d", b"other"), ("e", b"")):
         script = DebateScript(name)
-        store.append([Append(script.stream, (script.opened(),), 0, store.next_epoch())], together=True, origin=origin)
+        store.append([Append(script.stream, (script.opened(),), 0, store.next_epoch())], atomic=True, origin=origin)
 
     assert [b"\x00seal\xff", b"", None] == [store.origin(name) for name in ("d", "e", "f")]
     assert store.origins(["f", "d"]) == {"d": b"\x00seal\xff"}

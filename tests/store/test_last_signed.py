@@ -9,7 +9,7 @@ from threading import Barrier
 
 import pytest
 
-from jury_store.errors import BadNote, SealKeyFile, SealRefused
+from jury_store.errors import BadNote, SealKeyFileError, SealRefused
 from jury_store.event_store import Append, EventStore
 from jury_store.memory import MemoryEventStore
 from jury_store.seals.keys import SealKey
@@ -69,7 +69,7 @@ def sealed(store: EventStore, last: LastSigned, *names: str) -> list[Seal]:
         grow(store, name)
         made = sealer(store, last).next()
         assert made is not None
-        assert store.keep_seal(made)
+        assert store.store_seal(made)
     return store.seals()
 
 
@@ -210,7 +210,7 @@ def test_nothing_is_signed_where_it_cannot_be_kept(tmp_path: Path) -> None:
     grow(store, "a")
 
     for path in (tmp_path / "file" / "k.last", tmp_path / "none" / "k.last", tmp_path / "k.last"):
-        with pytest.raises(SealKeyFile, match=r"k\.last, which keeps .* cannot be written.*--seal-last"):
+        with pytest.raises(SealKeyFileError, match=r"k\.last, which records .* cannot be written.*--seal-last"):
             sealer(store, LastSigned(path, KEY.public)).next()
 
     assert not (tmp_path / "k.last").exists()
@@ -219,10 +219,10 @@ def test_nothing_is_signed_where_it_cannot_be_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        (b"", "this is no checkpoint"),
+        (b"", "this is not a checkpoint"),
         (b"x" * 70_000, "KiB"),
         (sign_checkpoint(5, bytes(32), STRANGER), "none of the keys given"),
-        (sign_checkpoint(5, bytes(32), KEY).replace(b"\n5\n", b"\n4\n"), "not over this text"),
+        (sign_checkpoint(5, bytes(32), KEY).replace(b"\n5\n", b"\n4\n"), "not valid for this text"),
     ],
 )
 def test_a_file_that_does_not_say_what_was_signed_stops_the_signer(
@@ -235,7 +235,7 @@ def test_a_file_that_does_not_say_what_was_signed_stops_the_signer(
     with pytest.raises(BadNote, match=named) as caught:
         sealer(store, last).next()
 
-    assert str(caught.value).startswith(f"{last.path} should hold what the key example.com/jury signed last")
+    assert str(caught.value).startswith(f"{last.path} must contain the last note that the key example.com/jury signed")
     assert content == last.path.read_bytes()
 
 
@@ -268,7 +268,7 @@ def test_a_log_that_its_latest_seal_does_not_fit_is_not_signed_by_a_key_that_beg
     store.changed[2] = bytes(32)
     grow(store, "bb")
 
-    with pytest.raises(SealRefused, match="the seal over 5 events does not fit the log"):
+    with pytest.raises(SealRefused, match="the seal over 5 events does not match the log"):
         sealer(store, last).next()
 
     assert not last.path.exists()
@@ -283,7 +283,7 @@ def test_the_log_is_read_once_and_then_only_what_is_new(last: LastSigned) -> Non
         grow(store, name)
         made = one.next()
         assert made is not None
-        store.keep_seal(made)
+        store.store_seal(made)
 
     # All 15, then 5 new ones each time and the last sealed one, to see that it is there.
     assert 15 + 6 + 6 == store.read
@@ -296,7 +296,7 @@ def test_two_signers_of_one_key_and_log_take_turns(last: LastSigned) -> None:
         grow(store, "a" * (number + 1))
         made = sealers[number % 2].next()
         assert made is not None
-        store.keep_seal(made)
+        store.store_seal(made)
 
     assert [5, 10, 15, 20, 25, 30] == [seal.tree_size for seal in store.seals()]
 
@@ -325,5 +325,5 @@ def test_of_two_logs_that_one_key_should_sign_at_once_only_one_is_signed(last: L
 def test_a_pipe_in_the_place_of_the_memory_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "k.last")
 
-    with pytest.raises(SealKeyFile, match="not a regular file"):
+    with pytest.raises(SealKeyFileError, match="not a regular file"):
         LastSigned(tmp_path / "k.last", KEY.public).read()

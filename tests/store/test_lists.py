@@ -16,7 +16,7 @@ from jury_events.verdict import Verdict
 from jury_store.debate_rows import DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import ReadOnlyStore
 from jury_store.event_store import Append, EventStore
-from jury_store.list_order import SORTS, BadPlace, Order, Place
+from jury_store.list_order import SORT_COLUMNS, BadCursor, PageCursor, SortOrder
 from jury_store.opening import open_store
 from support.debates import MODEL, DebateScript
 
@@ -302,11 +302,11 @@ def test_the_debates_opened_last_are_listed_first_page_by_page(store: EventStore
     if carried:
         store.project()
 
-    page = store.listed(limit=2)
-    rest = store.listed(after=Place(page[-1].position))
+    page = store.list_debates(limit=2)
+    rest = store.list_debates(after=PageCursor(page[-1].position))
 
     assert ["d4", "d3", "d2", "d1", "d0"] == [row.debate_id for row in page + rest]
-    assert [] == store.listed(after=Place(rest[-1].position))
+    assert [] == store.list_debates(after=PageCursor(rest[-1].position))
 
 
 WANTED = [
@@ -340,7 +340,7 @@ def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bo
         store.project()
 
     for wanted, expected in WANTED:
-        found = {row.case_id.removeprefix("case-") for row in store.listed(wanted)}
+        found = {row.case_id.removeprefix("case-") for row in store.list_debates(wanted)}
 
         assert expected == found, wanted
 
@@ -353,8 +353,10 @@ def test_a_page_of_wanted_debates_is_full_though_some_ended_since_the_lists_were
     for script in scripts[-2:]:
         _hold(store, script, script.cancelled())
 
-    assert ["d3", "d2", "d1"] == [row.debate_id for row in store.listed(DebateFilter(status="evaluating"), limit=3)]
-    assert ["d5", "d4"] == [row.debate_id for row in store.listed(DebateFilter(status="cancelled"))]
+    assert ["d3", "d2", "d1"] == [
+        row.debate_id for row in store.list_debates(DebateFilter(status="evaluating"), limit=3)
+    ]
+    assert ["d5", "d4"] == [row.debate_id for row in store.list_debates(DebateFilter(status="cancelled"))]
 
 
 OPENED_WITH: dict[str, dict[str, Any]] = {
@@ -420,7 +422,7 @@ def test_debates_are_chosen_by_conditions_on_their_cases(store: EventStore, carr
 
     for texts, expected in CHOSEN:
         where = parse_conditions(texts)
-        newest_first = [row.debate_id for row in store.listed(DebateFilter(where=where))]
+        newest_first = [row.debate_id for row in store.list_debates(DebateFilter(where=where))]
         as_opened = [row.debate_id for row in store.debates(where=where)]
 
         assert expected == set(as_opened), texts
@@ -438,7 +440,7 @@ def test_conditions_and_filters_hold_together(store: EventStore) -> None:
 
     page = store.debates(run_id="run-1", unfinished=True, where=where, limit=2)
     rest = store.debates(run_id="run-1", unfinished=True, where=where, after=page[-1].position)
-    newest = store.listed(DebateFilter(run_id="run-1", status="cancelled", where=where))
+    newest = store.list_debates(DebateFilter(run_id="run-1", status="cancelled", where=where))
 
     assert (["d1", "d5"], ["d7"]) == ([row.debate_id for row in page], [row.debate_id for row in rest])
     assert ["d11"] == [row.debate_id for row in newest]
@@ -489,7 +491,7 @@ def test_a_run_knows_how_many_cases_it_has(store: EventStore) -> None:
     _hold(store, script, script.opened())
     said = []
     for cases in (None, 12, 123, 12, None, 5):
-        store.keep_run_size("run", cases)
+        store.store_run_size("run", cases)
         said.append((store.runs()[0].cases, store.runs()[0].total))
     store.rebuild()
 
@@ -501,13 +503,13 @@ def test_a_run_has_no_fewer_cases_than_debates(store: EventStore) -> None:
     for n in range(3):
         script = DebateScript(f"d{n}", seed=n)
         _hold(store, script, script.opened())
-    store.keep_run_size("run", 2)
+    store.store_run_size("run", 2)
 
     assert 3 == store.runs()[0].total
 
 
 def test_the_size_of_a_run_is_no_part_of_the_log(store: EventStore) -> None:
-    store.keep_run_size("run", 2)
+    store.store_run_size("run", 2)
 
     assert [] == store.runs()
     assert 0 == store.last_position()
@@ -529,20 +531,20 @@ def _varied(store: EventStore) -> None:
 
 
 @pytest.mark.parametrize("descending", [True, False])
-@pytest.mark.parametrize("by", SORTS)
+@pytest.mark.parametrize("by", SORT_COLUMNS)
 def test_pages_of_every_order_hold_every_debate_once(store: EventStore, by: str, *, descending: bool) -> None:
     _varied(store)
-    order = Order(by, descending)
+    order = SortOrder(by, descending)
     pages: list[DebateRow] = []
-    place: Place | None = None
-    while found := store.listed(order=order, limit=5, after=place):
+    place: PageCursor | None = None
+    while found := store.list_debates(order=order, limit=5, after=place):
         pages += found
-        place = order.read(order.written(order.place(asdict(found[-1]))))
+        place = order.decode_cursor(order.encode_cursor(order.cursor(asdict(found[-1]))))
 
     keys = [order.key(asdict(row)) for row in pages]
     assert 12 == len(pages) == len({row.debate_id for row in pages})
     assert keys == sorted(keys, reverse=descending)
-    assert pages == store.listed(order=order)
+    assert pages == store.list_debates(order=order)
 
 
 @pytest.mark.parametrize(
@@ -554,17 +556,17 @@ def test_pages_of_every_order_hold_every_debate_once(store: EventStore, by: str,
     ],
 )  # fmt: skip
 def test_what_is_no_place_in_a_list_is_refused(by: str, text: str) -> None:
-    with pytest.raises(BadPlace):
-        Order(by).read(text)
+    with pytest.raises(BadCursor):
+        SortOrder(by).read(text)
 
 
 def test_lists_are_chosen_by_model_quorum_and_cost(store: EventStore) -> None:
     _varied(store)
-    rows = store.listed()
+    rows = store.list_debates()
     known = [row.cost for row in rows if row.cost is not None]
 
     def found(**wanted: Any) -> list[DebateRow]:
-        return store.listed(DebateFilter(**wanted))
+        return store.list_debates(DebateFilter(**wanted))
 
     assert rows == found(model=MODEL)
     assert [] == found(model="simulated")
@@ -579,7 +581,7 @@ def test_lists_are_chosen_by_model_quorum_and_cost(store: EventStore) -> None:
 def test_totals_are_those_of_the_debates_that_are_wanted(store: EventStore) -> None:
     _varied(store)
     for wanted in (DebateFilter(), DebateFilter(run_id="run-1"), DebateFilter(verdict="safe_pass", min_cost=0.5)):
-        rows = store.listed(wanted)
+        rows = store.list_debates(wanted)
         done = [row.final_score or 0 for row in rows if row.status == "completed"]
 
         assert store.totals(wanted) == Totals(

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from jury_migrations.comparison import check
-from jury_migrations.logins import Login, Place, set_up_logins
+from jury_migrations.logins import DatabaseAddress, Login, set_up_logins
 from jury_migrations.upgrading import upgrade
 from jury_replay.erasure import Order, erase
 from jury_store.errors import LoginsRefused, MayNotErase, MayNotWrite, ScrubRefused, UnsupportedStore
@@ -23,11 +23,11 @@ LOGINS = ("owner", "writer", "reader", "eraser")
 
 
 def set_up(url: str, prefix: str = "app") -> dict[str, Login]:
-    logins = set_up_logins(url, prefix=prefix, passwords=lambda _kind, _new: None, keep=_nowhere)
+    logins = set_up_logins(url, prefix=prefix, passwords=lambda _kind, _new: None, save=_nowhere)
     return {login.kind: login for login in logins}
 
 
-def _nowhere(_place: Place, _logins: Sequence[Login]) -> None:
+def _nowhere(_place: DatabaseAddress, _logins: Sequence[Login]) -> None:
     """No password was drawn."""
 
 
@@ -46,10 +46,10 @@ def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator
     found = set_up(url)
     whole, erased = DebateScript("d"), DebateScript("e", seed=2)
     with closing(open_store(found["writer"].store, write=True)) as store:
-        store.append([Append(whole.stream, whole.whole(), 0, store.next_epoch())], together=True, origin=b"s")
+        store.append([Append(whole.stream, whole.whole(), 0, store.next_epoch())], atomic=True, origin=b"s")
         recorded = (erased.opened("x", tags=("a",)), erased.erased("x"))
         store.append([Append(erased.stream, recorded, 0, store.next_epoch())])
-        store.keep_seal(Seal(1, b"r", b"f", b"n", 1))
+        store.store_seal(Seal(1, b"r", b"f", b"n", 1))
         store.project()
     yield found
     for url in [login.store for login in found.values() if login.store in _OPEN]:
@@ -257,7 +257,7 @@ def test_who_may_not_erase_is_told_so_and_nothing_is_recorded(logins: dict[str, 
         with pytest.raises(MayNotErase, match="app_writer_login may not delete texts"):
             erase(store, "kept", Order("dpo", "asked"), now=1)
         with pytest.raises(MayNotErase, match="use the eraser's login, or let the owner run: GRANT jury_eraser TO"):
-            store.append([append], together=True, erase=[script.pen.make("the case").digest])
+            store.append([append], atomic=True, erase=[script.pen.make("the case").digest])
         with pytest.raises(MayNotErase):
             store.delete_parts("e", [script.pen.make("the case").digest])
 
@@ -324,7 +324,7 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
 @pytest.mark.parametrize(
     ("before", "says"),
     [
-        ("CREATE ROLE bad_reader_login LOGIN CREATEROLE", "bad_reader_login is there and has CREATEROLE"),
+        ("CREATE ROLE bad_reader_login LOGIN CREATEROLE", "bad_reader_login exists and has CREATEROLE"),
         (
             "CREATE ROLE bad_reader_login LOGIN IN ROLE pg_write_all_data",
             "bad_reader_login may also DELETE alembic_ver",
@@ -353,7 +353,7 @@ def test_what_the_file_of_passwords_refuses_undoes_everything(postgres: Postgres
         raise OSError
 
     with pytest.raises(OSError):  # noqa: PT011
-        set_up_logins(postgres.url(name), prefix="none", passwords=lambda _kind, _new: "secret", keep=refuse)
+        set_up_logins(postgres.url(name), prefix="none", passwords=lambda _kind, _new: "secret", save=refuse)
 
     with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
         found = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'none%'").fetchone()
@@ -367,7 +367,7 @@ def test_who_may_not_make_logins_is_told_who_may(postgres: PostgresServer) -> No
     postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
 
     with pytest.raises(
-        LoginsRefused, match=r"permission denied to create role.*run this as a superuser, or as who owns"
+        LoginsRefused, match=r"permission denied to create role.*run this as a superuser, or as the owner"
     ):
         set_up(postgres.url(name, user="plain"), "none")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from jury_events.envelope import NewEvent
 from jury_events.parts import Part, make_part
-from jury_store.errors import Fenced, Mismatch, StoreError, WrongVersion
+from jury_store.errors import EventConflict, Fenced, StoreError, WrongVersion
 from jury_store.event_store import Append, Appended, EventStore
 from jury_store.memory import MemoryEventStore
 
@@ -37,7 +37,7 @@ class Model:
         fresh: list[Say] = []
         for say in says:
             if known.setdefault(say[0], say) != say:
-                return Mismatch
+                return EventConflict
             if say not in there and say not in fresh:
                 fresh.append(say)
         if fresh and expected is not None and expected != len(there):

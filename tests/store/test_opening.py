@@ -30,7 +30,7 @@ from jury_store.errors import (
     UnsupportedStore,
 )
 from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store, shown, store_url
+from jury_store.opening import open_store, parse_store_url, redacted_url
 from jury_store.schema import REVISION
 from support.debates import DebateScript
 from support.postgres import PostgresServer
@@ -129,7 +129,7 @@ def test_another_schema_says_what_to_upgrade(url: str, revision: str, kind: type
     ],
 )
 def test_a_url_is_shown_without_what_may_be_a_secret(url: str, told: str) -> None:
-    assert told == shown(store_url(url))
+    assert told == redacted_url(parse_store_url(url))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.errors import BadNote, BadSealKey, SealKeyFile
+from jury_store.errors import BadNote, BadSealKey, SealKeyFileError
 from jury_store.seals.keys import PublicKey, SealKey, make_key_files, read_public_keys, read_seal_key
 from jury_store.seals.note import read_checkpoint, sign_checkpoint, signature_fault
 from support.weak_points import WEAK_POINTS, vkey
@@ -95,7 +95,7 @@ def test_a_signature_that_does_not_verify_spoils_the_note() -> None:
     changed = read_checkpoint(NOTE.replace(b"\n42\n", b"\n43\n"))
 
     assert "example.com/jury+" in str(signature_fault(changed, [KEY.public]))
-    assert "not over this text" in str(signature_fault(changed, [KEY.public, PublicKey.parse(OTHER)]))
+    assert "not valid for this text" in str(signature_fault(changed, [KEY.public, PublicKey.parse(OTHER)]))
 
 
 def test_every_flipped_bit_of_a_note_is_found() -> None:
@@ -187,7 +187,7 @@ def test_a_private_key_in_the_place_of_a_public_one_is_named_without_showing_it(
 @pytest.mark.parametrize("name", ["", "a b", "a+b", "a\n", "a\u00a0b", "a\u200bb", "x" * 201])
 def test_names_that_a_note_could_not_carry_are_refused(name: str) -> None:
     with pytest.raises(BadSealKey, match="cannot name a key"):
-        SealKey.draw(name)
+        SealKey.generate(name)
 
 
 def test_key_files_are_made_once_and_read_back(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_key_files_are_made_once_and_read_back(tmp_path: Path) -> None:
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("seal.key", "seal.key.pub")]
     assert 0o600 == modes[0]
     assert 0o600 == modes[1] & 0o600
-    with pytest.raises(SealKeyFile, match="never overwritten"):
+    with pytest.raises(SealKeyFileError, match="never overwritten"):
         make_key_files(tmp_path / "seal.key", "example.com/jury")
     assert read_seal_key(tmp_path / "seal.key").public == key.public
 
@@ -206,9 +206,9 @@ def test_key_files_are_made_once_and_read_back(tmp_path: Path) -> None:
 def test_no_half_pair_of_files_is_left(tmp_path: Path) -> None:
     (tmp_path / "seal.key.pub").write_text(PUBLIC)
 
-    with pytest.raises(SealKeyFile, match="never overwritten"):
+    with pytest.raises(SealKeyFileError, match="never overwritten"):
         make_key_files(tmp_path / "seal.key", "example.com/jury")
-    with pytest.raises(SealKeyFile, match="cannot be written"):
+    with pytest.raises(SealKeyFileError, match="cannot be written"):
         make_key_files(tmp_path / "none" / "seal.key", "example.com/jury")
 
     assert ["seal.key.pub"] == [path.name for path in tmp_path.iterdir()]
@@ -223,10 +223,10 @@ def test_a_file_of_several_public_keys_serves_after_a_rotation(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        (b"", "holds no key"),
+        (b"", "contains no key"),
         (b"\xff\xfe", "not UTF-8"),
         (b"x" * 70_000, "larger than 64 KiB"),
-        (PUBLIC.encode() + b"\nnonsense\n", "key 2: this is no key"),
+        (PUBLIC.encode() + b"\nnonsense\n", "key 2: this is not a key"),
         (PRIVATE.encode(), "key 1: this is a private key"),
     ],
 )
@@ -245,5 +245,5 @@ def test_a_file_without_a_private_key_says_so(tmp_path: Path, content: str, name
 
     with pytest.raises(BadSealKey, match=named):
         read_seal_key(tmp_path / "seal.key")
-    with pytest.raises(SealKeyFile, match="cannot be read"):
+    with pytest.raises(SealKeyFileError, match="cannot be read"):
         read_seal_key(tmp_path / "none")

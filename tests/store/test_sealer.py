@@ -31,7 +31,7 @@ def _sealer(store: EventStore, key: SealKey = KEY) -> Sealer:
 def _sealed(store: EventStore, key: SealKey = KEY) -> Seal:
     seal = _sealer(store, key).next()
     assert seal is not None
-    assert store.keep_seal(seal)
+    assert store.store_seal(seal)
     return seal
 
 
@@ -83,7 +83,7 @@ def test_nothing_new_gives_no_seal(store: EventStore) -> None:
     first = sealer.next()
     assert first is not None
     again = sealer.next()
-    store.keep_seal(first)
+    store.store_seal(first)
 
     assert again is None
     assert sealer.next() is None
@@ -141,10 +141,10 @@ def test_a_seal_that_was_changed_is_not_gone_on_from(change: dict) -> None:
     _grow(store, "a")
     seal = _sealer(store).next()
     assert seal is not None
-    store.keep_seal(seal._replace(**change))
+    store.store_seal(seal._replace(**change))
     _grow(store, "bb")
 
-    with pytest.raises(SealRefused, match=r"not as it was made.*jury verify --all"):
+    with pytest.raises(SealRefused, match=r"was altered.*jury verify --all"):
         _sealer(store).next()
 
 
@@ -157,17 +157,17 @@ def test_a_seal_that_another_made_up_in_the_keys_name_is_not_gone_on_from() -> N
     assert false is not None
     assert true is not None
     signature = true.note.rpartition(b"\n\n")[2]
-    store.keep_seal(false._replace(note=false.note.rpartition(b"\n\n")[0] + b"\n\n" + signature))
+    store.store_seal(false._replace(note=false.note.rpartition(b"\n\n")[0] + b"\n\n" + signature))
     _grow(store, "bb")
 
-    with pytest.raises(SealRefused, match="not over this text"):
+    with pytest.raises(SealRefused, match="not valid for this text"):
         _sealer(store).next()
 
 
 def test_a_log_that_was_cut_is_not_sealed_again() -> None:
     store, short = MemoryEventStore(), MemoryEventStore()
     _grow(store, "a")
-    short.keep_seal(_sealed(store))
+    short.store_seal(_sealed(store))
 
     with pytest.raises(SealRefused, match="5 events were sealed and the last of them is gone"):
         _sealer(short).next()
@@ -191,7 +191,7 @@ def test_a_sealer_never_contradicts_what_it_signed() -> None:
     sealer.next()
     contradiction = _sealer(other).next()
     assert contradiction is not None
-    store.keep_seal(contradiction)
+    store.store_seal(contradiction)
 
     with pytest.raises(SealRefused, match="two seals of this size"):
         sealer.next()

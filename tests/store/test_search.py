@@ -13,7 +13,7 @@ from jury_replay.erasure import Order, erase
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import Append, EventStore
 from jury_store.opening import open_store
-from jury_store.search_terms import MOST_CHARACTERS, sought_terms, terms_of
+from jury_store.search_terms import MAX_TEXT_CHARACTERS, query_terms, terms_of
 from support.debates import DebateScript
 from support.postgres import PostgresServer
 
@@ -22,7 +22,7 @@ TEXTS = {
     "leak": "It LEAKED a password; that is unsafe.",
     "ja": "エージェントは返金の前に本人確認をしていない。",
     "wide": "ＡＢＣ　ﾊﾟｽﾜｰﾄﾞ　を漏らした",
-    "long": "filler " * (MOST_CHARACTERS // 7 + 1) + "needle",
+    "long": "filler " * (MAX_TEXT_CHARACTERS // 7 + 1) + "needle",
     "thai": "คืนเงินให้ลูกค้า",
 }
 FOUND = [
@@ -63,7 +63,7 @@ def _keep(store: EventStore, name: str, text: str, **opened: object) -> DebateSc
 
 
 def _found(store: EventStore, search: str) -> set[str]:
-    return {row.debate_id for row in store.listed(DebateFilter(search=search))}
+    return {row.debate_id for row in store.list_debates(DebateFilter(search=search))}
 
 
 def _carried(store: EventStore) -> None:
@@ -85,11 +85,11 @@ def test_what_is_said_while_the_index_is_behind_is_found_with_the_rest(store: Ev
     _keep(store, "old", "the password")
     _carried(store)
     _keep(store, "new", "another password")
-    lists_ahead = {row.debate_id for row in store.listed(DebateFilter(search="password"))}
+    lists_ahead = {row.debate_id for row in store.list_debates(DebateFilter(search="password"))}
     store.project()
 
     assert {"old", "new"} == lists_ahead == _found(store, "password")
-    assert 0 == store.unsearched()
+    assert 0 == store.search_lag()
 
 
 def test_searches_go_with_filters_and_totals(store: EventStore) -> None:
@@ -98,7 +98,7 @@ def test_searches_go_with_filters_and_totals(store: EventStore) -> None:
     _carried(store)
     wanted = DebateFilter(search="password", verdict="safe_pass", run_id="run")
 
-    assert ["c", "b", "a"] == [row.debate_id for row in store.listed(wanted)]
+    assert ["c", "b", "a"] == [row.debate_id for row in store.list_debates(wanted)]
     assert 3 == store.totals(wanted).debates
     assert 0 == store.totals(wanted._replace(search="passwords")).debates
 
@@ -144,7 +144,7 @@ def test_one_text_of_several_goes(store: EventStore) -> None:
     _carried(store)
     (digest,) = (decode_digest(ref) for ref in refs_in(json.loads(first.body)["evaluation"]["rationale"]))
     erased = script.erased("alpha")
-    store.append([Append(script.stream, (erased,), 3, store.next_epoch())], together=True, erase=[digest])
+    store.append([Append(script.stream, (erased,), 3, store.next_epoch())], atomic=True, erase=[digest])
 
     assert set() == _found(store, "alpha")
 
@@ -200,7 +200,7 @@ def test_events_that_are_not_looked_through_are_counted(url: str, open_writer: C
     writer.append([Append(script.calls, exchanges)])
     _keep(writer, "late", "the password")
     with closing(open_store(url, write=False)) as reader:
-        assert 309 == reader.unsearched()
+        assert 309 == reader.search_lag()
         assert {"early"} == _found(reader, "password")
 
     assert {"early", "late"} == _found(writer, "password")
@@ -225,5 +225,5 @@ def test_what_is_searched_is_compared_with_the_log(
 def test_terms_are_those_of_the_text_whatever_its_width_and_case() -> None:
     assert {"it", "is", "ﬁne".replace("ﬁ", "fi"), "123"} == terms_of("It is ﬁne: 123!")
     assert {"返金", "金額", "額", "ok"} == terms_of("返金額OK")
-    assert ("返金", "金額") == sought_terms("返金額")
-    assert () == sought_terms("… ?!")
+    assert ("返金", "金額") == query_terms("返金額")
+    assert () == query_terms("… ?!")

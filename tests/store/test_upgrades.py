@@ -13,7 +13,7 @@ from jury_replay.verify import verify
 from jury_store.errors import StoreOutdated
 from jury_store.event_store import Append
 from jury_store.memory import MemoryEventStore
-from jury_store.opening import open_store, store_url
+from jury_store.opening import open_store, parse_store_url
 from jury_store.schema import REVISION
 from jury_store.seals.seal import Seal
 from support.debates import DebateScript
@@ -24,7 +24,7 @@ from support.postgres import PostgresServer
 def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
     """What `log` holds of a debate, row by row: a store of an older schema is opened by nobody."""
     (record,) = log.records([debate_id])
-    engine = create_engine(store_url(url))
+    engine = create_engine(parse_store_url(url))
     mark = "?" if engine.dialect.name == "sqlite" else "%s"
     with engine.begin() as connection:
 
@@ -67,8 +67,8 @@ def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_ur
     assert log.read_all() == store.read_all()
     assert log.records(["d"]) == store.records(["d"])
     assert verify(store).ok
-    assert store.keep_seal(Seal(1, bytes(32), bytes(32), b"note", 1))
-    store.append([Append(script.stream, (), 0, store.next_epoch())], together=True, origin=b"seal")
+    assert store.store_seal(Seal(1, bytes(32), bytes(32), b"note", 1))
+    store.append([Append(script.stream, (), 0, store.next_epoch())], atomic=True, origin=b"seal")
     assert store.origin("d") == b"seal"
     store.close()
 

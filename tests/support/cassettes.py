@@ -64,7 +64,7 @@ def seal(store: EventStore) -> None:
     """Seal what the store holds, by `KEY`."""
     made = Sealer(store, KEY, lambda: 1).next()
     assert made is not None
-    store.keep_seal(made)
+    store.store_seal(made)
 
 
 def sealed_store() -> EventStore:

@@ -423,7 +423,7 @@ def test_a_verdict_that_lacked_a_quorum_says_so():
 )
 def test_a_seal_covers_the_events_up_to_its_size(size, said):
     store = stored(whole())
-    store.keep_seal(Seal(size, bytes(32), bytes(32), b"note", 1))
+    store.store_seal(Seal(size, bytes(32), bytes(32), b"note", 1))
 
     assert Site(store).get(ADDRESS).one(".integrity-line").endswith(said)
 

@@ -297,14 +297,14 @@ def test_beyond_the_last_page_the_list_says_so(site):
 
 def test_a_run_shows_how_many_of_its_cases_are_over():
     store = stored(debate("one"), debate("two", whole=False))
-    store.keep_run_size("run-1", 123)
+    store.store_run_size("run-1", 123)
     site = Site(store)
     shown = site.get("/runs/run-1")
 
     assert "1 of 123 debates over" == shown.one("#h-progress + p")
     assert ["completed", "open", "not begun"] == [row[0] for row in shown.table("[aria-labelledby=h-progress]")]
     assert [["run-1", "123", "1"]] == [row[:3] for row in site.get("/runs").table(".list")]
-    store.keep_run_size("run-1", None)
+    store.store_run_size("run-1", None)
     assert "1 of the 2 debates over that were begun so far" == site.get("/runs/run-1").one("#h-progress + p")
 
 

@@ -138,7 +138,7 @@ def test_what_a_list_cannot_be_asked_for_is_refused(query: str) -> None:
 
 def test_a_run_says_how_many_cases_it_has() -> None:
     store = many("r", "r")
-    store.keep_run_size("r", 123)
+    store.store_run_size("r", 123)
 
     (run,) = client_of(store).get("/api/runs").json()["rows"]
 

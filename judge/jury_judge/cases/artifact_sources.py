@@ -21,7 +21,7 @@ from jury_judge.cases.rows import artifact_record
 from jury_judge.errors import ArtifactSourceError, CaseFileError
 from jury_judge.views.visible_text import visible_line
 from jury_judge.views.visible_url import visible_url
-from jury_store.named_files import FileTooLarge, cause_of, read_regular
+from jury_store.regular_files import FileTooLarge, read_failure, read_regular
 
 MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_SECONDS = 30.0
@@ -161,7 +161,7 @@ class ArtifactSources:
         except FileTooLarge as error:
             raise ArtifactSourceError(f"{name}: {error.strerror}; split the report") from error
         except (OSError, ValueError) as error:
-            raise ArtifactSourceError(f"{name}: cannot be read: {cause_of(error)}") from error
+            raise ArtifactSourceError(f"{name}: cannot be read: {read_failure(error)}") from error
 
 
 def _bounded(response: Any, name: str, deadline: float) -> bytes:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
-from jury_store.named_files import FileTooLarge, cause_of, read_text
+from jury_store.regular_files import FileTooLarge, read_failure, read_text
 
 MAX_BYTES = 4 * 1024 * 1024
 
@@ -25,7 +25,7 @@ def read_policy(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise CaseFileError(f"--policy {name}: byte {error.start + 1} is not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:
-        raise CaseFileError(f"--policy {name}: cannot be read: {cause_of(error)}") from error
+        raise CaseFileError(f"--policy {name}: cannot be read: {read_failure(error)}") from error
     if not text.strip():
         raise CaseFileError(f"--policy {name}: the file is empty; leave --policy out")
     return text

@@ -13,7 +13,7 @@ from jury_judge.cli.exits import Exit
 from jury_judge.cli.options import resolved_store, store_option
 
 if TYPE_CHECKING:
-    from jury_migrations.logins import Login, Place
+    from jury_migrations.logins import DatabaseAddress, Login
 
 _PASSWORD_BYTES = 24
 
@@ -59,7 +59,7 @@ def command(*, store_url: str | None, prefix: str | None, file: Path, new_passwo
         drawn.add(kind)
         return secrets.token_urlsafe(_PASSWORD_BYTES)
 
-    def keep(place: "Place", logins: "Sequence[Login]") -> None:
+    def keep(place: "DatabaseAddress", logins: "Sequence[Login]") -> None:
         # A client on the server's own machine looks for localhost, unless its URL names the folder of the socket.
         hosts = [place.host, "localhost"] if place.host.startswith("/") else [place.host]
         entries = [
@@ -71,7 +71,7 @@ def command(*, store_url: str | None, prefix: str | None, file: Path, new_passwo
         if entries:
             keep_passwords(file, entries)
 
-    logins = set_up_logins(resolved_store(store_url), prefix=prefix, passwords=password, keep=keep)
+    logins = set_up_logins(resolved_store(store_url), prefix=prefix, passwords=password, save=keep)
     if as_json:
         fields = [{"kind": one.kind, "login": one.name, "store": one.store, "may": _MAY[one.kind]} for one in logins]
         print(json.dumps(fields, ensure_ascii=False))

@@ -70,8 +70,7 @@ def _demo(
     from jury_judge.runs import Run
     from jury_judge.views.result import collaborative_result
     from jury_judge.views.visible_text import visible_line
-    from jury_store.opening import shown
-    from jury_store.opening import store_url as parsed
+    from jury_store.opening import parse_store_url, redacted_url
 
     asked = asked_in_process(in_process=in_process, ray=ray, ray_address=ray_address, replicas=replicas)
     loaded = load_panel(
@@ -124,7 +123,7 @@ def _demo(
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
         _print(result)
-    there = "" if store_url is None else f" --store {shlex.quote(shown(parsed(url)))}"
+    there = "" if store_url is None else f" --store {shlex.quote(redacted_url(parse_store_url(url)))}"
     note(f"the whole debate:   jury show {debate_id}{there}")
     note(f"check the record:   jury verify {debate_id}{there}")
     note("judge your own:     jury run CASES.jsonl")

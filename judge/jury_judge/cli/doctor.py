@@ -104,12 +104,11 @@ def _surroundings(store_url: str | None) -> Iterator[Finding]:
 
 def _store(store_url: str | None) -> Iterator[Finding]:
     from jury_store.errors import StoreMissing
-    from jury_store.opening import open_store, shown
-    from jury_store.opening import store_url as parsed
+    from jury_store.opening import open_store, parse_store_url, redacted_url
 
     try:
         url = resolved_store(store_url)
-        name = shown(parsed(url))
+        name = redacted_url(parse_store_url(url))
         store = open_store(url, write=False)
     except StoreMissing:
         yield "note", f"store {name}: not there yet; `jury demo` and `jury run` create it"

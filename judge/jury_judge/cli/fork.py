@@ -229,6 +229,6 @@ def _tell(fork: "Fork", store: "EventStore", *, as_json: bool) -> Exit:
 
 
 def _shown(url: str) -> str:
-    from jury_store.opening import shown, store_url
+    from jury_store.opening import parse_store_url, redacted_url
 
-    return shown(store_url(url))
+    return redacted_url(parse_store_url(url))

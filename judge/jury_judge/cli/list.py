@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jury_judge.excerpts import Excerpt
     from jury_store.debate_rows import DebateFilter, DebateRow
     from jury_store.event_store import EventStore
-    from jury_store.list_order import Order, Place
+    from jury_store.list_order import PageCursor, SortOrder
 
     Lines = Iterator[tuple[DebateRow, Excerpt | None]]
 
@@ -41,7 +41,7 @@ def command(**options: Any) -> int:
 
 def _list(
     chosen: "DebateFilter",
-    sorted_by: "Order",
+    sorted_by: "SortOrder",
     *,
     group_by: str | None,
     totals: bool,
@@ -99,19 +99,19 @@ def _check_together(
         raise click.UsageError("--json prints every column: leave --columns out")
 
 
-def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "Order", limit: int | None) -> "Lines":
+def _rows(store: "EventStore", chosen: "DebateFilter", sorted_by: "SortOrder", limit: int | None) -> "Lines":
     """Rows page by page, with what a search found in them."""
     from jury_judge.excerpts import excerpts
 
     left = limit if limit is not None else 2**62
-    place: Place | None = None
-    while left and (rows := store.listed(chosen, sorted_by, limit=min(_PAGE, left), after=place)):
+    place: PageCursor | None = None
+    while left and (rows := store.list_debates(chosen, sorted_by, limit=min(_PAGE, left), after=place)):
         for start in range(0, len(rows), 50):
             some = rows[start : start + 50]
             said = excerpts(store, [row.debate_id for row in some], chosen.search) if chosen.search else {}
             yield from ((row, said.get(row.debate_id)) for row in some)
         left -= len(rows)
-        place = sorted_by.place(asdict(rows[-1]))
+        place = sorted_by.cursor(asdict(rows[-1]))
 
 
 def _print(rows: "Lines", names: Sequence[str] | None, *, as_json: bool) -> bool:
@@ -232,9 +232,9 @@ def _note_what_is_left_out(store: "EventStore", chosen: "DebateFilter", *, of_ru
 
     if of_runs:
         return
-    if not chosen.quarantined and store.listed(chosen._replace(quarantined=True), limit=1):
+    if not chosen.quarantined and store.list_debates(chosen._replace(quarantined=True), limit=1):
         note("debates in quarantine are left out: jury list --quarantined shows them")
-    if chosen.search is not None and (behind := store.unsearched()):
+    if chosen.search is not None and (behind := store.search_lag()):
         note(
             f"what jurors wrote in the last {behind} events is not searched yet: a run that goes on sees to it, and so "
             "does jury db rebuild"
@@ -246,7 +246,7 @@ def _note_none(store: "EventStore", chosen: "DebateFilter", *, of_runs: bool) ->
     from jury_judge.cli.terminal import note
     from jury_store.debate_rows import EVERY_DEBATE
 
-    if not store.listed(limit=1) and not store.listed(EVERY_DEBATE._replace(quarantined=True), limit=1):
+    if not store.list_debates(limit=1) and not store.list_debates(EVERY_DEBATE._replace(quarantined=True), limit=1):
         note(
             f"no {'runs' if of_runs else 'debates'} in this store yet; jury demo holds one, jury run CASES judges yours"
         )

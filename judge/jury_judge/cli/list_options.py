@@ -10,7 +10,7 @@ from jury_judge.cli.options import finite, run_id, where_option
 
 if TYPE_CHECKING:
     from jury_store.debate_rows import DebateFilter
-    from jury_store.list_order import Order
+    from jury_store.list_order import SortOrder
 
 STATUSES = ("evaluating", "discussing", "judging", "completed", "failed", "cancelled", "unreadable")
 SORTS = (
@@ -108,8 +108,8 @@ def ordered_options(command: F) -> F:
     return command
 
 
-def order(options: dict[str, Any]) -> "Order":
+def order(options: dict[str, Any]) -> "SortOrder":
     """The order that `ordered_options` say; those are taken out of `options`."""
-    from jury_store.list_order import Order
+    from jury_store.list_order import SortOrder
 
-    return Order(options.pop("sort"), options.pop("order") == "desc")
+    return SortOrder(options.pop("sort"), options.pop("order") == "desc")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jury_judge.errors import SettingError
-from jury_store.named_files import read_text
+from jury_store.regular_files import read_text
 
 _MOST_BYTES = 1 << 20
 

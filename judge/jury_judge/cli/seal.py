@@ -72,7 +72,7 @@ def now(key_file: Path, seal_last: Path | None, store_url: str | None) -> int:
         key, last = signer(key_file, seal_last, sealed=lambda: store.latest_seal() is not None)
         made = Sealer(store, key, Sources().clock, last).next()
         if made is not None:
-            store.keep_seal(made)
+            store.store_seal(made)
         latest = store.latest_seal()
     finally:
         store.close()

@@ -56,7 +56,7 @@ def witness(url: str, key_files: tuple[Path, ...], store_url: str | None) -> int
             keys,
         )
         for one in cosigned:
-            store.keep_attestation(Attestation(seal.tree_size, COSIGNATURE, one.line, Sources().clock()))
+            store.store_attestation(Attestation(seal.tree_size, COSIGNATURE, one.line, Sources().clock()))
         print_note(seal, store.attestations())
     finally:
         store.close()
@@ -94,7 +94,7 @@ def timestamp(url: str, certificate_files: tuple[Path, ...], store_url: str | No
     try:
         seal = seal_of(store, None)
         answer, stamp = ask_authority(url, seal.note, authorities)
-        store.keep_attestation(Attestation(seal.tree_size, TIMESTAMP, answer, Sources().clock()))
+        store.store_attestation(Attestation(seal.tree_size, TIMESTAMP, answer, Sources().clock()))
     finally:
         store.close()
     print(stamp.at.isoformat())

@@ -76,7 +76,7 @@ def read_note(path: Path) -> bytes:
         BadNote: the file cannot be read, or holds something else.
     """
     from jury_store.errors import BadNote
-    from jury_store.named_files import FileTooLarge, cause_of, read_regular
+    from jury_store.regular_files import FileTooLarge, read_failure, read_regular
     from jury_store.seals.note import MAX_BYTES, read_checkpoint
 
     try:
@@ -85,7 +85,7 @@ def read_note(path: Path) -> bytes:
     except FileTooLarge as error:
         raise BadNote(f"{path}: {error.strerror}, which no note is; name the file that holds the note") from None
     except (OSError, ValueError) as error:
-        raise BadNote(f"{path} cannot be read: {cause_of(error)}; check the path and its rights") from None
+        raise BadNote(f"{path} cannot be read: {read_failure(error)}; check the path and its rights") from None
     except BadNote as error:
         raise BadNote(f"{path}: {error}") from None
     return content
@@ -102,11 +102,11 @@ def signer(key_file: Path, last_file: Path | None, *, sealed: Callable[[], bool]
     Raises:
         SealError: a file cannot be read, is not what it should be, or nothing can be kept there.
     """
-    from jury_store.seals.keys import last_path
+    from jury_store.seals.keys import last_signed_path
     from jury_store.seals.last_signed import LastSigned
 
     key = read_private_key(key_file)
-    last = LastSigned(last_file or last_path(key_file), key.public)
+    last = LastSigned(last_file or last_signed_path(key_file), key.public)
     last.check()
     if not last.path.exists() and sealed():
         note(

@@ -90,8 +90,7 @@ def command(
     from jury_judge.web.pages.routing import page_routes
     from jury_judge.web.server import listen, serving
     from jury_judge.web.service import Service
-    from jury_store.opening import database_path
-    from jury_store.opening import store_url as parsed
+    from jury_store.opening import database_path, parse_store_url
 
     if read_only and panels:
         raise click.UsageError("--read-only holds nothing; leave --panel out")
@@ -111,7 +110,7 @@ def command(
     except BaseException:
         listener.close()
         raise
-    database = database_path(parsed(url)) if url.startswith("sqlite") else None
+    database = database_path(parse_store_url(url)) if url.startswith("sqlite") else None
     gate = Gate(frozenset({*address.names, *hosts}), address.everywhere, _token(token, address, note))
 
     async def serve(stopping: asyncio.Event) -> None:

@@ -155,7 +155,7 @@ def _scripted_by(path: str, script: "Script") -> "Script":
 
 
 def _text(path: str, name: str) -> str:
-    from jury_store.named_files import FileTooLarge, cause_of, read_text
+    from jury_store.regular_files import FileTooLarge, read_failure, read_text
 
     try:
         return read_text(Path(path), _MAX_BYTES)
@@ -164,4 +164,4 @@ def _text(path: str, name: str) -> str:
     except UnicodeDecodeError as error:
         raise SettingError(f"--script {name}: not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:
-        raise SettingError(f"--script {name}: cannot be read: {cause_of(error)}") from error
+        raise SettingError(f"--script {name}: cannot be read: {read_failure(error)}") from error

@@ -94,19 +94,19 @@ def read_text(path: Path, name: str, not_found: Callable[[], str]) -> str:
     Raises:
         PanelFileError: it cannot be read; the message calls it `name`.
     """
-    from jury_store import named_files  # noqa: PLC0415  (help needs the names in this module, and no store)
+    from jury_store import regular_files  # noqa: PLC0415  (help needs the names in this module, and no store)
 
     try:
-        return named_files.read_text(path, MAX_BYTES)
+        return regular_files.read_text(path, MAX_BYTES)
     except FileNotFoundError as error:
         raise PanelFileError(not_found()) from error
-    except named_files.FileTooLarge as error:
+    except regular_files.FileTooLarge as error:
         raise PanelFileError(f"{name}: {error.strerror}; is this the file that you mean?") from error
     except UnicodeDecodeError as error:
-        line = named_files.line_of(error)
+        line = regular_files.line_of(error)
         raise PanelFileError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
     except (OSError, ValueError) as error:
-        raise PanelFileError(f"{name}: cannot be read: {named_files.cause_of(error)}") from error
+        raise PanelFileError(f"{name}: cannot be read: {regular_files.read_failure(error)}") from error
 
 
 def _yaml(text: str, name: str) -> YamlDocument:

@@ -8,7 +8,7 @@ from jury_events.ids import debate_stream
 from jury_judge.live.feed import MOST_READERS, Feed
 from jury_judge.web.submissions import MakeJury, Submissions
 from jury_store.event_store import EventStore
-from jury_store.sqlite_lock import Holder, holder_of
+from jury_store.sqlite_lock import LockHolder, read_lock_holder
 
 ALIVE_EVERY = 15.0
 """Seconds of silence after which a live reader is told that the connection is alive."""
@@ -47,9 +47,9 @@ class Service:
         stream = debate_stream(debate_id)
         return stream in await asyncio.to_thread(self.store.heads, [stream])
 
-    def writer(self) -> Holder | None:
+    def writer(self) -> LockHolder | None:
         """Which process writes to the SQLite store; None: none does, or the store is another database."""
-        return None if self._database is None else holder_of(self._database)
+        return None if self._database is None else read_lock_holder(self._database)
 
     def end(self) -> None:
         """Let live readers go: the server is about to stop."""

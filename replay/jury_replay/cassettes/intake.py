@@ -157,7 +157,7 @@ def _append(
         return
     # Last of all: the lists know the debate by then.
     requests.append(Append(local_stream(mine.debate_id), (imported,), len(mine.local)))
-    for answer in store.append(requests, together=True, origin=origin, erase=going):
+    for answer in store.append(requests, atomic=True, origin=origin, erase=going):
         if isinstance(answer, StoreError):
             raise answer
 

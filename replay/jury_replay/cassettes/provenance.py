@@ -77,7 +77,7 @@ def trust_fault(
 def voucher(seal: SealLine, keys: Collection[PublicKey]) -> str | None:
     """The name of the first of these keys that signed a seal which `trust_fault` let pass; None: none of them did."""
     checkpoint = read_checkpoint(seal.note.encode())
-    return next((key.name for key in keys if checkpoint.by(key)), None)
+    return next((key.name for key in keys if checkpoint.signatures_by(key)), None)
 
 
 def _kept_fault(checkpoint: Checkpoint, kept: Checkpoint) -> str | None:

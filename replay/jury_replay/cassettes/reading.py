@@ -34,7 +34,7 @@ from jury_replay.cassettes.provenance import seal_fault
 from jury_replay.errors import CassetteDamaged, CassetteError
 from jury_replay.integrity import check_debate
 from jury_store.inventory import DebateRecord, Head
-from jury_store.named_files import open_regular
+from jury_store.regular_files import open_regular
 
 L = TypeVar("L")
 

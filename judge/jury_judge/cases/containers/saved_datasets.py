@@ -7,7 +7,7 @@ from jury_judge.cases.containers.splits import Member, check_split
 from jury_judge.cases.containers.strict_json import JsonRefused, decode_text
 from jury_judge.errors import CaseFileError
 from jury_judge.views.visible_text import visible_line
-from jury_store.named_files import open_regular
+from jury_store.regular_files import open_regular
 
 STATE = "state.json"
 SPLITS = "dataset_dict.json"

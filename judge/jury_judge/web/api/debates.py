@@ -42,7 +42,7 @@ from jury_replay.rescoring.rows import Problem as RowProblem
 from jury_replay.selection import Selection
 from jury_store.debate_rows import DebateFilter
 from jury_store.debate_status import DebateStatus
-from jury_store.list_order import SORTS, BadPlace, Order
+from jury_store.list_order import SORT_COLUMNS, BadCursor, SortOrder
 
 router = APIRouter(prefix="/api/debates", tags=["debates"], route_class=StrictRoute)
 
@@ -77,7 +77,7 @@ def listed(
     max_cost: Annotated[float | None, Query(ge=0, le=1e12, allow_inf_nan=False, description="US dollars.")] = None,
     unfinished: bool = False,
     sort: Annotated[
-        Literal[tuple(SORTS)],  # type: ignore[valid-type]
+        Literal[tuple(SORT_COLUMNS)],  # type: ignore[valid-type]
         Query(description="What is not known is less than anything that is."),
     ] = "opened",
     order: Literal["asc", "desc"] = "desc",
@@ -101,10 +101,12 @@ def listed(
         max_cost=max_cost,
         unfinished=unfinished,
     )
-    sorting = Order(sort, order == "desc")
+    sorting = SortOrder(sort, order == "desc")
     try:
-        rows = service.store.listed(wanted, sorting, limit=limit, after=None if after is None else sorting.read(after))
-    except BadPlace as error:
+        rows = service.store.list_debates(
+            wanted, sorting, limit=limit, after=None if after is None else sorting.decode_cursor(after)
+        )
+    except BadCursor as error:
         raise Refused(422, f"after: {error}", "begin again without it") from None
     following = None
     if len(rows) == limit:
@@ -113,7 +115,7 @@ def listed(
         asked |= {"label": label, "model": model, "quorum": quorum, "min_cost": min_cost, "max_cost": max_cost}
         asked |= {"unfinished": "true" if unfinished else None}
         asked |= {"sort": None if sort == "opened" else sort, "order": None if order == "desc" else order}
-        asked |= {"after": sorting.written(sorting.place(asdict(rows[-1]))), "limit": limit}
+        asked |= {"after": sorting.encode_cursor(sorting.cursor(asdict(rows[-1]))), "limit": limit}
         given = {name: value for name, value in asked.items() if value is not None}
         following = "/api/debates?" + urlencode(given, doseq=True)
     said = excerpts(service.store, [row.debate_id for row in rows], search) if search else {}
@@ -121,7 +123,7 @@ def listed(
         rows=[DebateLine.model_validate({**row_table(row), "excerpt": _excerpt(said, row.debate_id)}) for row in rows],
         next=following,
         totals=ListTotals.model_validate(asdict(service.store.totals(wanted))) if totals else None,
-        unsearched=service.store.unsearched() if search else None,
+        unsearched=service.store.search_lag() if search else None,
     )
 
 

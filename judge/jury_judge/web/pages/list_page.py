@@ -17,7 +17,7 @@ from jury_judge.web.pages.list_query import ListQuery
 from jury_store.debate_rows import DebateRow
 from jury_store.event_store import EventStore
 from jury_store.inventory import DebateRecord
-from jury_store.list_order import Place
+from jury_store.list_order import PageCursor
 from jury_store.projection import row_of
 
 PAGE = 50
@@ -55,7 +55,7 @@ class ListPage(NamedTuple):
     """One page; `after` is the place after which the next one begins, None on the last."""
 
     rows: tuple[ListRow, ...]
-    after: Place | None
+    after: PageCursor | None
     checked: bool
 
 
@@ -68,7 +68,7 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
         query: what was asked; to check their records takes about a millisecond each.
     """
     shown = found[:PAGE]
-    after = query.order.place(asdict(shown[-1])) if len(found) > len(shown) else None
+    after = query.order.cursor(asdict(shown[-1])) if len(found) > len(shown) else None
     ids = [row.debate_id for row in shown]
     streams = store.read_streams([debate_stream(one) for one in ids]) if ids and "agreement" in query.columns else {}
     said = excerpts(store, ids, query.text) if query.text else {}

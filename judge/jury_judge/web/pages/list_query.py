@@ -11,7 +11,7 @@ from jury_events.verdict import Verdict
 from jury_judge.web.pages.asked import NoSuchPage
 from jury_store.debate_rows import EVERY_DEBATE, DebateFilter
 from jury_store.debate_status import DebateStatus
-from jury_store.list_order import NEWEST, SORTS, BadPlace, Order, Place
+from jury_store.list_order import NEWEST, SORT_COLUMNS, BadCursor, PageCursor, SortOrder
 
 STATUSES: tuple[DebateStatus, ...] = get_args(DebateStatus)
 
@@ -50,9 +50,9 @@ class ListQuery(NamedTuple):
     quorum: str | None = None
     min_cost: float | None = None
     max_cost: float | None = None
-    order: Order = NEWEST
+    order: SortOrder = NEWEST
     columns: tuple[str, ...] = DEFAULT_COLUMNS
-    after: Place | None = None
+    after: PageCursor | None = None
     check: bool = False
     totals: bool = False
 
@@ -106,7 +106,7 @@ class ListQuery(NamedTuple):
             "sort": fields.order.by if fields.order.by != NEWEST.by else None,
             "order": None if fields.order.descending else "asc",
             "columns": () if fields.columns == DEFAULT_COLUMNS else fields.columns,
-            "after": None if fields.after is None else fields.order.written(fields.after),
+            "after": None if fields.after is None else fields.order.encode_cursor(fields.after),
             "check": "1" if fields.check else None,
             "totals": "1" if fields.totals else None,
         }
@@ -116,7 +116,7 @@ class ListQuery(NamedTuple):
     def sorted_by(self, column: str) -> str:
         """The list sorted by a column: the largest first, and the other way round where it is sorted so."""
         descending = not (self.order.by == column and self.order.descending)
-        return self.address(order=Order(column, descending), after=None, check=False)
+        return self.address(order=SortOrder(column, descending), after=None, check=False)
 
 
 def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Sequence[str] = ()) -> ListQuery:
@@ -136,8 +136,9 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
     run_id = query.get("run", "").strip()
     if run_id and not is_run_id(run_id):
         raise NoSuchPage("run: this cannot name a run; the page of runs shows those that there are")
-    order = Order(
-        _one_of("sort", query, tuple(SORTS)) or NEWEST.by, descending=_one_of("order", query, ("asc", "desc")) != "asc"
+    order = SortOrder(
+        _one_of("sort", query, tuple(SORT_COLUMNS)) or NEWEST.by,
+        descending=_one_of("order", query, ("asc", "desc")) != "asc",
     )
     return ListQuery(
         text=_printable("search", query),
@@ -187,13 +188,13 @@ def _columns(said: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in PAGE_COLUMNS if name in names) or DEFAULT_COLUMNS
 
 
-def _place(order: Order, query: Mapping[str, str]) -> Place | None:
+def _place(order: SortOrder, query: Mapping[str, str]) -> PageCursor | None:
     said = query.get("after", "")
     if not said:
         return None
     try:
-        return order.read(said)
-    except BadPlace as error:
+        return order.decode_cursor(said)
+    except BadCursor as error:
         raise NoSuchPage(f"after: {error}") from None
 
 

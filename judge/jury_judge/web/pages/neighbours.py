@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_store.debate_rows import DebateFilter, DebateRow
 from jury_store.event_store import EventStore
-from jury_store.list_order import Place
+from jury_store.list_order import PageCursor
 
 
 class Neighbours(NamedTuple):
@@ -22,6 +22,6 @@ def neighbours(store: EventStore, run_id: str | None, position: int) -> Neighbou
         run_id: its run; None: all debates are looked at.
         position: of its opening in the log.
     """
-    before = store.listed(DebateFilter(run_id=run_id), limit=1, after=Place(position))
+    before = store.list_debates(DebateFilter(run_id=run_id), limit=1, after=PageCursor(position))
     after = store.debates(run_id=run_id, limit=1, after=position)
     return Neighbours(before[0] if before else None, after[0] if after else None)

@@ -26,7 +26,7 @@ from jury_judge.web.pages.single_file import single_file
 from jury_judge.web.pages.texts import TextShelf
 from jury_store.debate_rows import DebateFilter
 from jury_store.event_store import EventStore
-from jury_store.list_order import SORTS
+from jury_store.list_order import SORT_COLUMNS
 
 _PART = re.compile(r"[A-Za-z0-9_-]{43}")
 _CHUNK = 64 * 1024
@@ -43,7 +43,7 @@ class Pages:
     def debates(self, asked: Asked) -> Response:
         """`/`: the list."""
         query = list_query(asked.query, asked.every("where"), asked.every("columns"))
-        found = self._store.listed(query.wanted, query.order, limit=PAGE + 1, after=query.after)
+        found = self._store.list_debates(query.wanted, query.order, limit=PAGE + 1, after=query.after)
         page = list_page(self._store, found, query)
         return asked.html(
             "list.html",
@@ -51,10 +51,10 @@ class Pages:
             page=page,
             query=query,
             totals=self._store.totals(query.wanted) if query.totals else None,
-            behind=self._store.unsearched() if query.text else 0,
+            behind=self._store.search_lag() if query.text else 0,
             statuses=STATUSES,
             columns=PAGE_COLUMNS,
-            sorts=SORTS,
+            sorts=SORT_COLUMNS,
         )
 
     def runs(self, asked: Asked) -> Response:
@@ -78,7 +78,7 @@ class Pages:
             found = next((run for run in self._store.runs() if run.run_id == run_id), None)
         if found is None:
             raise NoSuchPage("there is no run of that id in this store; the page of runs shows those that there are")
-        latest = self._store.listed(DebateFilter(run_id=run_id), limit=LATEST)
+        latest = self._store.list_debates(DebateFilter(run_id=run_id), limit=LATEST)
         by = asked.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
         groups = grouped(latest, field) if field else []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jury_store.named_files import FileTooLarge, open_regular, read_regular, read_text
+from jury_store.regular_files import FileTooLarge, open_regular, read_regular, read_text
 
 
 def test_a_regular_file_is_read_through_a_link_too(tmp_path: Path) -> None:

@@ -228,8 +228,8 @@ def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: Po
         script = DebateScript("d")
         store.append([Append(script.stream, (script.opened("x"), script.erased("x")), 0, store.next_epoch())])
         deleted = store.delete_parts("d", [script.pen.make("x").digest])
-        store.append([Append(script.stream, (), 0, store.next_epoch())], together=True, origin=b"s")
-        kept = store.keep_seal(Seal(1, b"r", b"f", b"n", 1)), store.origin("d")
+        store.append([Append(script.stream, (), 0, store.next_epoch())], atomic=True, origin=b"s")
+        kept = store.store_seal(Seal(1, b"r", b"f", b"n", 1)), store.origin("d")
         store.close()
 
     assert role_at_work == "jury_writer"

@@ -1,6 +1,6 @@
-"""Files that people name in options and settings: opened only where they are regular, read only to a limit.
+"""Files that users name in options and settings: opened only if they are regular, read only up to a size limit.
 
-Opening a pipe waits for somebody to write into it, and a device may give bytes for ever.
+Opening a pipe blocks until another process writes into it, and a device may have no end.
 """
 
 import errno
@@ -11,19 +11,19 @@ from typing import BinaryIO
 
 
 class FileTooLarge(OSError):
-    """The file is larger than what it may be; `strerror` says so."""
+    """The file exceeds the size limit; `strerror` contains the limit."""
 
 
 def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> BinaryIO:
     """A regular file, open for reading.
 
     Args:
-        path: where it is.
+        path: of the file.
         follow: whether a symbolic link at the end of the path is followed.
 
     Raises:
-        OSError: it cannot be opened, or is a folder, a pipe, a socket or a device; nothing is waited for.
-        ValueError: the path holds a NUL.
+        OSError: it cannot be opened, or is a folder, a pipe, a socket or a device; never blocks.
+        ValueError: the path contains a NUL.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     descriptor = os.open(path, flags)
@@ -40,7 +40,7 @@ def read_regular(path: str | os.PathLike[str], most: int, *, follow: bool = True
     """The content of a regular file of at most `most` bytes.
 
     Raises:
-        FileTooLarge: it has more.
+        FileTooLarge: it is larger.
         OSError, ValueError: as `open_regular`.
     """
     with open_regular(path, follow=follow) as file:
@@ -52,7 +52,7 @@ def read_regular(path: str | os.PathLike[str], most: int, *, follow: bool = True
 
 
 def read_text(path: Path, most: int) -> str:
-    """A regular file of at most `most` bytes as text in UTF-8, with or without a byte order mark.
+    """A regular file of at most `most` bytes, decoded from UTF-8 with or without a byte order mark.
 
     Raises:
         UnicodeDecodeError: it is not UTF-8.
@@ -66,6 +66,6 @@ def line_of(error: UnicodeDecodeError) -> int:
     return error.object.count(b"\n", 0, error.start) + 1
 
 
-def cause_of(error: OSError | ValueError) -> str:
-    """Why a file cannot be read, in a few words."""
+def read_failure(error: OSError | ValueError) -> str:
+    """The reason why a file cannot be read, for an error message."""
     return error.strerror if isinstance(error, OSError) and error.strerror else "not a path"
