@@ -26,7 +26,7 @@ def _hold(store: EventStore, script: DebateScript, *events: NewEvent) -> None:
     store.append([Append(script.stream, events, head.version if head else 0, 1)])
 
 
-def test_an_opened_debate_is_listed_with_what_it_was_opened_with(store: EventStore) -> None:
+def test_an_opened_debate_is_listed_with_the_fields_of_its_opening(store: EventStore) -> None:
     script = DebateScript("d")
     opened = script.opened("the case", label=None)
     _hold(store, script, opened)
@@ -46,7 +46,7 @@ def test_an_opened_debate_is_listed_with_what_it_was_opened_with(store: EventSto
     assert (row.opened_at, row.updated_at, row.ended_at) == (opened.recorded_at, opened.recorded_at, None)
 
 
-def test_a_debate_is_simulated_once_an_exchange_of_it_is(store: EventStore) -> None:
+def test_a_debate_with_a_simulated_exchange_is_simulated(store: EventStore) -> None:
     script = DebateScript("d")
     _hold(store, script, script.opened("the case", simulated=False))
     before = store.debate("d")
@@ -117,7 +117,7 @@ def test_calls_tokens_and_cost_add_up(store: EventStore) -> None:
     assert (row.calls, row.input_tokens, row.output_tokens, row.cost, row.asked_again) == (2, 20, 6, 0.5, 2)
 
 
-def test_a_cost_that_one_call_does_not_know_is_not_known(store: EventStore) -> None:
+def test_the_cost_is_unknown_when_that_of_one_call_is(store: EventStore) -> None:
     script = DebateScript("d")
     _hold(store, script, script.opened())
     store.append([Append(script.calls, (script.exchange(1), script.exchange(2, cost=None), script.exchange(3)))])
@@ -181,7 +181,7 @@ def test_debates_are_listed_page_by_page_in_the_order_of_opening(store: EventSto
     assert len(store.debates(unfinished=True, limit=4)) == 4
 
 
-def test_a_page_of_unfinished_debates_is_full_though_some_ended_since_the_lists_were_made(store: EventStore) -> None:
+def test_a_page_of_unfinished_debates_is_full_when_some_ended_after_the_checkpoint(store: EventStore) -> None:
     scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
     for script in scripts:
         _hold(store, script, script.opened())
@@ -192,7 +192,7 @@ def test_a_page_of_unfinished_debates_is_full_though_some_ended_since_the_lists_
     assert [row.debate_id for row in store.debates(unfinished=True, limit=3)] == ["d2", "d3", "d4"]
 
 
-def test_lists_are_never_behind_whatever_was_carried(store: EventStore) -> None:
+def test_lists_are_up_to_date_at_any_checkpoint(store: EventStore) -> None:
     script = DebateScript("d")
     events, calls = script.whole(), (script.exchange(1), script.exchange(2))
     _hold(store, script, events[0])
@@ -210,7 +210,7 @@ def test_lists_are_never_behind_whatever_was_carried(store: EventStore) -> None:
     assert lagging[1][0].completed == 1
 
 
-def test_lists_made_anew_are_the_same(store: EventStore) -> None:
+def test_rebuilt_lists_are_equal(store: EventStore) -> None:
     for n in range(3):
         script = DebateScript(f"d{n}", seed=n)
         _hold(store, script, *script.whole())
@@ -225,7 +225,7 @@ def test_lists_made_anew_are_the_same(store: EventStore) -> None:
     assert store.project() == 0
 
 
-def test_the_cases_of_a_run_are_known_by_digest_and_salt(store: EventStore) -> None:
+def test_the_cases_of_a_run_have_digest_and_salt(store: EventStore) -> None:
     one, two, gone = (DebateScript(name, seed=n) for n, name in enumerate(["one", "two", "gone"]))
     _hold(store, one, *one.whole())
     _hold(store, gone, gone.opened("private"), gone.erased("private"))
@@ -248,7 +248,7 @@ def test_the_cases_of_a_run_are_known_by_digest_and_salt(store: EventStore) -> N
     assert store.cases_of_run("other") == {}
 
 
-def test_a_reader_lists_what_no_writer_carried(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_a_reader_lists_events_after_the_checkpoint(url: str, open_writer: Callable[[str], EventStore]) -> None:
     script = DebateScript("d")
     _hold(open_writer(url), script, *script.whole())
     reader = open_store(url, write=False)
@@ -261,7 +261,7 @@ def test_a_reader_lists_what_no_writer_carried(url: str, open_writer: Callable[[
     reader.close()
 
 
-def test_a_list_is_read_at_one_moment(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_a_list_is_read_in_one_snapshot(url: str, open_writer: Callable[[str], EventStore]) -> None:
     writer, script = open_writer(url), DebateScript("d")
     _hold(writer, script, script.opened())
     writer.project()
@@ -327,7 +327,7 @@ WANTED = [
 
 
 @pytest.mark.parametrize("carried", [True, False])
-def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bool) -> None:
+def test_a_list_contains_the_selected_debates(store: EventStore, carried: bool) -> None:
     scripts = {name: DebateScript(name, seed=n) for n, name in enumerate(("plain", "failed"))}
     scripts |= {"Whole": DebateScript("Whole", run_id=None, seed=3)}
     # A case's id is free text, which a debate's is not.
@@ -345,7 +345,7 @@ def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bo
         assert expected == found, wanted
 
 
-def test_a_page_of_wanted_debates_is_full_though_some_ended_since_the_lists_were_made(store: EventStore) -> None:
+def test_a_page_of_selected_debates_is_full_when_some_ended_after_the_checkpoint(store: EventStore) -> None:
     scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
     for script in scripts:
         _hold(store, script, script.opened())
@@ -411,7 +411,7 @@ CHOSEN = [
 
 
 @pytest.mark.parametrize("carried", ["nothing", "some", "everything", "anew"])
-def test_debates_are_chosen_by_conditions_on_their_cases(store: EventStore, carried: str) -> None:
+def test_debates_are_selected_by_conditions_on_their_cases(store: EventStore, carried: str) -> None:
     for n, (name, fields) in enumerate(OPENED_WITH.items()):
         script = DebateScript(name, seed=n)
         _hold(store, script, script.opened(**fields))
@@ -429,7 +429,7 @@ def test_debates_are_chosen_by_conditions_on_their_cases(store: EventStore, carr
         assert as_opened == newest_first[::-1]
 
 
-def test_conditions_and_filters_hold_together(store: EventStore) -> None:
+def test_conditions_and_filters_are_combined(store: EventStore) -> None:
     for n in range(12):
         script = DebateScript(f"d{n}", run_id=f"run-{n % 2}", seed=n)
         opened = script.opened(tags=("a",) if n % 3 else ())
@@ -447,7 +447,7 @@ def test_conditions_and_filters_hold_together(store: EventStore) -> None:
 
 
 @pytest.mark.parametrize("carried", [True, False])
-def test_a_listed_debate_shows_what_is_known_of_its_case(store: EventStore, carried: bool) -> None:
+def test_a_listed_debate_has_the_fields_of_its_case(store: EventStore, carried: bool) -> None:
     script = DebateScript("d")
     metadata = {"level": 3, "share": 0.5, "whole": 3.0, "known": True, "said": '"3" — 三'}
     losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=98_304))
@@ -508,7 +508,7 @@ def test_a_run_has_no_fewer_cases_than_debates(store: EventStore) -> None:
     assert 3 == store.runs()[0].total
 
 
-def test_the_size_of_a_run_is_no_part_of_the_log(store: EventStore) -> None:
+def test_the_size_of_a_run_is_not_in_the_log(store: EventStore) -> None:
     store.store_run_size("run", 2)
 
     assert [] == store.runs()
@@ -532,7 +532,7 @@ def _varied(store: EventStore) -> None:
 
 @pytest.mark.parametrize("descending", [True, False])
 @pytest.mark.parametrize("by", SORT_COLUMNS)
-def test_pages_of_every_order_hold_every_debate_once(store: EventStore, by: str, *, descending: bool) -> None:
+def test_pages_of_every_order_contain_every_debate_once(store: EventStore, by: str, *, descending: bool) -> None:
     _varied(store)
     order = SortOrder(by, descending)
     pages: list[DebateRow] = []
@@ -555,12 +555,12 @@ def test_pages_of_every_order_hold_every_debate_once(store: EventStore, by: str,
         ("case", "1:3"), ("case", '1:"\\u0000"'), ("case", '1:"\\ud800"'), ("quorum", "1:1"), ("score", "1:NaN"),
     ],
 )  # fmt: skip
-def test_what_is_no_place_in_a_list_is_refused(by: str, text: str) -> None:
+def test_a_malformed_cursor_is_refused(by: str, text: str) -> None:
     with pytest.raises(BadCursor):
-        SortOrder(by).read(text)
+        SortOrder(by).decode_cursor(text)
 
 
-def test_lists_are_chosen_by_model_quorum_and_cost(store: EventStore) -> None:
+def test_debates_are_selected_by_model_quorum_and_cost(store: EventStore) -> None:
     _varied(store)
     rows = store.list_debates()
     known = [row.cost for row in rows if row.cost is not None]
@@ -578,7 +578,7 @@ def test_lists_are_chosen_by_model_quorum_and_cost(store: EventStore) -> None:
     assert [row for row in rows if row.ended_at is None] == found(unfinished=True) != []
 
 
-def test_totals_are_those_of_the_debates_that_are_wanted(store: EventStore) -> None:
+def test_totals_are_those_of_the_selected_debates(store: EventStore) -> None:
     _varied(store)
     for wanted in (DebateFilter(), DebateFilter(run_id="run-1"), DebateFilter(verdict="safe_pass", min_cost=0.5)):
         rows = store.list_debates(wanted)

@@ -207,7 +207,7 @@ def test_a_login_can(logins: dict[str, Login], kind: str, statement: str) -> Non
 
 
 @pytest.mark.parametrize("kind", ["writer", "reader", "eraser"])
-def test_a_login_passes_no_right_on(logins: dict[str, Login], kind: str) -> None:
+def test_a_login_cannot_grant_its_rights(logins: dict[str, Login], kind: str) -> None:
     """PostgreSQL answers with a warning."""
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         execute(
@@ -218,7 +218,7 @@ def test_a_login_passes_no_right_on(logins: dict[str, Login], kind: str) -> None
         )
 
 
-def test_positions_are_taken_without_a_gap(logins: dict[str, Login]) -> None:
+def test_positions_are_assigned_without_a_gap(logins: dict[str, Login]) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="without a gap"):
         execute(
             logins["writer"],
@@ -228,7 +228,7 @@ def test_positions_are_taken_without_a_gap(logins: dict[str, Login]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["owner", "writer", "eraser"])
-def test_who_writes_works_under_a_role_and_carries_the_lists(logins: dict[str, Login], kind: str) -> None:
+def test_a_writer_has_a_role_and_updates_the_lists(logins: dict[str, Login], kind: str) -> None:
     script = DebateScript(f"by-{kind}")
     with closing(open_store(logins[kind].store, write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
@@ -239,7 +239,7 @@ def test_who_writes_works_under_a_role_and_carries_the_lists(logins: dict[str, L
         assert f"by-{kind}" in {row.debate_id for row in store.debates()}
 
 
-def test_the_reader_reads_and_is_told_who_writes(logins: dict[str, Login]) -> None:
+def test_the_reader_reads_and_is_refused_writing_with_the_remedy(logins: dict[str, Login]) -> None:
     with closing(open_store(logins["reader"].store, write=False)) as store:
         assert {"d", "e"} <= {row.debate_id for row in store.debates()}
         assert store.read_stream("debate/d")
@@ -247,7 +247,7 @@ def test_the_reader_reads_and_is_told_who_writes(logins: dict[str, Login]) -> No
         open_store(logins["reader"].store, write=True)
 
 
-def test_who_may_not_erase_is_told_so_and_nothing_is_recorded(logins: dict[str, Login]) -> None:
+def test_an_erasure_without_the_right_records_nothing(logins: dict[str, Login]) -> None:
     script = DebateScript("kept")
     with closing(open_store(logins["writer"].store, write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
@@ -266,7 +266,7 @@ def test_who_may_not_erase_is_told_so_and_nothing_is_recorded(logins: dict[str, 
 
 
 @pytest.mark.parametrize("kind", ["owner", "eraser"])
-def test_who_may_erase_records_and_deletes(logins: dict[str, Login], kind: str) -> None:
+def test_the_eraser_records_and_deletes(logins: dict[str, Login], kind: str) -> None:
     script = DebateScript(f"gone-{kind}")
     with closing(open_store(logins[kind].store, write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
@@ -282,13 +282,13 @@ def test_who_may_erase_records_and_deletes(logins: dict[str, Login], kind: str) 
                 store.scrub()
 
 
-def test_the_owner_upgrades_and_the_store_is_as_declared(logins: dict[str, Login]) -> None:
+def test_the_owner_upgrades_and_the_schema_matches_the_declaration(logins: dict[str, Login]) -> None:
     upgrade(logins["owner"].store)
 
     assert check(logins["owner"].store) == []
 
 
-def test_a_second_call_changes_nothing_and_a_third_mends_what_differs(postgres: PostgresServer) -> None:
+def test_a_second_call_changes_nothing_and_a_third_corrects_differences(postgres: PostgresServer) -> None:
     name = postgres.create_database()
     first = set_up(postgres.url(name), "again")
     second = set_up(postgres.url(name), "again")
@@ -331,7 +331,7 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
         ),
     ],
 )
-def test_a_login_with_rights_from_elsewhere_is_refused(postgres: PostgresServer, before: str, says: str) -> None:
+def test_a_login_with_additional_rights_is_refused(postgres: PostgresServer, before: str, says: str) -> None:
     name = postgres.create_database()
     upgrade(postgres.url(name))
     postgres.execute(before)
@@ -346,7 +346,7 @@ def test_a_login_with_rights_from_elsewhere_is_refused(postgres: PostgresServer,
     _drop_logins(postgres, "bad")
 
 
-def test_what_the_file_of_passwords_refuses_undoes_everything(postgres: PostgresServer) -> None:
+def test_an_error_of_the_password_file_rolls_everything_back(postgres: PostgresServer) -> None:
     name = postgres.create_database()
 
     def refuse(*_: Any) -> None:
@@ -361,7 +361,7 @@ def test_what_the_file_of_passwords_refuses_undoes_everything(postgres: Postgres
     postgres.drop_database(name)
 
 
-def test_who_may_not_make_logins_is_told_who_may(postgres: PostgresServer) -> None:
+def test_a_user_who_may_not_create_logins_is_refused_with_the_remedy(postgres: PostgresServer) -> None:
     postgres.execute("CREATE ROLE plain LOGIN")
     name = postgres.create_database()
     postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
@@ -396,7 +396,7 @@ def test_an_administrator_need_not_be_a_superuser(postgres: PostgresServer) -> N
 
 
 @pytest.mark.parametrize("prefix", ["Jury", "a-b", "", "1st", "x" * 51, "a;b"])
-def test_a_prefix_that_cannot_be_one_is_refused(postgres_url: str, prefix: str) -> None:
+def test_an_invalid_prefix_is_refused(postgres_url: str, prefix: str) -> None:
     with pytest.raises(LoginsRefused, match="give --prefix"):
         set_up(postgres_url, prefix)
 

@@ -16,7 +16,7 @@ def test_a_regular_file_is_read_through_a_link_too(tmp_path: Path) -> None:
     assert "abc" == read_text(tmp_path / "link", 6)
 
 
-def test_a_link_is_refused_where_it_is_not_to_be_followed(tmp_path: Path) -> None:
+def test_a_link_is_refused_without_follow(tmp_path: Path) -> None:
     (tmp_path / "text").touch()
     (tmp_path / "link").symlink_to("text")
 
@@ -24,7 +24,7 @@ def test_a_link_is_refused_where_it_is_not_to_be_followed(tmp_path: Path) -> Non
         open_regular(tmp_path / "link", follow=False)
 
 
-def test_a_pipe_into_which_nobody_writes_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     with pytest.raises(OSError, match="not a regular file"):

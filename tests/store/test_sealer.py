@@ -58,7 +58,7 @@ class Altered(MemoryEventStore):
         return [(at, found) for at, found in rows if found is not None]
 
 
-def test_an_empty_log_has_nothing_to_seal(store: EventStore) -> None:
+def test_an_empty_log_is_not_sealed(store: EventStore) -> None:
     assert _sealer(store).next() is None
 
 
@@ -77,7 +77,7 @@ def test_a_seal_is_over_every_event_and_signed(store: EventStore) -> None:
     assert seal == store.latest_seal()
 
 
-def test_nothing_new_gives_no_seal(store: EventStore) -> None:
+def test_without_new_events_there_is_no_seal(store: EventStore) -> None:
     _grow(store, "d")
     sealer = _sealer(store)
     first = sealer.next()
@@ -112,7 +112,7 @@ def test_the_log_is_never_read_again() -> None:
     assert 5 + 6 + 6 == store.read
 
 
-def test_a_rotated_key_goes_on_from_the_old_ones_seal() -> None:
+def test_a_rotated_key_continues_from_the_old_seal() -> None:
     store = MemoryEventStore()
     _grow(store, "a")
     _sealed(store, KEY)
@@ -136,7 +136,7 @@ def test_a_rotated_key_goes_on_from_the_old_ones_seal() -> None:
         {"root": None},
     ],
 )
-def test_a_seal_that_was_changed_is_not_gone_on_from(change: dict) -> None:
+def test_an_altered_seal_is_refused(change: dict) -> None:
     store = MemoryEventStore()
     _grow(store, "a")
     seal = _sealer(store).next()
@@ -148,7 +148,7 @@ def test_a_seal_that_was_changed_is_not_gone_on_from(change: dict) -> None:
         _sealer(store).next()
 
 
-def test_a_seal_that_another_made_up_in_the_keys_name_is_not_gone_on_from() -> None:
+def test_a_forged_seal_in_the_keys_name_is_refused() -> None:
     store, forged = MemoryEventStore(), MemoryEventStore()
     _grow(store, "a")
     _grow(forged, "b")
@@ -174,7 +174,7 @@ def test_a_log_that_was_cut_is_not_sealed_again() -> None:
 
 
 @pytest.mark.parametrize("shown", [None, b"short", 7])
-def test_a_log_with_a_hole_is_not_sealed(shown: bytes | None) -> None:
+def test_a_log_with_a_gap_is_not_sealed(shown: bytes | None) -> None:
     store = Altered()
     _grow(store, "a")
     store.shown[3] = shown
@@ -197,7 +197,7 @@ def test_a_sealer_never_contradicts_what_it_signed() -> None:
         sealer.next()
 
 
-def test_a_seal_that_was_not_kept_is_gone_on_from() -> None:
+def test_a_seal_that_was_not_stored_is_continued() -> None:
     store = MemoryEventStore()
     _grow(store, "a")
     sealer = _sealer(store)

@@ -72,7 +72,7 @@ def _carried(store: EventStore) -> None:
 
 
 @pytest.mark.parametrize("carried", [False, True])
-def test_what_jurors_wrote_is_found_by_its_words(store: EventStore, *, carried: bool) -> None:
+def test_texts_of_jurors_are_found_by_words(store: EventStore, *, carried: bool) -> None:
     for name, text in TEXTS.items():
         _keep(store, name, text)
     if carried:
@@ -81,7 +81,7 @@ def test_what_jurors_wrote_is_found_by_its_words(store: EventStore, *, carried: 
     assert FOUND == [(search, _found(store, search)) for search, _ in FOUND]
 
 
-def test_what_is_said_while_the_index_is_behind_is_found_with_the_rest(store: EventStore) -> None:
+def test_texts_after_the_index_checkpoint_are_found(store: EventStore) -> None:
     _keep(store, "old", "the password")
     _carried(store)
     _keep(store, "new", "another password")
@@ -92,7 +92,7 @@ def test_what_is_said_while_the_index_is_behind_is_found_with_the_rest(store: Ev
     assert 0 == store.search_lag()
 
 
-def test_searches_go_with_filters_and_totals(store: EventStore) -> None:
+def test_searches_combine_with_filters_and_totals(store: EventStore) -> None:
     for name in ("a", "b", "c"):
         _keep(store, name, "the password", tags=(name,))
     _carried(store)
@@ -103,7 +103,7 @@ def test_searches_go_with_filters_and_totals(store: EventStore) -> None:
     assert 0 == store.totals(wanted._replace(search="passwords")).debates
 
 
-def test_an_index_made_anew_finds_the_same(store: EventStore) -> None:
+def test_a_rebuilt_index_finds_the_same(store: EventStore) -> None:
     for name, text in TEXTS.items():
         _keep(store, name, text)
     _carried(store)
@@ -113,7 +113,7 @@ def test_an_index_made_anew_finds_the_same(store: EventStore) -> None:
     assert FOUND == [(search, _found(store, search)) for search, _ in FOUND]
 
 
-def test_an_erased_text_is_found_no_more_and_the_rest_still_is(store: EventStore) -> None:
+def test_an_erased_text_is_no_longer_found_and_others_are(store: EventStore) -> None:
     _keep(store, "gone", "the password")
     _keep(store, "stays", "the password too")
     _carried(store)
@@ -128,7 +128,7 @@ def test_an_erased_text_is_found_no_more_and_the_rest_still_is(store: EventStore
     assert [] == store.list_faults() + store.list_faults(store.records(["gone", "stays"]))
 
 
-def test_an_erasure_before_the_index_came_so_far_leaves_nothing_to_find(store: EventStore) -> None:
+def test_an_erasure_before_indexing_leaves_nothing_to_find(store: EventStore) -> None:
     _keep(store, "gone", "the password")
     erase(store, "gone", Order("dpo", "asked"), now=1)
 
@@ -137,7 +137,7 @@ def test_an_erasure_before_the_index_came_so_far_leaves_nothing_to_find(store: E
     assert set() == _found(store, "password")
 
 
-def test_one_text_of_several_goes(store: EventStore) -> None:
+def test_one_text_of_several_is_removed(store: EventStore) -> None:
     script = DebateScript("d")
     first, second = script.evaluated("alpha", exchanges=("x",)), script.checked()
     store.append([Append(script.stream, (script.opened(), first, second), 0, store.next_epoch())])
@@ -186,13 +186,13 @@ def test_nothing_of_an_erased_text_is_left_in_the_index(
         assert {f"zcanary{number}z" for number in range(40) if number != 7} == terms
 
 
-def test_a_reader_finds_what_no_writer_carried(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_a_reader_finds_texts_after_the_checkpoint(url: str, open_writer: Callable[[str], EventStore]) -> None:
     _keep(open_writer(url), "d", "the password")
     with closing(open_store(url, write=False)) as reader:
         assert {"d"} == _found(reader, "password")
 
 
-def test_events_that_are_not_looked_through_are_counted(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_events_beyond_the_search_are_counted(url: str, open_writer: Callable[[str], EventStore]) -> None:
     writer = open_writer(url)
     script = DebateScript("d")
     _keep(writer, "early", "the password")
@@ -206,7 +206,7 @@ def test_events_that_are_not_looked_through_are_counted(url: str, open_writer: C
     assert {"early", "late"} == _found(writer, "password")
 
 
-def test_what_is_searched_is_compared_with_the_log(
+def test_the_search_index_is_compared_with_the_log(
     url: str, open_writer: Callable[[str], EventStore], sql: Callable[[str, str], None]
 ) -> None:
     store = open_writer(url)
@@ -217,12 +217,12 @@ def test_what_is_searched_is_compared_with_the_log(
     (fault,) = store.list_faults(store.records(["d"]))
 
     assert "d" == fault.debate_id
-    assert "what is searched of it" in fault.what
+    assert "the search index does not match" in fault.what
     store.rebuild()
     assert [] == store.list_faults(store.records(["d"]))
 
 
-def test_terms_are_those_of_the_text_whatever_its_width_and_case() -> None:
+def test_terms_are_normalized_in_width_and_case() -> None:
     assert {"it", "is", "ﬁne".replace("ﬁ", "fi"), "123"} == terms_of("It is ﬁne: 123!")
     assert {"返金", "金額", "額", "ok"} == terms_of("返金額OK")
     assert ("返金", "金額") == query_terms("返金額")

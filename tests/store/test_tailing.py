@@ -12,7 +12,7 @@ from support.writing import Writing
 DEBATES = 8
 
 
-async def test_debates_that_are_written_at_once_are_each_told_whole(
+async def test_concurrent_debates_are_each_tailed_completely(
     url: str, open_writer: Callable[[str], EventStore]
 ) -> None:
     writer, reading = open_writer(url), open_store(url, write=False)

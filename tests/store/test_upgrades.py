@@ -73,7 +73,7 @@ def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_ur
     store.close()
 
 
-def test_a_store_of_the_second_schema_has_its_lists_made_anew(empty_url: str, sql: Callable[[str, str], None]) -> None:
+def test_a_store_of_the_second_schema_has_its_lists_rebuilt(empty_url: str, sql: Callable[[str, str], None]) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
     first, *rest = script.whole()
     opened = script.opened(tags=("a",), cluster="c", metadata={"level": 3})
