@@ -86,7 +86,7 @@ def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
             driver.execute(f"VACUUM (FULL) {table}")
     except psycopg.errors.LockNotAvailable:
         raise TextsRemain(
-            f"{name}: the texts are deleted, but another session uses the table that holds their bytes; {_AGAIN}"
+            f"{name}: the texts are deleted, but another session uses the table that contains their bytes; {_AGAIN}"
         ) from None
     finally:
         driver.execute("RESET lock_timeout")

@@ -169,7 +169,7 @@ def test_a_log_that_was_cut_is_not_sealed_again() -> None:
     _grow(store, "a")
     short.store_seal(_sealed(store))
 
-    with pytest.raises(SealRefused, match="5 events were sealed and the last of them is gone"):
+    with pytest.raises(SealRefused, match="5 events were sealed and the last of them is missing"):
         _sealer(short).next()
 
 

@@ -57,7 +57,7 @@ def read_checkpoint(note: bytes) -> Checkpoint:
         raise BadNote("this is not a checkpoint: it contains a control character; line ends must be LF, not CR LF")
     text, blank, signed = whole.rpartition("\n\n")
     if not blank or not signed.endswith("\n"):
-        raise BadNote("this is not a complete checkpoint: those end with an empty line and signature lines")
+        raise BadNote("this is not a checkpoint, or not a complete one: those end with an empty line and signatures")
     lines = signed[:-1].split("\n")
     if len(lines) > MAX_SIGNATURES:
         raise BadNote(f"this is not a checkpoint: it has more than {MAX_SIGNATURES} signatures")

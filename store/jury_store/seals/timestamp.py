@@ -87,7 +87,7 @@ def read_certificates(path: Path) -> tuple[x509.Certificate, ...]:
     """The certificates of a PEM file.
 
     Raises:
-        SealKeyFileError: it cannot be read, or holds none.
+        SealKeyFileError: it cannot be read, or contains none.
     """
     try:
         return tuple(x509.load_pem_x509_certificates(read_regular(path, _MAX_FILE)))
