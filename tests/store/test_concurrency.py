@@ -1,4 +1,4 @@
-"""Several writers and readers at once."""
+"""Concurrent writers and readers."""
 
 import threading
 from collections.abc import Callable
@@ -16,7 +16,7 @@ OpenWriter = Callable[[str], EventStore]
 
 
 def _run(*works: Callable[[], None]) -> None:
-    """Run all at once; the first failure of any is raised."""
+    """Run all concurrently; raises the first failure."""
     start, errors = threading.Barrier(len(works)), []
 
     def guarded(work: Callable[[], None]) -> None:

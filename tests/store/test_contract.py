@@ -1,4 +1,4 @@
-"""The contract of `EventStore`, the same for every implementation."""
+"""The contract suite of `EventStore`, run over every implementation."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What was altered behind the store's back is told, by those who verify and by those who read, on both databases."""
+"""Changes made with SQL are detected when verifying and when reading, on both databases."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,7 +15,7 @@ Sql = Callable[[str, str], None]
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """A store of two debates of one run, with tags and metadata, its lists carried forward."""
+    """A store of two debates of one run, with tags and metadata, its lists projected."""
     store = open_store(url, write=True)
     for seed, name in enumerate(("d", "e"), 1):
         script = DebateScript(name, seed=seed)
@@ -34,7 +34,7 @@ def reader(filled: str) -> Iterator[EventStore]:
     store.close()
 
 
-def without_guards(sql: Sql, url: str, statement: str) -> None:
+def without_triggers(sql: Sql, url: str, statement: str) -> None:
     """As the owner of the database, with the triggers of the table off."""
     table = next(word for word in ("parts", "counters") if f" {word} " in f"{statement} ")
     if url.startswith("sqlite"):
@@ -69,8 +69,8 @@ def test_a_list_row_that_differs_from_its_events_is_reported(
 WHOLE_LIES = {
     "a run counted otherwise": "UPDATE runs SET safe_pass = safe_pass + 1",
     "a run less": "DELETE FROM runs",
-    "a run of nobody": "UPDATE runs SET run_id = 'other'",
-    "fields of nobody": "UPDATE debate_fields SET position = 99 WHERE position = 1",
+    "a run without a debate": "UPDATE runs SET run_id = 'other'",
+    "fields without a debate": "UPDATE debate_fields SET position = 99 WHERE position = 1",
     "lists ahead of the log": "UPDATE projections SET position = position + 5",
 }
 
@@ -110,7 +110,7 @@ def test_events_appended_after_a_record_was_read_are_no_list_fault(filled: str, 
 def test_an_altered_text_is_refused(filled: str, reader: EventStore, sql: Sql) -> None:
     parts = reader.parts("d")
     content = "'f'::bytea" if filled.startswith("postgresql") else "x'66'"
-    without_guards(sql, filled, f"UPDATE parts SET content = {content} WHERE debate_id = 'd'")
+    without_triggers(sql, filled, f"UPDATE parts SET content = {content} WHERE debate_id = 'd'")
 
     with pytest.raises(AlteredPart, match="is not the one that was recorded"):
         reader.parts("d")
@@ -137,7 +137,7 @@ def test_a_restored_erased_text_is_not_read(store: EventStore) -> None:
 
 
 def test_a_store_without_its_counter_refuses_appends(filled: str, reader: EventStore, sql: Sql) -> None:
-    without_guards(sql, filled, "DELETE FROM counters WHERE name = 'position'")
+    without_triggers(sql, filled, "DELETE FROM counters WHERE name = 'position'")
 
     writer = open_store(filled, write=True)
     script = DebateScript("f")

@@ -1,4 +1,4 @@
-"""Killed writers, full disks, lost connections: what was acknowledged stays, what was not may be sent again."""
+"""Killed writers, full disks, lost connections: acknowledged appends stay, others may be sent again."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Many writers, one transaction at a time."""
+"""Group commit: many writers, one transaction at a time."""
 
 import threading
 from collections.abc import Callable, Collection, Sequence

@@ -1,4 +1,4 @@
-"""What a key signed last, kept beside it: a log that does not begin with it is never signed by that key."""
+"""The last signed note: a log that does not begin with it is never signed by that key."""
 
 import os
 from collections.abc import Callable
@@ -24,7 +24,7 @@ STRANGER = SealKey("example.com/jury", bytes([1]) * 32)
 
 
 class Owned(MemoryEventStore):
-    """A store whose owner shows what he likes: other hashes, only so many events, other seals."""
+    """A store that returns other hashes, fewer events, or other seals, as its owner could."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Owned(MemoryEventStore):
 
 
 def grow(store: EventStore, name: str) -> None:
-    """Five events more."""
+    """Append five events."""
     script = DebateScript(name, seed=len(name))
     store.append([Append(script.stream, script.whole(), 0, 1)])
 
@@ -64,7 +64,7 @@ def sealer(store: EventStore, last: LastSigned | None, key: SealKey = KEY) -> Se
 
 
 def sealed(store: EventStore, last: LastSigned, *names: str) -> list[Seal]:
-    """A log that grew by these debates, sealed after each."""
+    """Seals after each of these debates was appended."""
     for name in names:
         grow(store, name)
         made = sealer(store, last).next()
@@ -74,7 +74,7 @@ def sealed(store: EventStore, last: LastSigned, *names: str) -> list[Seal]:
 
 
 def refused(store: EventStore, last: LastSigned) -> str:
-    """Why a sealer that is started now signs nothing."""
+    """The error of a new sealer."""
     before = last.path.read_bytes()
     with pytest.raises(SealRefused) as caught:
         sealer(store, last).next()
@@ -104,7 +104,7 @@ def _without_the_last_seal(store: Owned) -> None:
     store.hidden = {15}
 
 
-def _with_seals_made_anew(store: Owned) -> None:
+def _with_recomputed_seals(store: Owned) -> None:
     store.hidden = {5, 10, 15}
     (made,) = [sealer(store, None, STRANGER).next()]
     assert made is not None
@@ -116,7 +116,7 @@ def _with_seals_made_anew(store: Owned) -> None:
     [
         (_without_seals, "positions 1 to 15"),
         (_without_the_last_seal, "positions 11 to 15"),
-        (_with_seals_made_anew, "positions 1 to 15"),
+        (_with_recomputed_seals, "positions 1 to 15"),
         (lambda _: None, "positions 11 to 15"),
     ],
 )

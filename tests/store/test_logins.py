@@ -1,4 +1,4 @@
-"""What each login of a store on PostgreSQL can do, and what it cannot, statement by statement."""
+"""The rights of each login of a store on PostgreSQL, statement by statement."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -28,7 +28,7 @@ def set_up(url: str, prefix: str = "app") -> dict[str, Login]:
 
 
 def _nowhere(_place: DatabaseAddress, _logins: Sequence[Login]) -> None:
-    """No password was drawn."""
+    """No password was set."""
 
 
 def _drop_logins(postgres: PostgresServer, prefix: str = "app") -> None:
@@ -38,7 +38,7 @@ def _drop_logins(postgres: PostgresServer, prefix: str = "app") -> None:
 
 @pytest.fixture(scope="module", params=["fresh", "upgraded"])
 def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator[dict[str, Login]]:
-    """The logins of a store that holds the debates d and e, e with an erasure on record, a seal and an origin."""
+    """The logins of a store with the debates d and e, e with an erasure on record, a seal and an origin."""
     name = postgres.create_database()
     url = postgres.url(name)
     if request.param == "upgraded":
@@ -59,11 +59,11 @@ def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator
 
 
 _OPEN: dict[str, psycopg.Connection[Any]] = {}
-"""Connections of logins by their URL: to make one takes longer than what is asked over it."""
+"""Connections of logins by URL, reused because opening one takes longer than a statement."""
 
 
 def execute(login: Login, *statements: str) -> None:
-    """All of them in one transaction of a login, which is rolled back."""
+    """Run statements in one transaction of a login, which is rolled back."""
     if login.store not in _OPEN:
         _OPEN[login.store] = _connected(login)
     connection = _OPEN[login.store]
@@ -74,8 +74,8 @@ def execute(login: Login, *statements: str) -> None:
         connection.rollback()
 
 
-def execute_anew(login: Login, statement: str) -> None:
-    """The same over a connection of its own."""
+def execute_on_new_connection(login: Login, statement: str) -> None:
+    """The same on a new connection."""
     with closing(_connected(login)) as connection:
         connection.execute(statement.encode())
 
@@ -303,7 +303,7 @@ def test_a_second_call_changes_nothing_and_a_third_corrects_differences(postgres
     assert wrong == ["the role jury_writer may also UPDATE streams (stream)"]
     assert check(postgres.url(name)) == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute_anew(first["reader"], "SET ROLE jury_eraser")
+        execute_on_new_connection(first["reader"], "SET ROLE jury_eraser")
     postgres.drop_database(name)
     _drop_logins(postgres, "again")
 
@@ -314,7 +314,7 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
     elsewhere = mine["reader"]._replace(store=mine["reader"].store.replace(f"/{names[0]}?", f"/{names[1]}?"))
 
     with pytest.raises(psycopg.OperationalError, match="CONNECT privilege"):
-        execute_anew(elsewhere, "SELECT 1")
+        execute_on_new_connection(elsewhere, "SELECT 1")
 
     for n, name in enumerate(names):
         postgres.drop_database(name)
@@ -322,7 +322,7 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
 
 
 @pytest.mark.parametrize(
-    ("before", "says"),
+    ("before", "message"),
     [
         ("CREATE ROLE bad_reader_login LOGIN CREATEROLE", "bad_reader_login exists and has CREATEROLE"),
         (
@@ -331,12 +331,12 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
         ),
     ],
 )
-def test_a_login_with_additional_rights_is_refused(postgres: PostgresServer, before: str, says: str) -> None:
+def test_a_login_with_additional_rights_is_refused(postgres: PostgresServer, before: str, message: str) -> None:
     name = postgres.create_database()
     upgrade(postgres.url(name))
     postgres.execute(before)
 
-    with pytest.raises(LoginsRefused, match=says):
+    with pytest.raises(LoginsRefused, match=message):
         set_up(postgres.url(name), "bad")
 
     with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
@@ -389,7 +389,7 @@ def test_an_administrator_need_not_be_a_superuser(postgres: PostgresServer) -> N
     assert found[0] == found[1]
     assert check(url) == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute_anew(found[0]["writer"], "UPDATE streams SET stream = 'x'")
+        execute_on_new_connection(found[0]["writer"], "UPDATE streams SET stream = 'x'")
     postgres.drop_database(name)
     _drop_logins(postgres, "managed")
     postgres.execute("DROP ROLE admin")

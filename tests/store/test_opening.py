@@ -1,4 +1,4 @@
-"""Opening a store: whatever is wrong, the message says what to do."""
+"""Opening a store: each error message names the remedy."""
 
 import contextlib
 import errno
@@ -119,7 +119,7 @@ def test_another_schema_is_reported_with_the_upgrade_to_make(
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "redacted"),
     [
         ("postgresql://u:hidden@h/d", "postgresql://u:***@h/d"),
         ("postgresql://h/d?user=u&password=hidden", "postgresql://h/d?password=***&user=u"),
@@ -130,8 +130,8 @@ def test_another_schema_is_reported_with_the_upgrade_to_make(
         ("postgresql:///d?host=/run/pg&port=1", "postgresql:///d?host=%2Frun%2Fpg&port=1"),
     ],
 )
-def test_a_redacted_url_contains_no_secret(url: str, told: str) -> None:
-    assert told == redacted_url(parse_store_url(url))
+def test_a_redacted_url_contains_no_secret(url: str, redacted: str) -> None:
+    assert redacted == redacted_url(parse_store_url(url))
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,10 @@ def test_a_second_writer_is_refused_with_the_name_of_the_first(sqlite_url: str) 
 def test_the_lock_file_names_process_run_and_time(sqlite_url: str) -> None:
     store = open_store(sqlite_url, write=True, run="nightly")
 
-    held = json.loads(Path(sqlite_url.removeprefix("sqlite:///") + ".lock").read_text())
+    holder = json.loads(Path(sqlite_url.removeprefix("sqlite:///") + ".lock").read_text())
 
-    assert (held["pid"], held["run"]) == (os.getpid(), "nightly")
-    assert held["since"].endswith("+00:00")
+    assert (holder["pid"], holder["run"]) == (os.getpid(), "nightly")
+    assert holder["since"].endswith("+00:00")
     store.close()
 
 
@@ -315,7 +315,7 @@ def test_a_full_disk_does_not_prevent_locking(sqlite_url: str, monkeypatch: pyte
     open_store(sqlite_url, write=True, wait=0).close()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not write")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user who may not write")
 def test_an_archived_store_can_be_read_in_a_read_only_folder(tmp_path: Path) -> None:
     folder = Path(tempfile.mkdtemp(prefix="jury-archive-"))
     upgrade(f"sqlite:///{folder}/jury.db")
@@ -327,7 +327,7 @@ def test_an_archived_store_can_be_read_in_a_read_only_folder(tmp_path: Path) -> 
         try:
             store = open_store(f"sqlite:///{folder}/jury.db", write=False)
             os._exit(0 if store.last_position() == 0 else 1)
-        except BaseException:  # noqa: BLE001  (a child says what it has to say by its exit)
+        except BaseException:  # noqa: BLE001  (the child process reports by its exit code)
             os._exit(2)
 
     assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,4 +1,4 @@
-"""A file that a person names is read where it is a regular one of a bounded size; nothing else is waited for."""
+"""A file is read only if it is regular and within the size limit; nothing blocks."""
 
 import os
 import socket
@@ -40,11 +40,11 @@ def test_a_device_a_folder_and_a_socket_are_refused(tmp_path: Path, monkeypatch:
                 read_regular(path, 10)
 
 
-@pytest.mark.parametrize(("most", "says"), [(2, "2 bytes"), (2048, "2 KiB"), (1 << 20, "1 MiB")])
-def test_a_file_beyond_its_limit_is_refused(tmp_path: Path, most: int, says: str) -> None:
+@pytest.mark.parametrize(("most", "limit"), [(2, "2 bytes"), (2048, "2 KiB"), (1 << 20, "1 MiB")])
+def test_a_file_beyond_its_limit_is_refused(tmp_path: Path, most: int, limit: str) -> None:
     (tmp_path / "exact").write_bytes(b"x" * most)
     (tmp_path / "more").write_bytes(b"x" * (most + 1))
 
     assert most == len(read_regular(tmp_path / "exact", most))
-    with pytest.raises(FileTooLarge, match=f"larger than {says}"):
+    with pytest.raises(FileTooLarge, match=f"larger than {limit}"):
         read_regular(tmp_path / "more", most)

@@ -1,4 +1,4 @@
-"""Rescoring reads every kind of store alike, in one process or several, and writes to none."""
+"""Rescoring reads every kind of store equally, in one process or several, and writes to none."""
 
 import json
 from multiprocessing import active_children

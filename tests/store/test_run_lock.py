@@ -1,4 +1,4 @@
-"""One holder a run on PostgreSQL: the second is refused by name, another run is not, and the dead hold nothing."""
+"""One process a run on PostgreSQL: a second is refused, another run is not, and a killed process frees its lock."""
 
 import gc
 import subprocess
@@ -19,18 +19,18 @@ import sys
 from jury_store.run_lock import RunLock
 
 lock = RunLock.acquire(sys.argv[1], sys.argv[2], wait=0)
-print("held", flush=True)
+print("locked", flush=True)
 sys.stdin.read()
 """
 
 
 @contextmanager
 def another_process(url: str, run_id: str) -> Iterator["subprocess.Popen[str]"]:
-    """It holds the run until it is killed."""
+    """A process that locks the run until it is killed."""
     command = [sys.executable, "-c", HOLDER, url, run_id]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert "held\n" == process.stdout.readline()
+        assert "locked\n" == process.stdout.readline()
         try:
             yield process
         finally:
@@ -70,9 +70,9 @@ def test_one_process_may_lock_a_run_several_times_and_frees_it_with_the_last_rel
         pass
     second.release()
     with another_process(postgres_url, "nightly") as process:
-        held = process.poll() is None
+        alive = process.poll() is None
 
-    assert held
+    assert alive
 
 
 def test_locks_of_a_lost_connection_are_taken_again(postgres: PostgresServer, postgres_url: str) -> None:

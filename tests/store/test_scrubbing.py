@@ -1,4 +1,4 @@
-"""What was deleted is in no file of the database any more, or the store says why it still is."""
+"""The database's files contain no deleted text, or scrubbing reports why they do."""
 
 import os
 import random
@@ -103,7 +103,7 @@ def session(postgres: PostgresServer, postgres_url: str) -> Iterator["psycopg.Co
 
 
 def _relations_with(needle: bytes, postgres: PostgresServer) -> list[str]:
-    """Files of tables and indexes in the data folder, once what is in memory was written to them."""
+    """Files of tables and indexes in the data folder, after a checkpoint."""
     postgres.execute("CHECKPOINT")
     base = Path(postgres.folder) / "data" / "base"
     return [os.fspath(file) for file in base.rglob("*") if file.is_file() and needle in file.read_bytes()]

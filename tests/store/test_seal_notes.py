@@ -1,4 +1,4 @@
-"""Signed checkpoints and their keys: the published examples, and everything that is none."""
+"""Signed checkpoints and their keys: the published examples, and malformed ones."""
 
 import stat
 from base64 import b64encode
@@ -239,7 +239,9 @@ def test_a_file_without_keys_is_reported(tmp_path: Path, content: bytes, named: 
     assert str(tmp_path / "keys.pub") in str(caught.value)
 
 
-@pytest.mark.parametrize(("content", "named"), [("", "this file has 0"), (PUBLIC, "not a private key"), ("a\nb", "has 2")])
+@pytest.mark.parametrize(
+    ("content", "named"), [("", "this file has 0"), (PUBLIC, "not a private key"), ("a\nb", "has 2")]
+)
 def test_a_file_without_a_private_key_is_reported(tmp_path: Path, content: str, named: str) -> None:
     (tmp_path / "seal.key").write_text(content)
 

@@ -1,4 +1,4 @@
-"""Sealing a log as it grows: what is sealed, and when a sealer refuses."""
+"""Sealing a growing log, and what a sealer refuses."""
 
 from itertools import count
 
@@ -36,7 +36,7 @@ def _sealed(store: EventStore, key: SealKey = KEY) -> Seal:
 
 
 class Counted(MemoryEventStore):
-    """Counts the hashes that were read."""
+    """Counts the hashes read."""
 
     read = 0
 
@@ -47,7 +47,7 @@ class Counted(MemoryEventStore):
 
 
 class Altered(MemoryEventStore):
-    """Shows other hashes than it holds."""
+    """Returns other hashes than stored."""
 
     def __init__(self) -> None:
         super().__init__()

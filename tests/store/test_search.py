@@ -1,4 +1,4 @@
-"""What jurors wrote is found, by the same words on every database, and what was erased is in no index."""
+"""Full-text search: equal on every database, and without erased texts."""
 
 import json
 import sqlite3
@@ -66,24 +66,24 @@ def _found(store: EventStore, search: str) -> set[str]:
     return {row.debate_id for row in store.list_debates(DebateFilter(search=search))}
 
 
-def _carried(store: EventStore) -> None:
+def _index(store: EventStore) -> None:
     while store.project() or store.index_texts():
         pass
 
 
-@pytest.mark.parametrize("carried", [False, True])
-def test_texts_of_jurors_are_found_by_words(store: EventStore, *, carried: bool) -> None:
+@pytest.mark.parametrize("indexed", [False, True])
+def test_texts_of_jurors_are_found_by_words(store: EventStore, *, indexed: bool) -> None:
     for name, text in TEXTS.items():
         _keep(store, name, text)
-    if carried:
-        _carried(store)
+    if indexed:
+        _index(store)
 
     assert FOUND == [(search, _found(store, search)) for search, _ in FOUND]
 
 
 def test_texts_after_the_index_checkpoint_are_found(store: EventStore) -> None:
     _keep(store, "old", "the password")
-    _carried(store)
+    _index(store)
     _keep(store, "new", "another password")
     lists_ahead = {row.debate_id for row in store.list_debates(DebateFilter(search="password"))}
     store.project()
@@ -95,7 +95,7 @@ def test_texts_after_the_index_checkpoint_are_found(store: EventStore) -> None:
 def test_searches_combine_with_filters_and_totals(store: EventStore) -> None:
     for name in ("a", "b", "c"):
         _keep(store, name, "the password", tags=(name,))
-    _carried(store)
+    _index(store)
     wanted = DebateFilter(search="password", verdict="safe_pass", run_id="run")
 
     assert ["c", "b", "a"] == [row.debate_id for row in store.list_debates(wanted)]
@@ -106,7 +106,7 @@ def test_searches_combine_with_filters_and_totals(store: EventStore) -> None:
 def test_a_rebuilt_index_finds_the_same(store: EventStore) -> None:
     for name, text in TEXTS.items():
         _keep(store, name, text)
-    _carried(store)
+    _index(store)
 
     store.rebuild()
 
@@ -116,12 +116,12 @@ def test_a_rebuilt_index_finds_the_same(store: EventStore) -> None:
 def test_an_erased_text_is_no_longer_found_and_others_are(store: EventStore) -> None:
     _keep(store, "gone", "the password")
     _keep(store, "stays", "the password too")
-    _carried(store)
+    _index(store)
 
     erase(store, "gone", Order("dpo", "asked"), now=1)
 
     assert {"stays"} == _found(store, "password")
-    _carried(store)
+    _index(store)
     assert {"stays"} == _found(store, "password")
     store.rebuild()
     assert {"stays"} == _found(store, "password")
@@ -132,7 +132,7 @@ def test_an_erasure_before_indexing_leaves_nothing_to_find(store: EventStore) ->
     _keep(store, "gone", "the password")
     erase(store, "gone", Order("dpo", "asked"), now=1)
 
-    _carried(store)
+    _index(store)
 
     assert set() == _found(store, "password")
 
@@ -141,7 +141,7 @@ def test_one_text_of_several_is_removed(store: EventStore) -> None:
     script = DebateScript("d")
     first, second = script.evaluated("alpha", exchanges=("x",)), script.checked()
     store.append([Append(script.stream, (script.opened(), first, second), 0, store.next_epoch())])
-    _carried(store)
+    _index(store)
     (digest,) = (decode_digest(ref) for ref in refs_in(json.loads(first.body)["evaluation"]["rationale"]))
     erased = script.erased("alpha")
     store.append([Append(script.stream, (erased,), 3, store.next_epoch())], atomic=True, erase=[digest])
@@ -151,11 +151,11 @@ def test_one_text_of_several_is_removed(store: EventStore) -> None:
 
 @pytest.fixture
 def canaried(url: str) -> str:
-    """A store with texts that were indexed in many steps, one of which was erased and scrubbed."""
+    """A store with texts indexed in many batches, one of them erased and scrubbed."""
     store = open_store(url, write=True)
     for number in range(40):
         _keep(store, f"d{number}", f"zcanary{number}z and common words of number {number}")
-        _carried(store)
+        _index(store)
     erase(store, "d7", Order("dpo", "asked"), now=1)
     store.scrub()
     store.close()
@@ -211,7 +211,7 @@ def test_the_search_index_is_compared_with_the_log(
 ) -> None:
     store = open_writer(url)
     _keep(store, "d", "the password")
-    _carried(store)
+    _index(store)
     sql(url, "INSERT INTO search_texts VALUES (4, 1, 'forged')")
 
     (fault,) = store.list_faults(store.records(["d"]))

@@ -1,4 +1,4 @@
-"""What a run spends is followed while it lasts, on every database, and what was spent before is told apart."""
+"""The spending of a run while it lasts, separate from earlier spending, on every database."""
 
 from jury_judge.spending import Spending, SpendingWatch
 from jury_store.event_store import Append, EventStore

@@ -1,4 +1,4 @@
-"""What is in the log cannot be changed, by whatever statement."""
+"""No statement changes the log; differences of the schema are reported."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ Sql = Callable[[str, str], None]
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """A store that holds a debate and a seal, closed again."""
+    """A closed store with a debate and a seal."""
     script = DebateScript("d")
     store = open_store(url, write=True)
     store.append([Append(script.stream, script.whole(), 0, 1)])
@@ -336,7 +336,7 @@ def test_a_temporary_table_does_not_hide_the_log(
 
 
 def test_a_schema_named_as_the_role_does_not_hide_the_store(postgres: PostgresServer, postgres_url: str) -> None:
-    """The database's own search path begins with the schema that is named like the role of the moment."""
+    """The database's search path begins with the schema named as the current role."""
     name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
     postgres.execute("CREATE SCHEMA jury_writer CREATE TABLE events (LIKE public.events)", name)
     postgres.execute("GRANT ALL ON SCHEMA jury_writer TO jury_writer", name)

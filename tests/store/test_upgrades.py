@@ -1,4 +1,4 @@
-"""A store that an older version made, brought forward with everything in it."""
+"""Upgrading a store of an older version with its content."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ from support.postgres import PostgresServer
 
 
 def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
-    """What `log` holds of a debate, row by row: a store of an older schema is opened by nobody."""
+    """Insert the rows of a debate in `log`: a store of an older schema cannot be opened."""
     (record,) = log.records([debate_id])
     engine = create_engine(parse_store_url(url))
     mark = "?" if engine.dialect.name == "sqlite" else "%s"
