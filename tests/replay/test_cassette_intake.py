@@ -228,7 +228,7 @@ def test_a_proof_of_something_else_is_refused(origin: EventStore, read: Read) ->
     assert "does not show" in fault(proof=(*place.proof[:-1], "A" * 43))
     assert "which has 5" in fault(version=6)
     assert "not about the streams" in str(seal_fault(mine.record, others.seal))
-    assert "no checkpoint" in str(seal_fault(mine.record, mine.seal.changed(note="hello")))
+    assert "not a checkpoint" in str(seal_fault(mine.record, mine.seal.changed(note="hello")))
 
 
 def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -> None:
