@@ -447,7 +447,7 @@ async def test_a_dry_run_uses_simulated_jurors_with_a_warning(
     result = await judge.evaluate_collaborative_batch([the_pair()])
 
     assert [(CompatibilityWarning, __file__)] == [(one.category, one.filename) for one in said]
-    assert str(said[0].message).startswith("dry_run=True: simulated jurors sit and no model is called")
+    assert str(said[0].message).startswith("dry_run=True: all jurors are simulated and no model is called")
     assert ["gpt-4o", "claude-3-haiku-20240307", "gemini-2.5-flash"] == judge.jurors
     assert (True, "completed") == (result.simulated, result.status)
     assert {True} == {one.simulated for one in result.phase1_evaluations}
@@ -487,7 +487,9 @@ def test_an_explicit_argument_overrides_the_variable_that_turns_the_discussion_o
 
 
 def test_document_002s_jury_always_discusses_with_a_warning() -> None:
-    with pytest.warns(CompatibilityWarning, match="^JURY_USE_COLLABORATIVE=false: ADKCollaborativeJuryJudge discusses"):
+    with pytest.warns(
+        CompatibilityWarning, match="^JURY_USE_COLLABORATIVE=false: ADKCollaborativeJuryJudge always discusses"
+    ):
         judge = ADKCollaborativeJuryJudge(environ={"JURY_USE_COLLABORATIVE": "false"}, **SIMULATED)
 
     assert (3, "sequential") == (judge.max_discussion_rounds, judge.panel.discussion.order)
