@@ -21,8 +21,8 @@ from jury_judge.documents.scenarios import (
     ScenarioLike,
     asked_of,
     fill_in,
+    scenario_warnings,
     scenarios_of,
-    warnings_of,
 )
 from jury_judge.documents.seating import (
     with_judge_fallbacks,
@@ -199,7 +199,7 @@ class _CollaborativeJudge:
             card=(agent_card_records, agent_card_accuracy),
             language=self.panel.language,
         )
-        warn_of([*warnings_of(listed), *reported.warnings], stacklevel=2)
+        warn_of([*scenario_warnings(listed), *reported.warnings], stacklevel=2)
         return await self._evaluate(
             listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
         )
@@ -244,7 +244,7 @@ class _CollaborativeJudge:
         if not listed:
             warn_of([_EMPTY_BATCH], stacklevel=2)
             return self._empty_result(submission_id, case_id, run_id)
-        warn_of([*warnings_of(listed), *reported.warnings], stacklevel=2)
+        warn_of([*scenario_warnings(listed), *reported.warnings], stacklevel=2)
         return await self._evaluate(
             listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
         )

@@ -177,8 +177,8 @@ class SequentialDiscussionRound:
         )
         jurors = [agent.config.juror_id for agent in self.juror_agents]
         rules = DiscussionSpec(max_rounds=number, threshold=self.consensus_checker.consensus_threshold)
-        given = {**_phase_1(jurors, opinions), **not_asked(jurors, range(1, number))}
-        result = await _discuss(self.juror_agents, rules, case, given, self._options)
+        supplied = {**_phase_1(jurors, opinions), **not_asked(jurors, range(1, number))}
+        result = await _discuss(self.juror_agents, rules, case, supplied, self._options)
         executed = round_result(result.discussion_rounds[-1], result.debate_id)
         for statement in executed.statements:
             state.update_juror_opinion(statement.juror_id, statement_output(statement, result.debate_id))
@@ -238,8 +238,8 @@ class DiscussionLoopWorkflow:
             one_scenario(question_prompt, agent_response), artifact_context or NO_ARTIFACTS, summary=evaluation_summary
         )
         rules = DiscussionSpec(max_rounds=self.max_rounds, threshold=self.consensus_threshold)
-        given = _phase_1([agent.config.juror_id for agent in self.juror_agents], opinions)
-        result = await _discuss(self.juror_agents, rules, case, given, self._options, on_event=sse_callback)
+        supplied = _phase_1([agent.config.juror_id for agent in self.juror_agents], opinions)
+        result = await _discuss(self.juror_agents, rules, case, supplied, self._options, on_event=sse_callback)
         rounds = [round_result(one, result.debate_id) for one in result.discussion_rounds]
         latest = {
             statement.juror_id: statement_output(statement, result.debate_id)
@@ -301,7 +301,7 @@ async def _discuss(
     agents: Sequence[BaseJurorAgent],
     rules: DiscussionSpec,
     case: Case,
-    given: Mapping[str, GivenAnswer | None],
+    supplied: Mapping[str, GivenAnswer | None],
     options: JuryOptions,
     *,
     on_event: OnEvent | None = None,
@@ -315,4 +315,4 @@ async def _discuss(
         final=FinalSpec(method="majority_vote"),
     )
     async with GivenJury(panel, **options) as jury:
-        return await jury.evaluate_given(case, given, on_event=on_event)
+        return await jury.evaluate_given(case, supplied, on_event=on_event)

@@ -28,7 +28,7 @@ class GivenAnswer(NamedTuple):
     points: Mapping[str, float]
 
 
-Given = Mapping[str, GivenAnswer | None]
+StepAnswers = Mapping[str, GivenAnswer | None]
 """By step (`initial/gpt-4o`). None: no model is called, and the seat abstains."""
 
 
@@ -36,27 +36,27 @@ class GivenAnswers:
     """Answers supplied calls in front of the providers of an in-process runtime."""
 
     def __init__(self) -> None:
-        self._given: dict[str, Given] = {}
+        self._supplied: dict[str, StepAnswers] = {}
 
-    def bring(self, debate_id: str, given: Given) -> None:
+    def add(self, debate_id: str, supplied: StepAnswers) -> None:
         """Answer these steps of a debate; the provider answers all others."""
-        self._given[debate_id] = given
+        self._supplied[debate_id] = supplied
 
-    def forget(self, debate_id: str) -> None:
+    def remove(self, debate_id: str) -> None:
         """Remove the answers of a debate that ended."""
-        self._given.pop(debate_id, None)
+        self._supplied.pop(debate_id, None)
 
-    def before(self, providers: ProviderFactory) -> ProviderFactory:
+    def wrap(self, providers: ProviderFactory) -> ProviderFactory:
         """The providers, called only for steps without a supplied answer."""
-        return lambda name: _Before(self, providers(name))
+        return lambda name: _WrappedProvider(self, providers(name))
 
     def reply(self, request: ModelRequest) -> ModelReply | None:
         """The reply to a call with a supplied answer; None where the provider must be called."""
         debate_id, _, step = request.trace.rsplit("/", 3)[0].partition("/")
-        given = self._given.get(debate_id, {})
-        if step not in given:
+        supplied = self._supplied.get(debate_id, {})
+        if step not in supplied:
             return None
-        answer = given[step]
+        answer = supplied[step]
         if answer is None:
             error = "no model was called: this juror's step was excluded"
             return ModelReply(CallOutcome.BAD_REQUEST, error=error, model_version=GIVEN, cost=0.0, simulated=True)
@@ -66,11 +66,11 @@ class GivenAnswers:
         )
 
 
-class _Before(Provider):
+class _WrappedProvider(Provider):
     """A provider that is called only for steps without a supplied answer."""
 
-    def __init__(self, given: GivenAnswers, provider: Provider) -> None:
-        self._given = given
+    def __init__(self, supplied: GivenAnswers, provider: Provider) -> None:
+        self._supplied = supplied
         self._provider = provider
         self.simulated = provider.simulated
         self.max_in_flight = provider.max_in_flight
@@ -80,8 +80,8 @@ class _Before(Provider):
         return self._provider.gate
 
     async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
-        given = self._given.reply(request)
-        return await self._provider.call(request, heard) if given is None else given
+        supplied = self._supplied.reply(request)
+        return await self._provider.call(request, heard) if supplied is None else supplied
 
     async def close(self) -> None:
         await self._provider.close()

@@ -11,7 +11,7 @@ from jury_debate.panel_spec import PanelSpec
 from jury_events.case import Case, Image, Scenario
 from jury_judge.cases.transcripts.builder import images_within_limits
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
-from jury_judge.documents.given_answers import Given, GivenAnswers
+from jury_judge.documents.given_answers import GivenAnswers, StepAnswers
 from jury_judge.documents.scenarios import asked_of
 from jury_judge.documents.shared_jury import JuryOptions
 from jury_judge.errors import SettingError, condensed
@@ -39,22 +39,22 @@ class GivenJury(Jury):
     def __init__(self, panel: PanelSpec, **options: Unpack[JuryOptions]) -> None:
         if options.get("ray_address") is not None or options.get("in_process") is False:
             raise SettingError("in_process: single jurors and rounds run in this process, not on Ray")
-        self._given = GivenAnswers()
+        self._supplied = GivenAnswers()
         super().__init__(panel, **options)
 
     async def evaluate_given(
-        self, case: Case, given: Given, *, on_event: OnEvent | None = None
+        self, case: Case, supplied: StepAnswers, *, on_event: OnEvent | None = None
     ) -> CollaborativeJuryResult:
         """Run a debate over a case with supplied answers for some steps; raises as `Jury.evaluate`."""
         debate_id = fresh_debate_id(case)
-        self._given.bring(debate_id, given)
+        self._supplied.add(debate_id, supplied)
         try:
             return await self.evaluate(case, debate_id=debate_id, on_event=on_event)
         finally:
-            self._given.forget(debate_id)
+            self._supplied.remove(debate_id)
 
     def _around(self, providers: ProviderFactory) -> ProviderFactory:
-        return self._given.before(providers)
+        return self._supplied.wrap(providers)
 
 
 def judged_case(

@@ -150,9 +150,9 @@ class BaseJurorAgent:
         me = self.config.juror_id
         opinions: dict[str, GivenAnswer | None] = {me: self._own_opinion(question_prompt, agent_response)}
         opinions |= read_opinions(other_opinions, "other_opinions")
-        given = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
-        given |= not_asked(opinions, range(1, round_number))
-        given |= not_asked([juror for juror in opinions if juror != me], [round_number])
+        supplied = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
+        supplied |= not_asked(opinions, range(1, round_number))
+        supplied |= not_asked([juror for juror in opinions if juror != me], [round_number])
         panel = PanelSpec(
             preset=ADK_SEQUENTIAL,
             name=_name(self.config),
@@ -163,7 +163,7 @@ class BaseJurorAgent:
         )
         case = judged_case(one_scenario(question_prompt, agent_response), self.artifact_context)
         async with GivenJury(panel, **self._options) as jury:
-            result = await jury.evaluate_given(case, given)
+            result = await jury.evaluate_given(case, supplied)
         statements = [one for held in result.discussion_rounds for one in held.statements if one.juror_id == me]
         if not statements:
             raise _no_evaluation(self.config, result)

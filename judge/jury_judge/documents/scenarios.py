@@ -72,7 +72,7 @@ def asked_of(question: Question, execution: Execution) -> Asked:
     return _asked(question, execution, "scenario-1", "")
 
 
-def warnings_of(listed: Sequence[Asked]) -> list[str]:
+def scenario_warnings(listed: Sequence[Asked]) -> list[str]:
     """Warnings of ignored fields and duplicate question ids."""
     warnings = []
     ignored = list(dict.fromkeys(name for one in listed for name in one.ignored))
