@@ -141,6 +141,11 @@ class CaseRow(NamedTuple):
     imported: Imported | None = None
     quarantined: str | None = None
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any], salt: bytes | None) -> "CaseRow":
+        """The case of a debate's row, by column name."""
+        return cls(row["case_id"], row["status"], row["case_part"], salt, row["imported"], row["quarantined"])
+
 
 class DebateFilter(NamedTuple):
     """Selects debates of a list; every condition that is not None must be true.

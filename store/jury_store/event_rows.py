@@ -11,9 +11,6 @@ from jury_store.dialects import Dialect
 from jury_store.errors import StoreDamaged
 from jury_store.schema import EPOCH, POSITION
 
-UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""Raised for an event body that does not match its type; `jury verify` reports such events."""
-
 
 def read_events(connection: Connection, statement: str, parameters: Sequence[Any]) -> list[StoredEvent]:
     """The events that a statement of the dialect selects."""

@@ -153,13 +153,8 @@ def cases_of_run(connection: Connection, dialect: Dialect, run_id: str) -> dict[
     fresh = {debate_id: row for debate_id, row in tail.debates.items() if row["run_id"] == run_id}
     salts = _salts(connection, fresh)
     for debate_id, row in fresh.items():
-        found[debate_id] = case_row(row, salts.get((debate_id, row["case_part"])))
+        found[debate_id] = CaseRow.of(row, salts.get((debate_id, row["case_part"])))
     return found
-
-
-def case_row(row: Row, salt: bytes | None) -> CaseRow:
-    """The case of a debate's row."""
-    return CaseRow(row["case_id"], row["status"], row["case_part"], salt, row["imported"], row["quarantined"])
 
 
 def _row(stored: RowMapping) -> Row:

@@ -13,7 +13,6 @@ from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.inventory import DebateRecord, Head, Inventory, ListFault, erased_in
 from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.list_totals import single_group, sum_groups
-from jury_store.listing import case_row
 from jury_store.projection import ListProjection, Row
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
@@ -248,7 +247,7 @@ class MemoryEventStore(EventStore):
             for row in sorted(self._lists.debates.values(), key=lambda row: row["position"]):
                 if row["run_id"] == run_id:
                     part = self._parts.get(row["debate_id"], {}).get(row["case_part"])
-                    found[row["debate_id"]] = case_row(row, part.salt if part else None)
+                    found[row["debate_id"]] = CaseRow.of(row, part.salt if part else None)
             return found
 
     def project(self, limit: int = 5000) -> int:

@@ -12,11 +12,13 @@ from jury_events.ids import stream_debate
 from jury_events.local_events import Imported, how_imported
 from jury_events.parts import decode_digest
 from jury_store.debate_rows import ENDED, DebateRow, row_fault
-from jury_store.event_rows import UNREADABLE
 
 Row = dict[str, Any]
 
 RUN_COUNTS = ("debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail")
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""Raised for an event body that does not match its type; `jury verify` reports such events."""
+
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
