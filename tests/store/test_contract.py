@@ -1,5 +1,8 @@
 """The contract suite of `EventStore`, run over every implementation."""
 
+import subprocess
+import sys
+
 import pytest
 
 from jury_events.codec import decode
@@ -478,3 +481,10 @@ def test_the_first_origin_of_a_debate_stays(store: EventStore) -> None:
 
     assert [b"\x00seal\xff", b"", None] == [store.origin(name) for name in ("d", "e", "f")]
     assert store.origins(["f", "d"]) == {"d": b"\x00seal\xff"}
+
+
+def test_the_memory_store_loads_no_database_library() -> None:
+    code = "import sys, jury_store.memory; print([name for name in ('sqlalchemy', 'psycopg') if name in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert "[]\n" == out
