@@ -1,4 +1,4 @@
-"""Whether a store's schema is what this version declares: tables, keys, indexes, the guards of the log, rights."""
+"""Differences between a store's schema and the declared one: tables, keys, indexes, triggers, functions, rights."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ SELECT proname, prosrc, coalesce(array_to_string(proconfig, '; '), ''),
   FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
 """
 
-# As PostgreSQL writes the definition, without what it adds to the declared one: its schema and types.
+# The definition as PostgreSQL prints it, without the schema and types that it adds.
 _SEARCH_INDEX = """
 SELECT replace(replace(pg_get_indexdef(c.oid), quote_ident(current_schema()) || '.', ''), '::text', '')
   FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
@@ -33,23 +33,23 @@ SELECT replace(replace(pg_get_indexdef(c.oid), quote_ident(current_schema()) || 
 
 
 def _is_compared(_object: object, name: str | None, _kind: str, _reflected: object, _other: object) -> bool:
-    """Alembic has no words for the index of searches, which is compared below."""
+    """Alembic cannot compare the full-text index, which is compared below."""
     return name not in SEARCH_SHADOWS
 
 
 _COMPARED = {"compare_type": True, "compare_server_default": True, "include_object": _is_compared}
 
-# pg_trigger.tgtype, bit by bit.
+# The bits of pg_trigger.tgtype.
 _ROW, _BEFORE, _INSERT, _DELETE, _UPDATE, _TRUNCATE = 1, 2, 4, 8, 16, 32
 _VERBS = ((_INSERT, "INSERT"), (_UPDATE, "UPDATE"), (_DELETE, "DELETE"), (_TRUNCATE, "TRUNCATE"))
 _ALWAYS = "A"
 
 
 def check(url: str) -> list[str]:
-    """What differs between the store at `url` and the declared schema, a line each; empty: nothing.
+    """The differences between the store at `url` and the declared schema, one line each.
 
     Raises:
-        StoreMissing, StoreUnreachable, UnsupportedStore: there is nothing to compare.
+        StoreMissing, StoreUnreachable, UnsupportedStore: there is no store, or it cannot be reached.
     """
     with connected(url) as connection:
         context = MigrationContext.configure(connection, opts=_COMPARED)
@@ -62,7 +62,7 @@ def check(url: str) -> list[str]:
 
 
 def _described(difference: Any) -> str:
-    """One entry of Alembic's comparison; changes of columns come in lists of their own."""
+    """One entry of Alembic's comparison; changes of one column are a list."""
     if isinstance(difference, list):
         return "; ".join(_described(one) for one in difference)
     what, *rest = difference
@@ -73,9 +73,9 @@ def _described(difference: Any) -> str:
 def _primary_keys(connection: Connection) -> Iterator[str]:
     """Alembic does not compare them."""
     inspector = inspect(connection)
-    there = set(inspector.get_table_names())
+    existing = set(inspector.get_table_names())
     for table in metadata.sorted_tables:
-        if table.name not in there:
+        if table.name not in existing:
             continue
         declared = [column.name for column in table.primary_key.columns]
         found = inspector.get_pk_constraint(table.name)["constrained_columns"]
@@ -116,7 +116,7 @@ def _search_index(database: str, found: str | None) -> Iterator[str]:
     if found is None:
         yield "the index search_index is missing"
     elif _one_space(found) != SEARCH_INDEX[database]:
-        yield f"the index search_index is another: {_one_space(found)}"
+        yield f"the index search_index differs: {_one_space(found)}"
 
 
 def _when(kind: int) -> str:
@@ -129,10 +129,10 @@ def _compared(kind: str, declared: dict[str, str], found: dict[str, str]) -> Ite
     for name in sorted(declared.keys() - found.keys()):
         yield f"{kind} {name} is missing"
     for name in sorted(found.keys() - declared.keys()):
-        yield f"{kind} {name} is not one of ours"
+        yield f"{kind} {name} is not declared"
     for name in sorted(found.keys() & declared.keys()):
         if found[name] != declared[name]:
-            yield f"{kind} {name} is another: {found[name]}"
+            yield f"{kind} {name} differs: {found[name]}"
 
 
 def _one_space(text: str) -> str:

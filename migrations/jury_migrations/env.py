@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the history over the connection that `jury_migrations.upgrading` hands it."""
+"""Alembic's environment: runs the revisions on the connection that `jury_migrations.upgrading` passes."""
 
 from alembic import context
 

@@ -1,4 +1,4 @@
-"""What the PostgreSQL roles may do with a store: no more and no less, whoever made them and when."""
+"""The exact rights of the PostgreSQL roles on a store's tables."""
 
 import logging
 from collections import defaultdict
@@ -16,29 +16,29 @@ _log = logging.getLogger(__name__)
 
 _VERSION_TABLE = "alembic_version"
 _LOG = ("events", "parts", "seals", "attestations", "origins")
-_ADD = ("SELECT", "INSERT")
+_APPEND = ("SELECT", "INSERT")
 _WRITER: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(_LOG, _ADD),
-    "streams": (*_ADD, "UPDATE (version, epoch, hash)"),
+    **dict.fromkeys(_LOG, _APPEND),
+    "streams": (*_APPEND, "UPDATE (version, epoch, hash)"),
     "counters": ("SELECT", "UPDATE (value)"),
     "projections": ("SELECT", "UPDATE (position)"),
-    "debates": (*_ADD, "UPDATE", "DELETE"),
-    "debate_fields": (*_ADD, "DELETE"),
-    "runs": (*_ADD, "UPDATE", "DELETE"),
-    "run_sizes": (*_ADD, "UPDATE (cases)"),
-    "search_texts": (*_ADD, "DELETE"),
+    "debates": (*_APPEND, "UPDATE", "DELETE"),
+    "debate_fields": (*_APPEND, "DELETE"),
+    "runs": (*_APPEND, "UPDATE", "DELETE"),
+    "run_sizes": (*_APPEND, "UPDATE (cases)"),
+    "search_texts": (*_APPEND, "DELETE"),
     _VERSION_TABLE: ("SELECT",),
 }
 RIGHTS: dict[str, dict[str, tuple[str, ...]]] = {
     READER_ROLE: dict.fromkeys((*metadata.tables, _VERSION_TABLE), ("SELECT",)),
     WRITER_ROLE: _WRITER,
-    ERASER_ROLE: {**_WRITER, "parts": (*_ADD, "DELETE")},
+    ERASER_ROLE: {**_WRITER, "parts": (*_APPEND, "DELETE")},
 }
-"""Of each role by table. UPDATE may name columns; everything else is of the whole table."""
+"""By role and table. UPDATE may name columns; every other right is on the whole table."""
 
 
 class Right(NamedTuple):
-    """To do one thing with one table, or with one column of it."""
+    """The right to run a statement on a table, or on one column of it."""
 
     table: str
     verb: str
@@ -46,29 +46,29 @@ class Right(NamedTuple):
 
 
 def set_rights(connection: Connection) -> None:
-    """Give the roles that the server has their rights on the newest schema, and take what goes beyond.
+    """Grant the existing roles their rights on the newest schema, and revoke all others.
 
-    What cannot be given or taken is a warning. A role that is not there stays away, and so does the reader where it was
-    given nothing here before: `jury db roles` gives it.
+    Logs a warning for a right that cannot be granted or revoked. Missing roles are not created; the reader role gets
+    rights only where it has some already (`jury db roles` grants them first).
     """
     (user,) = connection.exec_driver_sql("SELECT quote_ident(current_user)").one()
-    for role in _here(connection):
-        before = _off(connection, role)
+    for role in _roles_here(connection):
+        before = _role_differences(connection, role)
         if before:
             _try(connection, *grants(connection, role))
-        after = _off(connection, role)
+        after = _role_differences(connection, role)
         if after:
             _log.warning(
-                "the role %s has not the rights on this store that it should have (%s), and %s may not set them: let "
-                "the owner of its tables and schema run jury db upgrade",
+                "the role %s does not have its declared rights on this store (%s), and %s may not grant them: let the "
+                "owner of the tables and schema run jury db upgrade",
                 role,
                 "; ".join(after),
                 user,
             )
-        # Since PostgreSQL 16 whoever made a role is a member of it who may grant it, but not work under it.
+        # Since PostgreSQL 16 the creator of a role is a member who may grant it, but not set it.
         elif _lacks_membership(connection, role) and not _try(connection, f"GRANT {role} TO {user}") and before:
             _log.warning(
-                "the role %s exists, but %s was not made a member of it: let an administrator run GRANT %s TO %s",
+                "the role %s exists, but %s is not a member of it: let an administrator run GRANT %s TO %s",
                 role,
                 user,
                 role,
@@ -77,7 +77,7 @@ def set_rights(connection: Connection) -> None:
 
 
 def grants(connection: Connection, role: str) -> tuple[str, ...]:
-    """The statements that give a role its rights on the store and take all others, for the owner of the tables."""
+    """The statements that grant a role its rights and revoke all others, for the owner of the tables."""
     (schema,) = connection.exec_driver_sql("SELECT quote_ident(current_schema())").one()
     usage = () if _may_use_schema(connection, role) else (f"GRANT USAGE ON SCHEMA {schema} TO {role}",)
     tables = ", ".join(RIGHTS[role])
@@ -86,46 +86,48 @@ def grants(connection: Connection, role: str) -> tuple[str, ...]:
 
 
 def differing_rights(connection: Connection) -> Iterator[str]:
-    """What the roles that have rights on this store may not, or may beyond what is declared, a line each."""
-    for role in _here(connection):
+    """Missing and additional rights of the roles on this store, one line each."""
+    for role in _roles_here(connection):
         if _has_any(connection, role):
-            yield from (f"the role {role} {one}" for one in _off(connection, role))
+            yield from (f"the role {role} {one}" for one in _role_differences(connection, role))
 
 
 def differences(connection: Connection, user: str, role: str) -> list[str]:
-    """What a user or role lacks of the rights of `role`, and what it may beyond, on the tables of the store."""
+    """Missing and additional rights of a user or role on the store's tables, compared with the rights of `role`."""
     columns = _columns(connection)
-    found, declared = _found(connection, user), _declared(columns, role)
-    lacking, beyond = declared - found, found - declared
-    return [f"may not {one}" for one in _told(lacking, columns)] + [f"may also {one}" for one in _told(beyond, columns)]
-
-
-def _told(rights: set[Right], columns: dict[str, set[str]]) -> list[str]:
-    """One phrase a table and verb, with the columns where not all are meant."""
-    meant: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for table, verb, column in rights:
-        meant[verb, table] |= {column} if column else set()
-    return [
-        f"{verb} {table}" + (f" ({', '.join(sorted(some))})" if some and some != columns[table] else "")
-        for (verb, table), some in sorted(meant.items())
+    found, declared = _granted(connection, user), _declared(columns, role)
+    missing, additional = declared - found, found - declared
+    return [f"may not {one}" for one in _phrases(missing, columns)] + [
+        f"may also {one}" for one in _phrases(additional, columns)
     ]
 
 
-def _here(connection: Connection) -> list[str]:
-    """Roles of ours that the server has and this store is to give rights to."""
+def _phrases(rights: set[Right], columns: dict[str, set[str]]) -> list[str]:
+    """One phrase a table and verb, with the columns unless all are included."""
+    included: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for table, verb, column in rights:
+        included[verb, table] |= {column} if column else set()
+    return [
+        f"{verb} {table}" + (f" ({', '.join(sorted(some))})" if some and some != columns[table] else "")
+        for (verb, table), some in sorted(included.items())
+    ]
+
+
+def _roles_here(connection: Connection) -> list[str]:
+    """The existing roles that get rights on this store."""
     rows = connection.exec_driver_sql("SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", (list(RIGHTS),))
-    there = {row[0] for row in rows}
-    return [role for role in RIGHTS if role in there and (role != READER_ROLE or _has_any(connection, role))]
+    existing = {row[0] for row in rows}
+    return [role for role in RIGHTS if role in existing and (role != READER_ROLE or _has_any(connection, role))]
 
 
 def _lacks_membership(connection: Connection, role: str) -> bool:
-    """Whether a store that this user opens does not work under the role, though it might."""
+    """Whether this user cannot set the role."""
     return role != READER_ROLE and not may_set_role(connection, role)
 
 
-def _off(connection: Connection, role: str) -> list[str]:
-    off = differences(connection, role, role)
-    return off if _may_use_schema(connection, role) else ["may not use the schema", *off]
+def _role_differences(connection: Connection, role: str) -> list[str]:
+    found = differences(connection, role, role)
+    return found if _may_use_schema(connection, role) else ["may not use the schema", *found]
 
 
 def _has_any(connection: Connection, role: str) -> bool:
@@ -137,9 +139,9 @@ def _may_use_schema(connection: Connection, role: str) -> bool:
     return bool(connection.exec_driver_sql(statement, (role,)).scalar_one())
 
 
-def _found(connection: Connection, user: str) -> set[Right]:
+def _granted(connection: Connection, user: str) -> set[Right]:
     tables = list(RIGHTS[READER_ROLE])
-    return {Right(*row) for row in connection.exec_driver_sql(_HELD, (tables, user, tables, user))}
+    return {Right(*row) for row in connection.exec_driver_sql(_GRANTED, (tables, user, tables, user))}
 
 
 def _columns(connection: Connection) -> dict[str, set[str]]:
@@ -163,10 +165,10 @@ def _declared(columns: dict[str, set[str]], role: str) -> set[Right]:
 
 
 def _try(connection: Connection, *statements: str) -> bool:
-    """Whether nothing was refused; where something was, none of it holds."""
+    """Whether all statements were permitted; otherwise all are rolled back."""
     try:
         with connection.begin_nested():
-            # What was not granted is an error or a warning, by what else the user may do there: it is looked at after.
+            # A refused grant is an error or a warning, depending on the user's other rights: the caller checks.
             connection.exec_driver_sql("SET LOCAL client_min_messages = error")
             for statement in statements:
                 connection.exec_driver_sql(statement)
@@ -183,8 +185,8 @@ SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = 
  WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY(%s)
    AND a.attnum > 0 AND NOT a.attisdropped
 """
-# A right on a table is one on each of its columns, which can be held one by one.
-_HELD = """
+# A right on a table includes each of its columns.
+_GRANTED = """
 SELECT c.relname, verb, a.attname
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid,
        unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'REFERENCES']) AS verb

@@ -1,4 +1,4 @@
-"""Bringing a store's schema to the newest revision, and saying which one it has."""
+"""Upgrading a store's schema to the newest revision, and reading its current revision."""
 
 import logging
 import os
@@ -10,69 +10,74 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, inspect
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import URL, Connection, Engine, inspect
 
 from jury_migrations.role_rights import set_rights
-from jury_store import listing, searching
+from jury_store import listing, search_index
 from jury_store.dialects import DIALECTS
-from jury_store.driver_errors import disk_trouble
 from jury_store.errors import NotAStore, StoreMissing, StoreTooNew, StoreUnreachable
-from jury_store.opening import cause_of, database_path, shown, sqlite_engine, store_url
+from jury_store.opening import connection_errors, database_path, parse_store_url, redacted_url
 from jury_store.postgres_engine import postgres_engine
 from jury_store.schema import metadata
+from jury_store.sqlite_engine import sqlite_engine
 from jury_store.sqlite_lock import SqliteLock
 
 _log = logging.getLogger(__name__)
 _HERE = Path(__file__).parent
-_ONE_UPGRADE = 0x6A757279
-"""The advisory lock under which one upgrade at a time works on a PostgreSQL database."""
+_UPGRADE_LOCK = 0x6A757279
+"""The advisory lock of upgrades on a PostgreSQL database."""
 
-_AT_ONCE = 5000
-"""Events that the lists are carried over in one transaction."""
+_BATCH = 5000
+"""Events projected in one transaction."""
 
 
 def upgrade(url: str, *, wait: float = 20.0) -> str:
-    """Make the store at `url`, or bring it to the newest schema; gives the revision that it has then.
+    """Create the store at `url`, or upgrade it to the newest schema; returns its revision.
 
-    On PostgreSQL the roles of the log are given their rights, so that they may be made after the store.
-    A SQLite store is locked meanwhile; `wait` is for how many seconds to wait for its writer to end.
+    On PostgreSQL the roles of the log get their rights, also roles created after the store.
+    A SQLite store is locked meanwhile.
+
+    Args:
+        url: of the store.
+        wait: seconds to wait for the writer of a SQLite store to end.
 
     Raises:
-        StoreLocked: a writer is at work on it.
-        UnsupportedStore, StoreUnreachable: the URL leads nowhere.
-        NotAStore: it is a database, or a file, of something else.
-        StoreTooNew: a newer Jury Judge made it.
+        StoreLocked: a writer has the store open.
+        UnsupportedStore, StoreUnreachable: the URL is not usable.
+        NotAStore: it is another application's database or file.
+        StoreTooNew: it was upgraded by a newer Jury Judge.
     """
     parsed = parse_store_url(url)
-    name = shown(parsed)
+    name = redacted_url(parsed)
     if parsed.get_backend_name() != "sqlite":
-        with _connected(postgres_engine(parsed), name) as connection:
+        with _connected(postgres_engine(parsed), parsed) as connection:
             return _upgrade(connection, name)
     path = database_path(parsed)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Texts of cases are in it: nobody else's to read.
+        # It will contain texts of cases: readable by its owner only.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
-        raise StoreUnreachable(f"{path} cannot be written: {error.strerror}; check the path and its rights") from None
+        raise StoreUnreachable(
+            f"{path} cannot be written: {error.strerror}; check the path and its permissions"
+        ) from None
     if path.stat().st_size:
-        # Before anything is written: opening for writing already marks the file.
-        with _connected(sqlite_engine(path, write=False), name) as connection:
-            _refuse_foreign(connection, name)
+        # With a read-only connection: opening for writing already changes the file.
+        with _connected(sqlite_engine(path, write=False), parsed) as connection:
+            _check_ownership(connection, name)
     lock = SqliteLock.acquire(path, run="db upgrade", wait=wait)
     try:
-        with _connected(sqlite_engine(path, write=True), name) as connection:
+        with _connected(sqlite_engine(path, write=True), parsed) as connection:
             return _upgrade(connection, name)
     finally:
         lock.release()
 
 
 def current(url: str) -> str | None:
-    """The revision that the store at `url` has; None when there is none.
+    """The revision of the store at `url`; None when there is none.
 
     Raises:
-        UnsupportedStore, StoreUnreachable: the URL leads nowhere.
+        UnsupportedStore, StoreUnreachable: the URL is not usable.
     """
     try:
         with connected(url) as connection:
@@ -83,51 +88,44 @@ def current(url: str) -> str | None:
 
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
-    """A connection for looking at the schema.
+    """A connection for reading the schema.
 
     Raises:
-        StoreMissing: a SQLite file that is not there.
+        StoreMissing: the SQLite file does not exist.
     """
     parsed = parse_store_url(url)
-    name = shown(parsed)
     if parsed.get_backend_name() == "sqlite":
         path = database_path(parsed)
         if not path.exists():
-            raise StoreMissing(f"there is no store at {path} yet; make it with: jury db upgrade --store {name}")
+            command_line = f"jury db upgrade --store {redacted_url(parsed)}"
+            raise StoreMissing(f"there is no store at {path} yet; make it with: {command_line}")
         engine = sqlite_engine(path, write=False)
     else:
         engine = postgres_engine(parsed)
-    with _connected(engine, name) as connection:
+    with _connected(engine, parsed) as connection:
         yield connection
 
 
 @contextmanager
-def _connected(engine: Engine, name: str) -> Iterator[Connection]:
+def _connected(engine: Engine, url: URL) -> Iterator[Connection]:
     try:
-        with engine.connect() as connection:
+        with connection_errors(url), engine.connect() as connection:
             yield connection
-    except DBAPIError as error:
-        detail = cause_of(error, engine.url)
-        if "not a database" in detail:
-            raise NotAStore(f"{name} is not a SQLite database, or is damaged; name another file") from error
-        if (trouble := disk_trouble(error, name)) is not None:
-            raise StoreUnreachable(f"{trouble}, then try again") from error
-        raise StoreUnreachable(f"{name}: {detail}. Check that it can be reached and that you may change it") from error
     finally:
         engine.dispose()
 
 
-def _refuse_foreign(connection: Connection, name: str) -> None:
-    """A database of somebody else's is not made a store: of SQLite, any with tables; of PostgreSQL, one with ours."""
+def _check_ownership(connection: Connection, name: str) -> None:
+    """Refuse another application's database: on SQLite any with tables, on PostgreSQL one with a store's tables."""
     tables = set(inspect(connection).get_table_names())
     foreign = tables if connection.dialect.name == "sqlite" else tables & metadata.tables.keys()
     if foreign and "alembic_version" not in tables:
-        raise NotAStore(f"{name} is a database of something else (it has the table {min(foreign)}); name another")
+        raise NotAStore(f"{name} is a database of another application (it has the table {min(foreign)}); name another")
 
 
 def _upgrade(connection: Connection, name: str) -> str:
     config = Config(attributes={"connection": connection})
-    # The folder itself, and a literal percent sign in its path must not be read as an interpolation.
+    # A percent sign in the path must not be read as an interpolation.
     config.set_main_option("script_location", os.fspath(_HERE).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     driver = connection.connection.driver_connection
@@ -135,29 +133,29 @@ def _upgrade(connection: Connection, name: str) -> str:
         driver.add_notice_handler(lambda notice: _log.warning("%s", notice.message_primary))
     with connection.begin():
         if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_ONE_UPGRADE,))
-        _refuse_foreign(connection, name)
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (_UPGRADE_LOCK,))
+        _check_ownership(connection, name)
         before = MigrationContext.configure(connection).get_current_revision()
         try:
             command.upgrade(config, "head")
         except CommandError as error:
             found = MigrationContext.configure(connection).get_current_revision()
             raise StoreTooNew(
-                f"the store has the schema {found}, which this version of Jury Judge does not know; upgrade jury-judge"
+                f"the store has the schema {found}, which this version does not support; upgrade jury-judge"
             ) from error
         if connection.dialect.name == "postgresql":
             set_rights(connection)
         revision = MigrationContext.configure(connection).get_current_revision()
     if revision != before:
-        _carry_lists(connection)
+        _project(connection)
     return str(revision)
 
 
-def _carry_lists(connection: Connection) -> None:
-    """A revision may have the lists made anew, and a store that is only read would do it again at every look."""
+def _project(connection: Connection) -> None:
+    """Rebuild lists that a revision emptied: a read-only store would project the whole log at every read."""
     dialect = DIALECTS[connection.dialect.name]
-    carried = 1
-    while carried:
+    projected = 1
+    while projected:
         with connection.begin():
-            carried = listing.advance(connection, dialect, _AT_ONCE)
-            carried += searching.advance(connection, dialect, _AT_ONCE)
+            projected = listing.advance(connection, dialect, _BATCH)
+            projected += search_index.advance(connection, dialect, _BATCH)

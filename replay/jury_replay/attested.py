@@ -14,7 +14,8 @@ from jury_replay.integrity import IntegrityFailure
 from jury_store.errors import BadNote
 from jury_store.seals.attestation import COSIGNATURE, TIMESTAMP, Attestation
 from jury_store.seals.cosignature import WitnessKey
-from jury_store.seals.note import Signature, read_checkpoint, read_signature_line
+from jury_store.seals.keys import SignatureLine
+from jury_store.seals.note import read_checkpoint, read_signature_line
 from jury_store.seals.seal import Seal
 from jury_store.seals.timestamp import read_timestamp, timestamp_fault
 
@@ -61,7 +62,7 @@ def check_attestations(
     """
     failures: list[IntegrityFailure] = []
     notes = {seal.tree_size: seal.note for seal in seals}
-    lines: dict[int, list[Signature]] = {}
+    lines: dict[int, list[SignatureLine]] = {}
     stamps: dict[int, list[bytes]] = {}
     for one in attestations:
         fault = _fault(one, notes)
@@ -104,7 +105,7 @@ def _fault(one: Attestation, notes: Mapping[int, bytes]) -> str | None:
 
 
 def _witnessed(
-    fitting: Mapping[int, Sequence[bytes]], lines: Mapping[int, Sequence[Signature]], trust: Trust
+    fitting: Mapping[int, Sequence[bytes]], lines: Mapping[int, Sequence[SignatureLine]], trust: Trust
 ) -> tuple[int, list[IntegrityFailure]]:
     required = len({witness.raw for witness in trust.witnesses}) if trust.required is None else trust.required
     failures: list[IntegrityFailure] = []

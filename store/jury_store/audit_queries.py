@@ -1,4 +1,4 @@
-"""Reading everything that a database holds of debates, whether or not it fits together."""
+"""Queries for verification: everything stored of debates, consistent or not."""
 
 # ruff: noqa: S608  (the statements are put together from constants)
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from jury_events.envelope import StoredEvent
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, LOCAL_PREFIX, stream_debate, streams_of
 from jury_events.parts import Digest, Part, encode_digest
 from jury_store.debate_history import DebateHistory
 from jury_store.dialects import Dialect
+from jury_store.event_rows import by_stream, read_events
 from jury_store.inventory import Head, Inventory
 from jury_store.row_checks import row_faults
 from jury_store.schema import EPOCH, POSITION
@@ -20,7 +20,7 @@ _PREFIXES = (DEBATE_PREFIX, CALLS_PREFIX, LOCAL_PREFIX)
 
 
 def _ids_of(table: str, prefix: str) -> str:
-    # "0" follows "/": together the bounds are the prefix, in a form that the index serves.
+    # "0" follows "/" in ASCII: a range that selects the prefix and uses the index.
     return (
         f"SELECT substr(stream, {len(prefix) + 1}) AS id FROM (SELECT DISTINCT stream FROM {table} "
         f"WHERE stream > ? AND stream < '{prefix[:-1]}0' ORDER BY stream LIMIT ?) AS {table}_{prefix[:-1]}"
@@ -52,16 +52,16 @@ _ORIGINS = (
 
 
 def debate_ids(connection: Connection, dialect: Dialect, after: str, limit: int) -> list[str]:
-    """Ids beyond `after`, by code point, of which there is an event, a head or a text."""
+    """Ids after `after`, by code point, with an event, a head or a text."""
     streams = [value for prefix in _PREFIXES for value in (prefix + after, limit)]
     statement = _DEBATE_IDS.replace("?", "%s") if dialect.name == "postgresql" else _DEBATE_IDS
     rows = connection.exec_driver_sql(statement, (*streams, *streams, after, limit, limit))
-    # Bytes come after every text on SQLite; `row_checks` names the rows whose id is no text.
+    # On SQLite an id may be a blob; `row_checks` reports such rows.
     return [row[0] for row in rows if isinstance(row[0], str)]
 
 
 def inventory(connection: Connection) -> Inventory:
-    """The log as a whole."""
+    """Figures over the whole log."""
     execute = connection.exec_driver_sql
     events, last = execute(_COUNTS).one()
     missing = None
@@ -85,13 +85,10 @@ def inventory(connection: Connection) -> Inventory:
 
 
 def histories(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> list[DebateHistory]:
-    """Everything of these debates, in the order asked for."""
+    """Everything stored of these debates, in the order of the ids."""
     execute = connection.exec_driver_sql
-    streams = dialect.texts([name for one in ids for name in streams_of(one)])
-    events: dict[str, list[StoredEvent]] = defaultdict(list)
-    for row in execute(dialect.read_streams, (streams,)):
-        event = StoredEvent(*row)
-        events[event.stream].append(event)
+    streams = dialect.id_list([name for one in ids for name in streams_of(one)])
+    events = by_stream(read_events(connection, dialect.read_streams, (streams,)))
     twins: dict[str, list[str]] = defaultdict(list)
     heads: dict[str, Head] = {}
     for stream, *head in execute(dialect.heads_in, (streams,)):
@@ -99,24 +96,18 @@ def histories(connection: Connection, dialect: Dialect, ids: Sequence[str]) -> l
             twins[stream_debate(stream)].append(f"{stream} has two heads")
         heads.setdefault(stream, Head(*head))
     parts: dict[str, dict[Digest, Part]] = defaultdict(dict)
-    for debate_id, digest, salt, content in execute(dialect.parts_of, (dialect.texts(list(ids)),)):
+    for debate_id, digest, salt, content in execute(dialect.parts_of, (dialect.id_list(list(ids)),)):
         if digest in parts[debate_id]:
-            twins[debate_id].append(f"two texts are stored under the digest {_named(digest)}")
+            name = encode_digest(digest) if isinstance(digest, bytes) else repr(digest)
+            twins[debate_id].append(f"two texts are stored under the digest {name}")
         parts[debate_id].setdefault(digest, Part(digest, salt, content))
-    found = []
-    for one in ids:
-        names = streams_of(one)
-        found.append(
-            DebateHistory(
-                one,
-                {name: events[name] for name in names if name in events},
-                {name: heads[name] for name in names if name in heads},
-                parts.get(one, {}),
-                tuple(twins[one]),
-            )
+    return [
+        DebateHistory(
+            one,
+            {name: events[name] for name in streams_of(one) if name in events},
+            {name: heads[name] for name in streams_of(one) if name in heads},
+            parts.get(one, {}),
+            tuple(twins[one]),
         )
-    return found
-
-
-def _named(digest: object) -> str:
-    return encode_digest(digest) if isinstance(digest, bytes) else repr(digest)
+        for one in ids
+    ]

@@ -1,4 +1,4 @@
-"""The lists made from the log: one line a debate, one line a run."""
+"""The rows of the lists: one a debate, one a run; filters and totals."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,36 +14,35 @@ from jury_store.debate_status import DebateStatus
 ENDED: frozenset[str] = frozenset({"completed", "failed", "cancelled"})
 
 
-def _keepable(text: str) -> str:
-    """Text that every database keeps."""
+def _storable(text: str) -> str:
     if "\0" in text:
-        raise ValueError("no database keeps the character U+0000")
+        raise ValueError("databases cannot store the character U+0000")
     text.encode()
     return text
 
 
-_Text = Annotated[str, AfterValidator(_keepable)]
+_Text = Annotated[str, AfterValidator(_storable)]
 _Small = Annotated[int, Field(ge=0, lt=2**31)]
 _Whole = Annotated[int, Field(ge=0, lt=2**63)]
 _Tokens = Annotated[int, Field(ge=0, lt=2**53)]
 _Dollars = Annotated[float, Field(ge=0, le=1e12)]
-"""Bounded so that sums over many debates stay numbers that JSON and a float keep."""
+"""Bounded so that sums over many debates stay exact in JSON and floats."""
 _Verdict = Annotated[str, Field(pattern=r"^(safe_pass|needs_review|unsafe_fail)$")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebateRow:
-    """One debate at a glance. Times in microseconds since 1970-01-01 UTC, cost in US dollars (None: unknown).
+    """A summary of one debate. Times in microseconds since 1970-01-01 UTC, cost in US dollars (None: unknown).
 
-    `position` is that of its opening event, `rounds` counts rounds begun, `calls` recorded exchanges, `asked_again`
-    steps that may have been asked twice. `method` is what the panel asks for, `decided_by` what decided. `case_part` is
-    the digest of the case. The verdict is there once the judgment is. `label`, `cluster`, `tags`, `metadata` and
-    `agent_cost` are those of the case; `not_shown` counts what of it no juror is shown. `models` are those that the
-    panel asks first, seats before the final judge.
+    `position` is that of the opening event, `rounds` counts started rounds, `calls` recorded exchanges, `asked_again`
+    steps whose call may have been repeated. `method` is the panel's final method, `decided_by` the one that decided.
+    `case_part` is the digest of the case. The verdict is set by the judgment. `label`, `cluster`, `tags`, `metadata`
+    and `agent_cost` are those of the case; `not_shown` counts items of the case that no juror sees. `models` are the
+    panel's first choices, seats before the final judge.
 
-    `imported`: events of it came in a cassette (None: all were recorded here), `imported_from` the log that the seal of
-    the first of them names. `quarantined` is why whoever reads many debates leaves it out, `problem` why it cannot be
-    read.
+    `imported`: events were imported from a cassette (None: all were recorded here); `imported_from` is the log named by
+    the seal of the first import. `quarantined` is the reason for the quarantine, `problem` the reason why the debate
+    cannot be read.
     """
 
     debate_id: _Text
@@ -83,13 +82,13 @@ class DebateRow:
     problem: _Text | None = None
 
 
-_KINDS: dict[str, Any] = get_type_hints(DebateRow, include_extras=True)
-_FIELDS: dict[str, Any] = {one.name: (_KINDS[one.name], ...) for one in fields(DebateRow)}
+_TYPES: dict[str, Any] = get_type_hints(DebateRow, include_extras=True)
+_FIELDS: dict[str, Any] = {one.name: (_TYPES[one.name], ...) for one in fields(DebateRow)}
 _ROW = create_model("_ROW", __config__=ConfigDict(strict=True, allow_inf_nan=False, extra="forbid"), **_FIELDS)
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:
-    """Why no database keeps a row as a `DebateRow`; None: every database does."""
+    """Why a row cannot be stored as a `DebateRow`; None: it can."""
     try:
         _ROW.model_validate(row)
     except (ValidationError, UnicodeError) as error:
@@ -102,10 +101,10 @@ def row_fault(row: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run at a glance: how many debates, how they ended, their verdicts; first opening and last event in µs.
+    """A summary of one run: debates by status and verdict; first opening and last event in µs since 1970-01-01 UTC.
 
-    `debates` counts those that were opened. `cases` is how many the run has, as whoever holds it noted; None: that is
-    not known, because the cases are still being counted, or debates were held one by one.
+    `debates` counts opened debates. `cases` is the run's number of cases; None: unknown, because they are still being
+    counted, or the debates were run one by one.
     """
 
     run_id: str
@@ -123,17 +122,17 @@ class RunRow:
 
     @property
     def ended(self) -> int:
-        """Debates that are over."""
+        """Completed, failed and cancelled debates."""
         return self.completed + self.failed + self.cancelled
 
     @property
     def total(self) -> int | None:
-        """How many debates there are when the run is over; None where that is not known."""
+        """The number of debates at the end of the run; None: unknown."""
         return None if self.cases is None else max(self.cases, self.debates)
 
 
 class CaseRow(NamedTuple):
-    """What a debate judges. `salt` is None when the case's text was erased; the others as in `DebateRow`."""
+    """The case of a debate. `salt` is None when the case's text was erased; the other fields as in `DebateRow`."""
 
     case_id: str
     status: DebateStatus
@@ -142,14 +141,19 @@ class CaseRow(NamedTuple):
     imported: Imported | None = None
     quarantined: str | None = None
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any], salt: bytes | None) -> "CaseRow":
+        """The case of a debate's row, by column name."""
+        return cls(row["case_id"], row["status"], row["case_part"], salt, row["imported"], row["quarantined"])
+
 
 class DebateFilter(NamedTuple):
-    """Which debates of a list are wanted: those to which all that is not None applies.
+    """Selects debates of a list; every condition that is not None must be true.
 
-    `search` is looked for in debate ids and case ids, ASCII letters of either case alike, and in what jurors wrote
-    (`search_terms`). `where` are conditions on the fields of the cases, all of which must hold. Debates in quarantine
-    are wanted alone, or not at all. `model` is one that the panel asks first, `quorum` whether it was met; a cost that
-    is not known is neither at least `min_cost` nor at most `max_cost`. `unfinished`: only what is not over.
+    `search` matches debate ids and case ids, ignoring the case of ASCII letters, and the jurors' texts
+    (`search_terms`). `where` are conditions on the fields of the cases. Debates in quarantine are selected alone or not
+    at all. `model` is one of `DebateRow.models`, `quorum` whether it was met; an unknown cost satisfies neither
+    `min_cost` nor `max_cost`. `unfinished`: only debates that have not ended.
     """
 
     run_id: str | None = None
@@ -165,12 +169,12 @@ class DebateFilter(NamedTuple):
     max_cost: float | None = None
     unfinished: bool = False
 
-    def admits(self, row: Mapping[str, Any], says: Callable[[int], bool]) -> bool:
-        """Whether a row, by the names of its columns, is wanted.
+    def matches(self, row: Mapping[str, Any], text_matches: Callable[[int], bool]) -> bool:
+        """Whether a row is selected.
 
         Args:
-            row: of the list.
-            says: whether somebody says what is searched for in the debate that opened at this position.
+            row: of the list, by column name.
+            text_matches: whether a juror's text matches `search` in the debate that opened at this position.
         """
         cost = row["cost"]
         return (
@@ -184,33 +188,33 @@ class DebateFilter(NamedTuple):
             and (self.min_cost is None or (cost is not None and cost >= self.min_cost))
             and (self.max_cost is None or (cost is not None and cost <= self.max_cost))
             and not (self.unfinished and row["ended_at"] is not None)
-            and (self.search is None or self._named(row) or says(row["position"]))
-            and (not self.where or admitted(self.where, row_values(row)))
+            and (self.search is None or self._id_matches(row) or text_matches(row["position"]))
+            and (not self.where or admitted(self.where, case_fields(row)))
         )
 
-    def _named(self, row: Mapping[str, Any]) -> bool:
+    def _id_matches(self, row: Mapping[str, Any]) -> bool:
         return any(contains(row[name], self.search or "") for name in ("debate_id", "case_id"))
 
 
-def row_values(row: Mapping[str, Any]) -> Values:
-    """What conditions on a row, by the names of its columns, are asked of."""
+def case_fields(row: Mapping[str, Any]) -> Values:
+    """The fields of the case that conditions compare, from a row by column name."""
     return field_values(**{name: row[name] for name in ("case_id", "label", "cluster", "tags", "metadata")})
 
 
 def indexed_values(row: Mapping[str, Any]) -> Values:
-    """What the list can be chosen by without a look at every debate."""
-    return {**row_values(row), **({MODEL: tuple(dict.fromkeys(row["models"]))} if row["models"] else {})}
+    """The fields that the table `debate_fields` indexes."""
+    return {**case_fields(row), **({MODEL: tuple(dict.fromkeys(row["models"]))} if row["models"] else {})}
 
 
 MODEL = "model"
-"""Under which name `debate_fields` has a debate's models; no field of a case is called so."""
+"""The name of a debate's models in `debate_fields`; no field of a case has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What a list comes to. Cost in US dollars over the debates of which it is known, `unknown_cost` counts the others.
+    """Counts and sums over a list. `cost`: US dollars over the debates of known cost; `unknown_cost` counts the others.
 
-    `mean_score` is that of the completed ones, None where there are none.
+    `mean_score` is that of the completed debates, None where there are none.
     """
 
     debates: int

@@ -1,6 +1,6 @@
-"""How far a debate is, in a word."""
+"""The status of a debate."""
 
 from typing import Literal
 
 DebateStatus = Literal["evaluating", "discussing", "judging", "completed", "failed", "cancelled", "unreadable"]
-"""`unreadable`: what is recorded is no debate that this version can read; `DebateRow.problem` says why."""
+"""`unreadable`: this version cannot read the recorded events; `DebateRow.problem` has the reason."""

@@ -1,35 +1,41 @@
-"""What a database says when its disk is full or cannot be written, in words that lead to the remedy."""
+"""Messages for errors of the database drivers."""
 
 import sqlite3
 from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, StatementError
 
-_FULL = "SQLITE_FULL"
-_IO_ERROR = "SQLITE_IOERR"
-"""SQLite's name for most of what a full disk does to the files beside the database."""
+_SQLITE_FULL = "SQLITE_FULL"
+_SQLITE_IO_ERROR = "SQLITE_IOERR"
+"""Begins SQLite's name for most failures of a full disk with the files beside the database."""
 
-_DISK_FULL = "53100"
-"""PostgreSQL's state for a full disk (appendix A)."""
+_POSTGRES_DISK_FULL = "53100"
+"""SQLSTATE (PostgreSQL, appendix A)."""
 
 
-def disk_trouble(error: DBAPIError, name: str) -> str | None:
-    """What is wrong with the disk, then behind a semicolon what to do; None where the error is another.
+def first_line(error: Exception) -> str:
+    """The first line of the driver's message."""
+    origin = error.orig if isinstance(error, StatementError) and error.orig is not None else error
+    return (str(origin).strip().splitlines() or [type(origin).__name__])[0]
+
+
+def describe_disk_error(error: DBAPIError, name: str) -> str | None:
+    """The disk error and, after a semicolon, the remedy; None for any other error.
 
     Args:
         error: as the driver raised it.
-        name: the store's URL as it is shown, without secrets.
+        name: the store's URL without secrets.
     """
     if isinstance(error.orig, sqlite3.Error):
         kind = getattr(error.orig, "sqlite_errorname", "")
         path = Path(name.removeprefix("sqlite:///")).expanduser().resolve()
-        if kind == _FULL:
+        if kind == _SQLITE_FULL:
             return f"{path}: the disk is full; make room on the disk of {path.parent}"
-        if kind.startswith(_IO_ERROR):
+        if kind.startswith(_SQLITE_IO_ERROR):
             return (
                 f"{path}: the disk is full or cannot be written ({error.orig}); make room on the disk of "
-                f"{path.parent}, or see to it that the folder can be written"
+                f"{path.parent}, or make the folder writable"
             )
-    if getattr(error.orig, "sqlstate", None) == _DISK_FULL:
+    if getattr(error.orig, "sqlstate", None) == _POSTGRES_DISK_FULL:
         return f"{name}: the disk of the PostgreSQL server is full; make room there"
     return None

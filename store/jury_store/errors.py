@@ -9,7 +9,7 @@ _SHOWN = 240
 
 
 class StoreError(JuryError):
-    """Something about keeping or finding events went wrong."""
+    """Reading from or writing to a store failed."""
 
 
 class DebateNotFound(JuryError):
@@ -22,7 +22,7 @@ class DebateNotFound(JuryError):
 
 
 class AppendRefused(StoreError):
-    """An append was refused as a whole; nothing of it was stored, and the rest of its group is untouched."""
+    """An append was refused; nothing of it was stored, and the other requests of its group are unaffected."""
 
 
 class WrongVersion(AppendRefused):
@@ -30,15 +30,15 @@ class WrongVersion(AppendRefused):
 
 
 class Fenced(AppendRefused):
-    """A newer writer took over the debate; whoever held it must stop."""
+    """A newer writer took over the debate; the older one must stop."""
 
 
 class EventConflict(AppendRefused):
-    """The log holds another event under this id: two writers disagree about what happened."""
+    """The log contains a different event with this id: two writers disagree about what happened."""
 
 
 class InvalidAppend(AppendRefused):
-    """The request itself cannot be stored, whatever the log holds."""
+    """The request cannot be stored, whatever the log contains."""
 
 
 class StoreFailed(StoreError):
@@ -46,7 +46,7 @@ class StoreFailed(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The database lacks a row that a store always has: somebody altered it."""
+    """The database lacks a row that every store has: it was altered."""
 
 
 class ReadOnlyStore(StoreError):
@@ -62,7 +62,7 @@ class OpeningFailed(StoreError):
 
 
 class UnsupportedStore(OpeningFailed):
-    """The URL names a database that Jury Judge does not run on."""
+    """The URL names a database that Jury Judge does not support."""
 
 
 class StoreMissing(OpeningFailed):
@@ -82,23 +82,28 @@ class StoreUnreachable(OpeningFailed):
 
 
 class MayNotWrite(OpeningFailed):
-    """The user of this PostgreSQL database may only read the store."""
+    """The PostgreSQL user may only read the store."""
 
 
 class NotAStore(OpeningFailed):
-    """The file is not a database, or not one of ours."""
+    """The file is not a database, or the database is not a store."""
 
 
 class StoreLocked(OpeningFailed):
-    """Another process writes to this SQLite store."""
+    """Another process writes to this SQLite store, or executes this run."""
 
 
 class ErasureNotRecorded(StoreError):
-    """Texts are deleted only after an event says so: append `texts_erased` first."""
+    """Texts are deleted only after an event records it: append `texts_erased` first."""
+
+    @classmethod
+    def of(cls, debate_id: str) -> "ErasureNotRecorded":
+        """The error for one debate."""
+        return cls(f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first")
 
 
 class MayNotErase(StoreError):
-    """The user of this PostgreSQL database may not delete texts; nothing was recorded."""
+    """The PostgreSQL user may not delete texts; nothing was recorded."""
 
 
 class LoginsRefused(StoreError):
@@ -106,15 +111,15 @@ class LoginsRefused(StoreError):
 
 
 class SealError(StoreError):
-    """Something about the seals of a log is wrong."""
+    """A seal, or a key that signs or verifies seals, is not usable."""
 
 
 class BadSealKey(SealError):
-    """A line or a file is not the key that is needed."""
+    """A line or a file is not the expected key."""
 
 
 class SealKeyFileError(SealError):
-    """A key file cannot be read or made."""
+    """A key file cannot be read or created."""
 
 
 class BadNote(SealError):
@@ -122,11 +127,11 @@ class BadNote(SealError):
 
 
 class BadTimestamp(SealError):
-    """Bytes are not a time-stamp that was granted."""
+    """Bytes are not a granted time-stamp."""
 
 
 class SealRefused(SealError):
-    """The log or its latest seal is not what was sealed before, so it is not sealed again: verify it."""
+    """The log or its latest seal differs from what was sealed before, so it is not sealed again: verify it."""
 
 
 class TextsRemain(StoreError):
@@ -134,4 +139,4 @@ class TextsRemain(StoreError):
 
 
 class ScrubRefused(StoreError):
-    """Texts are deleted, but the user may not rewrite the table whose free space holds their bytes."""
+    """Texts are deleted, but the user may not rewrite the table whose free space contains their bytes."""

@@ -1,4 +1,4 @@
-"""Whether an event that is sent again says the same as the one that the log holds."""
+"""Whether a resent event equals the stored one."""
 
 import json
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from jury_events.parts import Digest, decode_digest
 TextOf = Callable[[Digest], bytes | None]
 
 
-def says_the_same(new: NewEvent, new_text: TextOf, stored: StoredEvent, stored_text: TextOf) -> bool:
-    """True when type, schema, fields and texts agree; times and salts may differ.
+def is_same_event(new: NewEvent, new_text: TextOf, stored: StoredEvent, stored_text: TextOf) -> bool:
+    """True when type, schema, fields and texts are equal; times and salts may differ.
 
-    Digests of one text differ with its salt, so references are followed to the text. A stored text that is no
-    longer there is taken to be the same.
+    The digest of a text depends on its salt, so references are compared by the texts. A deleted stored text counts as
+    equal.
     """
     if new.type != stored.type or new.schema != stored.schema:
         return False
@@ -26,26 +26,23 @@ def says_the_same(new: NewEvent, new_text: TextOf, stored: StoredEvent, stored_t
         return False
 
 
-def _equal(left: Any, left_text: TextOf, right: Any, right_text: TextOf) -> bool:
-    if type(left) is not type(right):
+def _equal(new: Any, new_text: TextOf, stored: Any, stored_text: TextOf) -> bool:
+    if type(new) is not type(stored):
         return False
-    if isinstance(left, dict):
-        if left.keys() != right.keys():
+    if isinstance(new, dict):
+        if new.keys() != stored.keys():
             return False
-        if left.keys() == {"part"} and isinstance(left["part"], str) and isinstance(right["part"], str):
-            return left == right or _same_text(left_text(_digest(left)), right_text(_digest(right)))
-        return all(_equal(value, left_text, right[key], right_text) for key, value in left.items())
-    if isinstance(left, list):
-        return len(left) == len(right) and all(
-            _equal(one, left_text, other, right_text) for one, other in zip(left, right, strict=True)
+        if new.keys() == {"part"} and isinstance(new["part"], str) and isinstance(stored["part"], str):
+            return new == stored or _same_text(
+                new_text(decode_digest(new["part"])), stored_text(decode_digest(stored["part"]))
+            )
+        return all(_equal(value, new_text, stored[key], stored_text) for key, value in new.items())
+    if isinstance(new, list):
+        return len(new) == len(stored) and all(
+            _equal(one, new_text, other, stored_text) for one, other in zip(new, stored, strict=True)
         )
-    return bool(left == right)
+    return bool(new == stored)
 
 
-def _digest(reference: dict[str, str]) -> Digest:
-    return decode_digest(reference["part"])
-
-
-def _same_text(sent: bytes | None, kept: bytes | None) -> bool:
-    """What is kept may have been erased since; what is sent must be there."""
-    return sent is not None and (kept is None or sent == kept)
+def _same_text(new: bytes | None, stored: bytes | None) -> bool:
+    return new is not None and (stored is None or new == stored)

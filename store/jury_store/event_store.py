@@ -1,8 +1,8 @@
-"""The contract of the log. Every implementation passes the same test suite.
+"""The interface of the log. Every implementation passes the same test suite.
 
-Streams are `debate/{id}`, written under an expected version and an epoch; `calls/{id}`, whose versions the store
-assigns and which is never fenced; and `local/{id}`, what this store did with the debate, under an expected version.
-Versions count from 1 in a stream, positions from 1 in the store, both without gaps.
+Streams are `debate/{id}`, appended under an expected version and an epoch; `calls/{id}`, whose versions the store
+assigns and which is never fenced; and `local/{id}`, this store's own operations on the debate (import, quarantine),
+appended under an expected version. Versions count from 1 in a stream, positions from 1 in the store, both without gaps.
 """
 
 from abc import ABC, abstractmethod
@@ -17,18 +17,18 @@ from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.errors import DebateNotFound, StoreError
 from jury_store.inventory import Head, Inventory, ListFault
-from jury_store.list_order import NEWEST, PageCursor, SortOrder
+from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
 
 
 class Append(NamedTuple):
-    """Events for the end of one stream, kept all or none.
+    """Events to append to one stream, all or none.
 
-    `debate/{id}`: `expected_version` is the version that the writer has seen (0: a new stream) and `epoch` its own.
-    Without events it only raises the epoch of a stream that exists, whatever its version: older writers are fenced.
-    `calls/{id}`: both None; but who stores recorded calls under the versions that they had names the one that it has
-    seen. `local/{id}`: the version that the writer has seen, and no epoch.
+    `debate/{id}`: `expected_version` is the version that the writer has read (0: a new stream), `epoch` the writer's.
+    Without events the append only raises the epoch of an existing stream, at any version: older writers are fenced.
+    `calls/{id}`: both None, or an expected version, to import recorded calls under their versions.
+    `local/{id}`: an expected version, and no epoch.
     """
 
     stream: str
@@ -38,7 +38,7 @@ class Append(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """`version` of the stream afterwards; `repeated`: how many of the events were there already.
+    """`version` of the stream afterwards; `repeated`: how many of the events were stored already.
 
     When it is not 0, the first writer's parts stand: refer to those (`EventStore.parts`), not to the ones just sent.
     """
@@ -48,10 +48,14 @@ class Appended(NamedTuple):
     repeated: int
 
 
-class EventStore(ABC):
-    """An append-only log of events, the texts that they refer to, and lists made from it.
+AppendResults = list[Appended | StoreError]
+"""One result a request, in order; a refused request has its error."""
 
-    Reading is safe from any thread. So is appending; appends of one store take turns.
+
+class EventStore(ABC):
+    """An append-only log of events, the texts that they refer to, and lists projected from it.
+
+    Reading is safe from any thread. So is appending; the appends of one store are serialized.
     """
 
     @abstractmethod
@@ -59,22 +63,23 @@ class EventStore(ABC):
         self,
         requests: Sequence[Append],
         *,
-        together: bool = False,
+        atomic: bool = False,
         origin: bytes | None = None,
         erase: Collection[Digest] = (),
-    ) -> list[Appended | StoreError]:
+    ) -> AppendResults:
         """Store a group of requests in one transaction, in order; durable when this returns.
 
-        Gives one answer a request. A refused request (`WrongVersion`, `Fenced`, `EventConflict`, `InvalidAppend`) has its
-        error in its place and leaves the others alone. An event whose id the stream holds already is a repeat: it
-        succeeds without effect when its type, schema, fields and texts are the same (the first writer's salts and times
-        stay), else the request is a `EventConflict`. A debate append of nothing but repeats succeeds at any expected
-        version. Texts that were erased are taken to be the same.
+        A refused request (`WrongVersion`, `Fenced`, `EventConflict`, `InvalidAppend`) has its error in its place and
+        does not affect the others. An event whose id the stream contains already is a repeat: it succeeds without
+        effect when its type, schema, fields and texts are equal (the first writer's salts and times stay), else the
+        request is an `EventConflict`. A debate append of repeats alone succeeds at any expected version. Erased texts
+        count as equal.
 
-        Where the requests are `together`, the refusal of one refuses all: each has its error, and nothing is stored.
-        With them goes `origin`, the seal that their one debate is imported with; where it has one already, that stays.
-        And with them go the texts of that debate which are to `erase`: the events that record it are stored and the
-        texts deleted, or neither.
+        Args:
+            requests: appends, in order.
+            atomic: all requests are stored, or none: the refusal of one refuses all.
+            origin: with `atomic`, the seal that their debate was imported with; an existing one stays.
+            erase: with `atomic`, texts of their debate to delete in the same transaction as its `texts_erased` event.
 
         Raises:
             MayNotErase: there are texts to erase, and the user may not delete any.
@@ -86,25 +91,25 @@ class EventStore(ABC):
 
     @abstractmethod
     def next_epoch(self) -> int:
-        """A number that no writer had before, counting from 1."""
+        """A new writer's epoch, higher than all before; counts from 1."""
 
     @abstractmethod
     def heads(self, streams: Collection[str]) -> dict[str, Head]:
-        """The heads of those streams that exist."""
+        """The heads of the streams that exist."""
 
     @abstractmethod
     def read_stream(self, stream: str, after: int = 0) -> list[StoredEvent]:
-        """The events of a stream beyond version `after`, in order; empty when there is no such stream."""
+        """The events of a stream after version `after`, in order; empty when there is no such stream."""
 
     @abstractmethod
     def read_streams(self, streams: Collection[str]) -> dict[str, list[StoredEvent]]:
-        """All events of those streams that exist, each in order, seen at one moment."""
+        """All events of the streams that exist, each in order, in one snapshot."""
 
     @abstractmethod
     def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
-        """The next `limit` events beyond position `after`, of all streams, in the order of their commits.
+        """The next `limit` events after position `after`, of all streams, in commit order.
 
-        Whoever continues from the last position that it was given misses nothing.
+        A reader that continues from the last position it received misses no event.
         """
 
     @abstractmethod
@@ -113,28 +118,28 @@ class EventStore(ABC):
 
     @abstractmethod
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
-        """The texts of a debate by digest, all or those asked for, without unknown ones and without those whose erasure
-        is recorded, whether or not they are there.
+        """Texts of a debate by digest: all, or the requested ones that exist. Texts whose erasure is recorded are left
+        out, stored or not.
 
         Raises:
-            AlteredPart: what is stored under a digest is not what it was made of.
+            AlteredPart: a stored text does not match its digest.
         """
 
     @abstractmethod
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
-        """All texts of several debates, as they are stored; a debate without any is left out.
+        """All texts of several debates, as stored; a debate without any is left out.
 
-        Whoever reads them looks first whether they are whole (`jury_events.parts.whole`): an altered text of one debate
-        keeps no other from being read.
+        They are not verified, so that an altered text of one debate does not block the others: check each with
+        `jury_events.parts.whole`.
         """
 
     @abstractmethod
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
-        """Ids of debates of which anything is stored, opened or not, by code point, beyond the id `after`."""
+        """Ids of debates of which anything is stored, opened or not, by code point, after the id `after`."""
 
     @abstractmethod
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
-        """Everything stored of these debates, read at one moment, in the order of the ids; empty for an unknown id."""
+        """Everything stored of these debates, in one snapshot, in the order of the ids; empty for an unknown id."""
 
     def history(self, debate_id: str) -> DebateHistory:
         """Everything stored of one debate.
@@ -154,20 +159,20 @@ class EventStore(ABC):
 
     @abstractmethod
     def inventory(self) -> Inventory:
-        """The log as a whole, at one moment; reads every position once."""
+        """Figures over the whole log, in one snapshot; reads every position once."""
 
     @abstractmethod
     def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:
-        """Where the lists say something else of these debates than their events do, up to where they were carried.
+        """Differences between the lists and the events, up to the position that the lists have reached.
 
         Args:
-            histories: as they were read, maybe some time ago; None: what the lists hold beside the debates of the log,
-                and whether the runs are counted right.
+            histories: the debates to compare, as read, maybe some time ago; None: rows that belong to no debate of the
+                log, and the counts of the runs.
         """
 
     @abstractmethod
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
-        """Position and hash of the next `limit` events beyond position `after`, in the order of positions."""
+        """Position and hash of the next `limit` events after position `after`, by position."""
 
     @abstractmethod
     def seals(self) -> list[Seal]:
@@ -179,7 +184,7 @@ class EventStore(ABC):
 
     @abstractmethod
     def store_seal(self, seal: Seal) -> bool:
-        """Store a seal for good; False when there is one over as many events already, which stays.
+        """Store a seal; False when there is one over as many events already, which stays.
 
         Raises:
             ReadOnlyStore: the store was opened for reading.
@@ -187,11 +192,11 @@ class EventStore(ABC):
 
     @abstractmethod
     def store_run_size(self, run_id: str, cases: int | None) -> None:
-        """Note how many cases a run has, for those who look how far it is; the largest number that was noted stays.
+        """Store how many cases a run has, for progress displays; the largest number stays.
 
         Args:
             run_id: of the run.
-            cases: None where they are still being counted.
+            cases: None while they are still being counted.
 
         Raises:
             ReadOnlyStore: the store was opened for reading.
@@ -199,11 +204,11 @@ class EventStore(ABC):
 
     @abstractmethod
     def attestations(self) -> list[Attestation]:
-        """What others state of the seals over this log, by size, kind and digest."""
+        """Cosignatures and time-stamps of the seals over this log, by size, kind and digest."""
 
     @abstractmethod
     def store_attestation(self, attestation: Attestation) -> bool:
-        """Store a statement about a seal for good; False when the same one is stored already.
+        """Store a cosignature or time-stamp; False when the same one is stored already.
 
         Raises:
             ReadOnlyStore: the store was opened for reading.
@@ -214,12 +219,12 @@ class EventStore(ABC):
         """The seals that debates were imported with, byte for byte; a debate without one is left out."""
 
     def origin(self, debate_id: str) -> bytes | None:
-        """That of one debate; None when there was none."""
+        """The seal that a debate was imported with; None when there was none."""
         return self.origins([debate_id]).get(debate_id)
 
     @abstractmethod
     def require_eraser(self) -> None:
-        """Nothing, where texts may be deleted by who opened the store.
+        """Check that the user who opened the store may delete texts.
 
         Raises:
             MayNotErase: the user of this PostgreSQL database has not the right.
@@ -227,34 +232,33 @@ class EventStore(ABC):
 
     @abstractmethod
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
-        """Delete texts of a debate whose erasure is recorded already, salts with them; gives how many there were.
+        """Delete texts, with their salts, of a debate whose erasure is recorded; returns how many were stored.
 
         Raises:
-            MayNotErase: the user may not delete any.
+            MayNotErase: the user may not delete texts.
             ErasureNotRecorded: the debate has no `texts_erased` event, which comes first.
             ReadOnlyStore: the store was opened for reading.
         """
 
     @abstractmethod
     def scrub(self, wait: float = 30.0) -> None:
-        """See to it that nothing of deleted texts is left in the files of the database itself.
+        """Remove the bytes of deleted texts from the database's files.
 
-        What is out of reach: backups, exports, PostgreSQL's own write-ahead log, and what a disk keeps of files.
+        Out of reach: backups, exports, PostgreSQL's own write-ahead log, and disk blocks that are not overwritten.
 
         Args:
             wait: seconds to wait for readers that still see the texts.
 
         Raises:
-            TextsRemain: a reader kept them in place; the same call later finishes it.
+            TextsRemain: a reader kept them in place; call again later.
             ScrubRefused: the user of this PostgreSQL database may not rewrite the table.
             ReadOnlyStore: the store was opened for reading.
         """
 
     @abstractmethod
     def debate(self, debate_id: str) -> DebateRow | None:
-        """One line of the list of debates, up to date; None when it was never opened."""
+        """One row of the list of debates, up to date; None when the debate was never opened."""
 
-    @abstractmethod
     def debates(
         self,
         *,
@@ -270,14 +274,16 @@ class EventStore(ABC):
         Args:
             run_id: only those of this run.
             unfinished: only those that are not completed, failed or cancelled.
-            where: only those of whose cases all these conditions hold.
-            quarantined: only those in quarantine, which are left out else.
+            where: only those whose cases satisfy all these conditions.
+            quarantined: only those in quarantine, which are left out otherwise.
             limit: how many at most.
-            after: only those opened beyond this position (`DebateRow.position` of the last one seen).
+            after: only those opened after this position (`DebateRow.position` of the last one read).
         """
+        wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished)
+        return self.list_debates(wanted, OLDEST, limit=limit, after=PageCursor(after))
 
     @abstractmethod
-    def listed(
+    def list_debates(
         self,
         wanted: DebateFilter = EVERY_DEBATE,
         order: SortOrder = NEWEST,
@@ -285,22 +291,22 @@ class EventStore(ABC):
         limit: int = 200,
         after: PageCursor | None = None,
     ) -> list[DebateRow]:
-        """Debates, the newest first or in another order, up to date.
+        """Debates, by default the newest first, up to date.
 
         Args:
             wanted: which of them.
-            order: by what they are sorted.
+            order: how they are sorted.
             limit: how many at most.
-            after: only those that come after this place in that order (`SortOrder.place` of the last one seen).
+            after: only those after this cursor (`SortOrder.cursor` of the last one read).
         """
 
     @abstractmethod
     def totals(self, wanted: DebateFilter = EVERY_DEBATE) -> Totals:
-        """What the debates of a list come to, up to date; looks at every one of them."""
+        """Counts and sums over the debates of a list, up to date; reads every one of them."""
 
     @abstractmethod
-    def unsearched(self) -> int:
-        """How many events a search does not look through yet, because the index is so far behind; usually 0."""
+    def search_lag(self) -> int:
+        """How many of the newest events a search does not cover yet, because the index is behind; usually 0."""
 
     @abstractmethod
     def runs(self) -> list[RunRow]:
@@ -308,11 +314,11 @@ class EventStore(ABC):
 
     @abstractmethod
     def cases_of_run(self, run_id: str) -> dict[str, CaseRow]:
-        """What each debate of a run judges, by debate id: enough to see whether a case's content changed since."""
+        """The case of each debate of a run, by debate id: enough to detect whether a case's content changed since."""
 
     @abstractmethod
     def project(self, limit: int = 5000) -> int:
-        """Bring the lists forward over up to `limit` events; gives how many there were, 0 when they are up to date.
+        """Update the lists with up to `limit` events; returns how many there were, 0 when the lists are up to date.
 
         Raises:
             ReadOnlyStore: the store was opened for reading.
@@ -320,12 +326,12 @@ class EventStore(ABC):
 
     @abstractmethod
     def index_texts(self, limit: int = 500) -> int:
-        """Bring what is searched forward over up to `limit` events, as `project` does for the lists."""
+        """Update the search index with up to `limit` events, as `project` does for the lists."""
 
     @abstractmethod
     def rebuild(self) -> int:
-        """Make the lists, and what is searched, anew from the whole log; gives the number of events."""
+        """Rebuild the lists and the search index from the whole log; returns the number of events."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of connections and locks; closing twice is allowed."""
+        """Release connections and locks; closing twice is allowed."""

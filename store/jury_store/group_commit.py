@@ -1,6 +1,6 @@
-"""Many writers, one transaction at a time: what waits is stored together.
+"""Group commit: waiting appends are stored in one transaction.
 
-A commit costs a disk flush whatever it holds, so a group of 256 costs about as much as a single append.
+A commit costs one disk flush whatever its size, so a group of 256 costs about as much as a single append.
 """
 
 import logging
@@ -12,44 +12,42 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple, Self
 
 from jury_store.errors import StoreClosed, StoreError
-from jury_store.event_store import Append, Appended, EventStore
+from jury_store.event_store import Append, Appended, AppendResults, EventStore
 
 _log = logging.getLogger(__name__)
-
-Answers = list[Appended | StoreError]
 
 _PROJECT_EVERY_SECONDS = 0.5
 _PROJECT_BATCH = 2000
 _PROJECT_SECONDS = 0.1
 _INDEX_EVERY_SECONDS = 1.0
 _INDEX_BATCH = 300
-_INDEX_REST = 4.0
-"""So many times as long as a batch took the next one waits, so that who appends has most of the thread."""
+_INDEX_PAUSE = 4.0
+"""Pause between batches, as a multiple of a batch's duration, so that appends get most of the thread's time."""
 
 _INDEX_AT_END_SECONDS = 3.0
-"""What is not done by then is left to the next writer, or to `jury db rebuild`."""
+"""The rest is left to the next writer, or to `jury db rebuild`."""
 _OVERHEAD_BYTES = 500
 
-_LISTS = "the lists of debates and runs were not brought forward"
-_TEXTS = "what jurors wrote was not made searchable"
+_LISTS = "the lists of debates and runs were not updated"
+_TEXTS = "the search index was not updated"
 
 
 class _Waiting(NamedTuple):
     requests: Sequence[Append]
     size: int
-    resolve: Callable[[Answers], None]
+    resolve: Callable[[AppendResults], None]
     fail: Callable[[BaseException], None]
 
 
 class GroupCommitter:
-    """The one thread that writes to `store`; the store stays the caller's to close.
+    """A writer thread for `store`; does not close the store.
 
-    Futures are resolved in that thread: a callback on one must return at once, and must not submit.
+    Futures are resolved in that thread: their callbacks must not block, and must not submit.
 
     Args:
-        store: where the events go.
-        max_group: requests a transaction, at most (a batch that is larger goes alone).
-        max_waiting_bytes: how much may wait; `submit` blocks beyond it.
+        store: to append to.
+        max_group: the most requests a transaction (a larger batch is stored alone).
+        max_waiting_bytes: the most that may wait; `submit` blocks beyond it.
     """
 
     def __init__(self, store: EventStore, max_group: int = 256, max_waiting_bytes: int = 64 * 1024 * 1024) -> None:
@@ -60,47 +58,47 @@ class GroupCommitter:
         self._bytes = 0
         self._changed = threading.Condition()
         self._closing = False
-        # Of what could not be brought forward, what was said: once, as a database that is away fails at every try.
-        self._told: set[str] = set()
-        # When the lists are to be carried forward; at once first, for what another process left behind.
+        # Failures that were logged as warnings: once each, as an unreachable database fails at every attempt.
+        self._failing: set[str] = set()
+        # When to update the lists; at first now, for events of an earlier process.
         self._due: float | None = time.monotonic()
-        # When the next texts are to be made searchable; that costs more, and is done while nobody waits.
+        # When to update the search index; that costs more, and is done while no append waits.
         self._index_due: float | None = self._due
         self._thread = threading.Thread(target=self._work, name="jury-group-commit", daemon=True)
         self._thread.start()
 
     def submit(self, request: Append) -> "Future[Appended]":
-        """The future of one append: its result, the reason why it was refused, or the database's failure.
+        """Append one request. The future has its result, or the error of its refusal or of the database.
 
-        Blocks while too much waits.
+        Blocks while more than `max_waiting_bytes` wait.
 
         Raises:
             StoreClosed: the committer was closed.
         """
         future: Future[Appended] = Future()
 
-        def resolve(answers: Answers) -> None:
-            (answer,) = answers
-            if isinstance(answer, StoreError):
-                _settle(future, future.set_exception, answer)
+        def resolve(results: AppendResults) -> None:
+            (result,) = results
+            if isinstance(result, StoreError):
+                _settle(future, future.set_exception, result)
             else:
-                _settle(future, future.set_result, answer)
+                _settle(future, future.set_result, result)
 
         self._put([request], resolve, lambda error: _settle(future, future.set_exception, error))
         return future
 
-    def submit_many(self, requests: Sequence[Append]) -> "Future[Answers]":
-        """One future for several appends, stored in one transaction; refusals are among its answers, in order."""
-        future: Future[Answers] = Future()
+    def submit_many(self, requests: Sequence[Append]) -> "Future[AppendResults]":
+        """Append several requests in one transaction; the results contain refusals, in order."""
+        future: Future[AppendResults] = Future()
         self._put(
             list(requests),
-            lambda answers: _settle(future, future.set_result, answers),
+            lambda results: _settle(future, future.set_result, results),
             lambda error: _settle(future, future.set_exception, error),
         )
         return future
 
     def close(self) -> None:
-        """Store what waits, bring the lists forward, end the thread; twice is allowed."""
+        """Store waiting appends, update the lists, end the thread; twice is allowed."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -113,11 +111,14 @@ class GroupCommitter:
         self.close()
 
     def _put(
-        self, requests: Sequence[Append], resolve: Callable[[Answers], None], fail: Callable[[BaseException], None]
+        self,
+        requests: Sequence[Append],
+        resolve: Callable[[AppendResults], None],
+        fail: Callable[[BaseException], None],
     ) -> None:
         size = sum(_size(request) for request in requests)
         with self._changed:
-            # Something larger than the bound is let in when nothing else waits.
+            # A request larger than the bound is accepted when no other waits.
             self._changed.wait_for(lambda: self._closing or not self._bytes or self._bytes + size <= self._max_bytes)
             if self._closing:
                 raise StoreClosed("the writer of this store was closed; nothing of this append was stored")
@@ -130,9 +131,9 @@ class GroupCommitter:
             with self._changed:
                 if not self._waiting and not self._closing:
                     due = min(filter(None, (self._due, self._index_due)), default=None)
-                    patience = None if due is None else max(0.0, due - time.monotonic())
-                    self._changed.wait_for(lambda: bool(self._waiting) or self._closing, patience)
-                group = self._take()
+                    timeout = None if due is None else max(0.0, due - time.monotonic())
+                    self._changed.wait_for(lambda: bool(self._waiting) or self._closing, timeout)
+                group = self._next_group()
                 idle = not group and not self._waiting
                 closing = self._closing
             if group:
@@ -148,7 +149,7 @@ class GroupCommitter:
             if idle and self._index_due is not None and time.monotonic() >= self._index_due:
                 self._index()
 
-    def _take(self) -> list[_Waiting]:
+    def _next_group(self) -> list[_Waiting]:
         group: list[_Waiting] = []
         count = 0
         while self._waiting and (not group or count + len(self._waiting[0].requests) <= self._max_group):
@@ -162,46 +163,40 @@ class GroupCommitter:
 
     def _commit(self, group: list[_Waiting]) -> None:
         try:
-            answers = self._store.append([request for one in group for request in one.requests])
-        except Exception as error:  # noqa: BLE001  (the waiting writers get it; the thread must live on)
+            results = self._store.append([request for one in group for request in one.requests])
+        except Exception as error:  # noqa: BLE001  (the waiting writers get it; the thread must survive)
             for one in group:
                 one.fail(error)
             return
         start = 0
         for one in group:
-            one.resolve(answers[start : start + len(one.requests)])
+            one.resolve(results[start : start + len(one.requests)])
             start += len(one.requests)
 
     def _project(self) -> None:
-        """Lists are a convenience, made from the log: no append fails with them, or waits for them for long."""
+        """Update the lists, for a bounded time: they can be rebuilt, so no append fails with them or waits for long."""
         until = time.monotonic() + _PROJECT_SECONDS
         behind = True
-        try:
-            while behind and time.monotonic() < until:
-                behind = self._store.project(_PROJECT_BATCH) >= _PROJECT_BATCH
-        except Exception as error:  # noqa: BLE001  (tried again after the next append)
-            behind = False
-            self._tell(_LISTS, error)
-        else:
-            self._told.discard(_LISTS)
+        while behind and time.monotonic() < until:
+            behind = self._run_batch(self._store.project, _PROJECT_BATCH, _LISTS)
         self._due = time.monotonic() if behind else None
 
     def _index(self) -> None:
-        """One batch of texts; as with the lists, no append fails with it."""
         begun = time.monotonic()
-        try:
-            behind = self._store.index_texts(_INDEX_BATCH) >= _INDEX_BATCH
-        except Exception as error:  # noqa: BLE001  (tried again after the next append)
-            behind = False
-            self._tell(_TEXTS, error)
-        else:
-            self._told.discard(_TEXTS)
+        behind = self._run_batch(self._store.index_texts, _INDEX_BATCH, _TEXTS)
         now = time.monotonic()
-        self._index_due = now + _INDEX_REST * (now - begun) if behind else None
+        self._index_due = now + _INDEX_PAUSE * (now - begun) if behind else None
 
-    def _tell(self, what: str, error: Exception) -> None:
-        _log.log(logging.INFO if what in self._told else logging.WARNING, "%s: %s", what, error)
-        self._told.add(what)
+    def _run_batch(self, update: Callable[[int], int], batch: int, failure: str) -> bool:
+        """Whether more is left to update."""
+        try:
+            behind = update(batch) >= batch
+        except Exception as error:  # noqa: BLE001  (tried again after the next append)
+            _log.log(logging.INFO if failure in self._failing else logging.WARNING, "%s: %s", failure, error)
+            self._failing.add(failure)
+            return False
+        self._failing.discard(failure)
+        return behind
 
     def _index_at_end(self) -> None:
         until = time.monotonic() + _INDEX_AT_END_SECONDS
@@ -215,7 +210,7 @@ def _size(request: Append) -> int:
     )
 
 
-def _settle(future: "Future[Any]", give: Callable[[Any], None], value: Any) -> None:
-    """A future that its owner cancelled takes no result; its append is stored all the same."""
+def _settle(future: "Future[Any]", settle: Callable[[Any], None], value: Any) -> None:
+    """A cancelled future gets no result; its append is stored all the same."""
     if future.set_running_or_notify_cancel():
-        give(value)
+        settle(value)

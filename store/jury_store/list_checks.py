@@ -1,8 +1,8 @@
-"""The lists of debates and runs against the events that they are made of.
+"""Differences between the lists and the events that they are projected from.
 
-They are no record and can be made anew (`EventStore.rebuild`), but they are what people look at first.
+The lists can be rebuilt (`EventStore.rebuild`), but users look at them first.
 
-All functions work in the transaction that the connection is in.
+All functions work in the transaction of the connection.
 """
 
 # ruff: noqa: S608  (the statements are put together from constants)
@@ -15,17 +15,18 @@ from sqlalchemy import Connection, func, select
 from jury_events.envelope import StoredEvent
 from jury_events.errors import JuryError
 from jury_events.ids import streams_of
-from jury_store import survey
+from jury_store import audit_queries
 from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import indexed_values
 from jury_store.dialects import Dialect
+from jury_store.event_rows import read_events
 from jury_store.inventory import ListFault
 from jury_store.list_queries import FIELDS_IN_COLUMNS
-from jury_store.listing import lag, rows_of
-from jury_store.projection import Row, counts_of, row_of
-from jury_store.projection_checkpoints import LISTS, SEARCH, carried_to
+from jury_store.listing import lag, rows_by_id
+from jury_store.projection import Row, row_of, run_counts
+from jury_store.projection_checkpoints import LISTS, NAMES, SEARCH, checkpoint_position
 from jury_store.schema import debate_fields, debates, metadata, runs
-from jury_store.search_index import rows_of_debates
+from jury_store.search_index import indexed_events
 from jury_store.search_terms import searchable_digests
 
 _SHOWN = 20
@@ -45,73 +46,71 @@ _UNKNOWN_TEXTS = (
     "(SELECT 1 FROM events WHERE events.position = search_texts.debate AND events.type = 'debate_opened') "
     f"LIMIT {_SHOWN}"
 )
-_SEARCH_DIFFERS = (
-    "what is searched of it are not the texts that its events name and the store holds; jury db rebuild makes it anew"
-)
+_SEARCH_DIFFERS = "the search index does not match its stored texts; jury db rebuild rebuilds it"
 
 
-def of_debates(connection: Connection, dialect: Dialect, records: Sequence[DebateHistory]) -> list[ListFault]:
-    """What the lists say otherwise of these debates."""
+def debate_faults(connection: Connection, dialect: Dialect, records: Sequence[DebateHistory]) -> list[ListFault]:
+    """Differences between the lists and the events of these debates."""
     faults = []
-    up_to, searched = carried_to(connection, LISTS), carried_to(connection, SEARCH)
+    listed_to, indexed_to = checkpoint_position(connection, LISTS), checkpoint_position(connection, SEARCH)
     for start in range(0, len(records), _CHUNK):
         chunk = records[start : start + _CHUNK]
         try:
-            listed = rows_of(connection, debates, "debate_id", [record.debate_id for record in chunk])
+            listed = rows_by_id(connection, debates, "debate_id", [record.debate_id for record in chunk])
         except (JuryError, ValueError, TypeError):
-            listed = _one_by_one(connection, chunk)
+            listed = _readable_rows(connection, chunk)
         fields = _fields(connection, listed.values())
-        search = rows_of_debates(connection, filter(None, map(_opening, chunk)))
+        search = indexed_events(connection, filter(None, map(_opening, chunk)))
         for record in chunk:
             found = listed.get(record.debate_id)
-            what = _difference(row_of(_up_to(record, up_to)), found, fields)
-            if what is not None and up_to > _last(record):
-                # Events came after the record was read, which the list was carried over since.
-                what = _difference(row_of(_read_again(connection, dialect, record.debate_id, up_to)), found, fields)
+            what = _difference(row_of(_up_to(record, listed_to)), found, fields)
+            if what is not None and listed_to > _last(record):
+                # The list may contain events that were appended after the record was read.
+                what = _difference(row_of(_reread(connection, dialect, record.debate_id, listed_to)), found, fields)
             if what is not None:
                 faults.append(ListFault(record.debate_id, f"the list of debates {what}"))
             rows = Counter(search.get(_opening(record) or 0, []))
-            # Where events came, or texts went, after the record was read, it is read again.
-            if rows != Counter(_searched(record, searched)):
-                (again,) = survey.histories(connection, dialect, [record.debate_id])
-                if rows != Counter(_searched(again, searched)):
+            # Events may have been appended, or texts erased, after the record was read.
+            if rows != Counter(_indexable(record, indexed_to)):
+                (again,) = audit_queries.histories(connection, dialect, [record.debate_id])
+                if rows != Counter(_indexable(again, indexed_to)):
                     faults.append(ListFault(record.debate_id, _SEARCH_DIFFERS))
     return faults
 
 
-def of_the_whole(connection: Connection, dialect: Dialect) -> list[ListFault]:
-    """What the lists hold that no debate of the log accounts for, and runs that are counted otherwise."""
+def global_faults(connection: Connection, dialect: Dialect) -> list[ListFault]:
+    """Rows that belong to no debate of the log, and wrong counts of runs."""
     faults = [
-        ListFault(None, f"the list of debates has {row[0]!r}, which the log does not hold")
+        ListFault(None, f"the list of debates contains {row[0]!r}, which is not in the log")
         for row in connection.exec_driver_sql(_UNKNOWN_DEBATES)
     ]
     faults += [
-        ListFault(None, f"the list of fields has {row[0]!r} for position {row[1]}, where no debate opened")
+        ListFault(None, f"the list of fields contains {row[0]!r} for position {row[1]}, where no debate opened")
         for row in connection.exec_driver_sql(_UNKNOWN_FIELDS)
     ]
     faults += [
-        ListFault(None, f"what is searched has a text of event {row[0]}, for position {row[1]}, where no debate opened")
+        ListFault(None, f"the search index contains event {row[0]}, for position {row[1]}, where no debate opened")
         for row in connection.exec_driver_sql(_UNKNOWN_TEXTS)
     ]
-    for name, what in ((LISTS, "the lists were"), (SEARCH, "what is searched was")):
-        ahead = lag(connection, dialect, name)
-        if ahead < 0:
-            faults.append(ListFault(None, f"{what} carried over {-ahead} events more than the log has"))
+    for name, what in NAMES.items():
+        ahead = -lag(connection, dialect, name)
+        if ahead > 0:
+            faults.append(ListFault(None, f"the checkpoint of {what} is {ahead} events beyond the end of the log"))
     try:
         faults += [ListFault(None, f"the list of runs {what}") for what in _run_differences(connection)]
     except TypeError as error:
         faults.append(
-            ListFault(None, f"the runs cannot be counted, as a column holds a value of a wrong kind: {error}")
+            ListFault(None, f"the runs cannot be counted: a column contains a value of a wrong type: {error}")
         )
     return faults
 
 
-def _one_by_one(connection: Connection, records: Sequence[DebateHistory]) -> dict[str, Row]:
-    """Rows where one at least cannot be read; that one is left out, which makes it a difference."""
+def _readable_rows(connection: Connection, records: Sequence[DebateHistory]) -> dict[str, Row]:
+    """Rows read one by one; rows that cannot be read are left out, which makes them differences."""
     found: dict[str, Row] = {}
     for record in records:
         try:
-            found |= rows_of(connection, debates, "debate_id", [record.debate_id])
+            found |= rows_by_id(connection, debates, "debate_id", [record.debate_id])
         except (JuryError, ValueError, TypeError):
             continue
     return found
@@ -127,13 +126,13 @@ def _up_to(record: DebateHistory, last: int) -> list[StoredEvent]:
 
 
 def _opening(record: DebateHistory) -> int | None:
-    """Where the debate opened."""
+    """The position at which the debate opened."""
     events = record.stored_events
     return events[0].position if events and events[0].type == "debate_opened" else None
 
 
-def _searched(record: DebateHistory, last: int) -> list[int]:
-    """The positions of the events that what is searched holds, where it was carried so far."""
+def _indexable(record: DebateHistory, last: int) -> list[int]:
+    """The positions of the events up to `last` that the search index should contain."""
     events = record.stored_events
     gone = record.erased_digests
     return [
@@ -141,7 +140,7 @@ def _searched(record: DebateHistory, last: int) -> list[int]:
         for event in events
         if type(event.position) is int
         and event.position <= last
-        # Where nothing was erased, who evaluates or speaks writes something.
+        # Without an erasure, every evaluation and statement has a text.
         and (
             (not gone and event.type in {"juror_evaluated", "statement_made"})
             or any(one in record.parts and one not in gone for one in searchable_digests(event))
@@ -153,20 +152,19 @@ def _last(record: DebateHistory) -> int:
     return max((event.position for event in _up_to(record, 2**63)), default=0)
 
 
-def _read_again(connection: Connection, dialect: Dialect, debate_id: str, last: int) -> list[StoredEvent]:
-    names = dialect.texts(streams_of(debate_id))
-    rows = connection.exec_driver_sql(dialect.read_streams, (names,))
-    return [event for row in rows if (event := StoredEvent(*row)).position <= last]
+def _reread(connection: Connection, dialect: Dialect, debate_id: str, last: int) -> list[StoredEvent]:
+    events = read_events(connection, dialect.read_streams, (dialect.id_list(streams_of(debate_id)),))
+    return [event for event in events if event.position <= last]
 
 
 def _difference(made: Row | None, listed: Row | None, fields: dict[int, list[tuple[str, str]]]) -> str | None:
     if made is None:
-        return None if listed is None else "has it, although its events do not make a row"
+        return None if listed is None else "contains it, although its events do not make a row"
     if listed is None:
-        return "does not have it, or has it in a form that cannot be read"
+        return "does not contain it, or in a form that cannot be read"
     for name, value in made.items():
         if listed.get(name) != value:
-            return f"says {name} {listed.get(name)!r}, its events {value!r}"
+            return f"has {name} {listed.get(name)!r}, its events {value!r}"
     wanted = Counter(
         (name, value)
         for name, values in indexed_values(made).items()
@@ -174,7 +172,7 @@ def _difference(made: Row | None, listed: Row | None, fields: dict[int, list[tup
         for value in values
     )
     if Counter(fields.get(made["position"], [])) != wanted:
-        return "finds it by other fields (metadata, tags, cluster, models) than it has"
+        return "indexes other fields (metadata, tags, cluster, models) than its events have"
     return None
 
 
@@ -189,23 +187,23 @@ def _fields(connection: Connection, rows: Iterable[Row]) -> dict[int, list[tuple
 
 
 def _run_differences(connection: Connection) -> Iterator[str]:
-    """The runs against the debates of the list, which are compared with the log one by one."""
+    """Differences between the list of runs and the list of debates, whose rows are compared with the log."""
     counted: dict[str, Row] = {}
     unread: set[str] = set()
     columns = debates.c
-    kinds = (columns.run_id, columns.status, columns.final_verdict, columns.quarantined)
+    groups = (columns.run_id, columns.status, columns.final_verdict, columns.quarantined)
     query = select(
-        *kinds,
+        *groups,
         func.count().label("debates"),
         func.min(columns.position).label("position"),
         func.min(columns.opened_at).label("first_at"),
         func.max(columns.updated_at).label("last_at"),
     ).where(columns.run_id.is_not(None))
-    for group in connection.execute(query.group_by(*kinds)):
+    for group in connection.execute(query.group_by(*groups)):
         run = counted.setdefault(group.run_id, {"position": group.position, "first_at": group.first_at, "last_at": 0})
         run["position"] = min(run["position"], group.position)
         run["first_at"], run["last_at"] = min(run["first_at"], group.first_at), max(run["last_at"], group.last_at)
-        for name in counts_of(dict(group._mapping)):  # noqa: SLF001  (SQLAlchemy's own name for it)
+        for name in run_counts(dict(group._mapping)):  # noqa: SLF001  (SQLAlchemy's own name for it)
             run[name] = run.get(name, 0) + group.debates
         if group.status == "unreadable":
             unread.add(group.run_id)
@@ -213,12 +211,12 @@ def _run_differences(connection: Connection) -> Iterator[str]:
     listed = {row["run_id"]: row for row in connection.execute(select(runs)).mappings()}
     for run_id in sorted(counted.keys() | listed.keys(), key=repr):
         if run_id not in listed or run_id not in counted:
-            yield f"lacks {run_id!r}" if run_id in counted else f"has {run_id!r}, of which there is no debate"
+            yield f"lacks {run_id!r}" if run_id in counted else f"contains {run_id!r}, which has no debate"
             continue
         for name in names:
             made = counted[run_id].get(name, 0)
             if name == "last_at" and run_id in unread:
-                continue  # of what cannot be read any more, the times that were read before still count
+                continue  # may include times of events that cannot be read any more
             if listed[run_id][name] != made:
-                yield f"says {name} {listed[run_id][name]!r} of {run_id!r}, its debates make {made!r}"
+                yield f"has {name} {listed[run_id][name]!r} for {run_id!r}, its debates {made!r}"
                 break

@@ -1,7 +1,7 @@
-"""In which order a list of debates is read, page by page, and where the page before ended.
+"""The sort order of a list of debates, and cursors for reading it page by page.
 
-The order is total: debates with the same value come in the order in which they opened. What is not known is less than
-anything that is, on every database.
+The order is total: debates with equal values are sorted by their opening. Null sorts before every value, on every
+database.
 """
 
 import json
@@ -30,90 +30,92 @@ SORT_COLUMNS: Mapping[str, str] = {
     "agent_cost": "agent_cost",
     "not_shown": "not_shown",
 }
-"""By what debates can be sorted, and the column that holds it."""
+"""Column by the name of the sort key."""
 
 _TEXTS = frozenset({"case", "debate", "run", "status", "verdict", "label", "cluster", "method"})
 _FLAGS = frozenset({"quorum"})
+_MAX_DIGITS = 15
+_MAX_NUMBER = 2**53
+_REMEDY = "use the addresses that its pages link to"
 
 
 class BadCursor(ValueError):
-    """This is no place in the list."""
+    """The text is not a cursor into the list."""
 
 
 class PageCursor(NamedTuple):
-    """Where a page of a list ended: the last debate's position, and the value by which the list is sorted."""
+    """The last debate of a page: its position, and its value of the sort column."""
 
     position: int
     value: str | float | bool | None = None
 
 
 class SortOrder(NamedTuple):
-    """`by`: a name of `SORT_COLUMNS`."""
+    """`by`: a key of `SORT_COLUMNS`."""
 
     by: str = "opened"
     descending: bool = True
 
     @property
     def column(self) -> str:
-        """The column that holds it."""
+        """The name of the sort column."""
         return SORT_COLUMNS[self.by]
 
-    def place(self, row: Mapping[str, Any]) -> PageCursor:
-        """Where a row is, by the names of its columns."""
+    def cursor(self, row: Mapping[str, Any]) -> PageCursor:
+        """The cursor after a row, given by column names."""
         return PageCursor(row["position"], None if self.by == "opened" else row[self.column])
 
     def key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
-        """By what rows are sorted in memory, ascending."""
-        return _key(self.place(row))
+        """The sort key of a row in memory, ascending."""
+        return _key(self.cursor(row))
 
-    def is_beyond(self, row: Mapping[str, Any], after: PageCursor | None) -> bool:
-        """Whether a row comes after a place."""
+    def is_after(self, row: Mapping[str, Any], after: PageCursor | None) -> bool:
+        """Whether a row comes after a cursor."""
         if after is None:
             return True
         mine, theirs = self.key(row), _key(after)
         return mine < theirs if self.descending else mine > theirs
 
-    def written(self, place: PageCursor) -> str:
-        """A place as an address has it: `17`, or `17:"needs_review"`, the value as JSON."""
-        return str(place.position) if self.by == "opened" else f"{place.position}:{json.dumps(place.value)}"
+    def encode_cursor(self, cursor: PageCursor) -> str:
+        """A cursor as text in a URL: `17`, or `17:"needs_review"`, the value as JSON."""
+        return str(cursor.position) if self.by == "opened" else f"{cursor.position}:{json.dumps(cursor.value)}"
 
-    def read(self, text: str) -> PageCursor:
-        """The place that `text` writes.
+    def decode_cursor(self, text: str) -> PageCursor:
+        """The cursor of `encode_cursor`.
 
         Raises:
-            BadCursor: it writes none.
+            BadCursor: the text is none, or one of another order.
         """
         number, colon, value = text.partition(":")
         if not (
-            number.isascii() and number.isdigit() and len(number) <= _DIGITS and (self.by != "opened") == bool(colon)
+            number.isascii()
+            and number.isdigit()
+            and len(number) <= _MAX_DIGITS
+            and (self.by != "opened") == bool(colon)
         ):
-            raise BadCursor("this is no place in this list; take the addresses that its pages give")
+            raise BadCursor(f"this is not a cursor into this list; {_REMEDY}")
         try:
             found = json.loads(value) if colon else None
         except (ValueError, RecursionError):
-            raise BadCursor("this is no place in this list; take the addresses that its pages give") from None
-        if found is not None and not self._fits(found):
-            raise BadCursor(f"this is no place in a list sorted by {self.by}; take the addresses that its pages give")
+            raise BadCursor(f"this is not a cursor into this list; {_REMEDY}") from None
+        if found is not None and not self._is_column_value(found):
+            raise BadCursor(f"this is not a cursor into a list sorted by {self.by}; {_REMEDY}")
         return PageCursor(int(number), found)
 
-    def _fits(self, value: object) -> bool:
-        """Whether the column can hold it."""
+    def _is_column_value(self, value: object) -> bool:
         if self.by in _FLAGS:
             return isinstance(value, bool)
         if self.by not in _TEXTS:
-            return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+            return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MAX_NUMBER
         return isinstance(value, str) and "\0" not in value and not any("\ud800" <= one <= "\udfff" for one in value)
 
 
 NEWEST = SortOrder()
 OLDEST = SortOrder(descending=False)
 
-_DIGITS = 15
-_MOST = 2**53
 
-
-def _key(place: PageCursor) -> tuple[Any, ...]:
-    value = place.value
+def _key(cursor: PageCursor) -> tuple[Any, ...]:
+    value = cursor.value
     if value is None:
-        return (0, place.position)
-    return (1, value.encode() if isinstance(value, str) else value, place.position)
+        return (0, cursor.position)
+    return (1, value.encode() if isinstance(value, str) else value, cursor.position)

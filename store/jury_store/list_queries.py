@@ -1,4 +1,4 @@
-"""What is wanted of a list of debates, and in which order, in SQL."""
+"""`DebateFilter` and `SortOrder` in SQL."""
 
 from collections.abc import Collection
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, bindparam, literal, not_, or_, select
 
 from jury_events.conditions import Condition
-from jury_store import searching
+from jury_store import search_index
 from jury_store.debate_rows import MODEL, DebateFilter
 from jury_store.dialects import Dialect
 from jury_store.list_order import PageCursor, SortOrder
@@ -15,7 +15,7 @@ from jury_store.schema import debates
 from jury_store.search_terms import query_terms
 
 FIELDS_IN_COLUMNS = frozenset({"label", "case_id"})
-"""Fields that are columns of the debates and nowhere else."""
+"""Fields that are columns of `debates` and not in `debate_fields`."""
 
 
 def debates_query(
@@ -25,32 +25,32 @@ def debates_query(
     *,
     limit: int,
     after: PageCursor | None,
-    saying: Collection[int] = (),
+    text_matches: Collection[int] = (),
 ) -> Select[Any]:
-    """The rows of the lists that `debates` begins with; `saying`: debates that are known to say what is searched."""
+    """The first rows of a list of debates; `text_matches`: debates known to match the search, by opening position."""
     position, column = debates.c.position, debates.c[order.column]
-    found = conditions(dialect, wanted, saying)
+    found = conditions(dialect, wanted, text_matches)
     if after is not None:
-        found.append(_beyond(order, after))
+        found.append(_after(order, after))
     ordering = [_directed(one, order) for one in dict.fromkeys((column, position))]
     if order.by == "opened":
         return select(debates).where(*found).order_by(*ordering).limit(limit)
-    # Without an index all that fit are sorted: by what is sorted alone, and not with everything that is shown.
+    # Without an index all matching rows are sorted: by the sort column alone, not with every column.
     first = select(position).where(*found).order_by(*ordering).limit(limit)
     return select(debates).where(position.in_(first)).order_by(*ordering)
 
 
-def conditions(dialect: Dialect, wanted: DebateFilter, saying: Collection[int]) -> list[ColumnElement[bool]]:
-    """What `DebateFilter.admits` says, in SQL."""
+def conditions(dialect: Dialect, wanted: DebateFilter, text_matches: Collection[int]) -> list[ColumnElement[bool]]:
+    """`DebateFilter.matches` in SQL."""
     columns = debates.c
-    exactly = (
+    equal = (
         (columns.run_id, wanted.run_id),
         (columns.status, wanted.status),
         (columns.final_verdict, wanted.verdict),
         (columns.simulated, wanted.simulated),
         (columns.quorum_met, wanted.quorum),
     )
-    found: list[ColumnElement[bool]] = [column == value for column, value in exactly if value is not None]
+    found: list[ColumnElement[bool]] = [column == value for column, value in equal if value is not None]
     found.append(columns.quarantined.is_not(None) if wanted.quarantined else columns.quarantined.is_(None))
     if wanted.min_cost is not None:
         found.append(columns.cost >= wanted.min_cost)
@@ -62,45 +62,44 @@ def conditions(dialect: Dialect, wanted: DebateFilter, saying: Collection[int]) 
         found.append(_condition(Condition(MODEL, "=", wanted.model)))
     if wanted.search is not None:
         ways = [column.icontains(wanted.search, autoescape=True) for column in (columns.debate_id, columns.case_id)]
-        if sought := query_terms(wanted.search):
-            ways.append(columns.position.in_(searching.debates_that_say(dialect, sought)))
-        if saying:
-            ways.append(columns.position.in_(bindparam("saying", sorted(saying), expanding=True)))
+        if terms := query_terms(wanted.search):
+            ways.append(columns.position.in_(search_index.debates_matching(dialect, terms)))
+        if text_matches:
+            ways.append(columns.position.in_(bindparam("text_matches", sorted(text_matches), expanding=True)))
         found.append(or_(*ways))
     return found + [_condition(one) for one in wanted.where]
 
 
 def _condition(condition: Condition) -> ColumnElement[bool]:
-    """What `Condition.admits` says, in SQL."""
+    """`Condition.admits` in SQL."""
     if condition.field in FIELDS_IN_COLUMNS:
         column = debates.c[condition.field]
-        holds = _holds(column, condition)
-        return or_(column.is_(None), not_(holds)) if condition.negative else holds
+        matches = _matches(column, condition)
+        return or_(column.is_(None), not_(matches)) if condition.negative else matches
     fields = _fields.c
-    matching = select(fields.position).where(fields.name == condition.field, _holds(fields.value, condition))
+    matching = select(fields.position).where(fields.name == condition.field, _matches(fields.value, condition))
     if condition.negative:
-        # By debate: PostgreSQL looks at the whole list again and again for a long NOT IN.
+        # Correlated: for a long NOT IN, PostgreSQL scans the whole list once per debate.
         return not_(matching.where(fields.position == debates.c.position).exists())
     return debates.c.position.in_(matching)
 
 
-def _holds(column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
-    """Whether this value is, or contains, that of the condition."""
+def _matches(column: ColumnElement[Any], condition: Condition) -> ColumnElement[bool]:
     if condition.operator in {"=", "!="}:
         return column == condition.value
     return column.icontains(condition.value, autoescape=True)
 
 
 def _directed(column: Any, order: SortOrder) -> Any:
-    """What is not known is less than anything that is: neither database says so by itself in both directions."""
+    """Null sorts before every value, which neither database does by default in both directions."""
     directed = column.desc() if order.descending else column.asc()
     if not column.nullable:
         return directed
     return directed.nulls_last() if order.descending else directed.nulls_first()
 
 
-def _beyond(order: SortOrder, after: PageCursor) -> ColumnElement[bool]:
-    """What `SortOrder.is_beyond` says, in SQL."""
+def _after(order: SortOrder, after: PageCursor) -> ColumnElement[bool]:
+    """`SortOrder.is_after` in SQL."""
     position, column = debates.c.position, debates.c[order.column]
     later: ColumnElement[bool] = position < after.position if order.descending else position > after.position
     if order.by == "opened":

@@ -1,24 +1,30 @@
-"""The lists of debates and runs in the database: carried forward in batches, read with what is not carried yet.
+"""The lists of debates and runs in the database: projected in batches, read together with the events after that.
 
-All functions work in the transaction that the connection is in.
+All functions work in the transaction of the connection.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, Table, bindparam, delete, func, select
+from sqlalchemy import Connection, RowMapping, Table, bindparam, delete, func, select
 
 from jury_events.envelope import StoredEvent
 from jury_events.parts import Digest
-from jury_store import searching
+from jury_store import search_index
 from jury_store.debate_rows import CaseRow, DebateFilter, DebateRow, RunRow, Totals, indexed_values
 from jury_store.dialects import Dialect
-from jury_store.errors import StoreDamaged
+from jury_store.event_rows import last_position, read_events
 from jury_store.list_order import PageCursor, SortOrder
 from jury_store.list_queries import FIELDS_IN_COLUMNS, conditions, debates_query
-from jury_store.list_totals import added_up, one_line
-from jury_store.projection import Row, View, opened_run, touched
-from jury_store.projection_checkpoints import LISTS, carried_to, carry_to, locked, made_sure
+from jury_store.list_totals import single_group, sum_groups
+from jury_store.projection import ListProjection, Row, debate_ids, opened_run
+from jury_store.projection_checkpoints import (
+    LISTS,
+    checkpoint_position,
+    lock_checkpoint,
+    reset_checkpoint,
+    set_checkpoint,
+)
 from jury_store.schema import debates as debates_table
 from jury_store.schema import metadata
 from jury_store.schema import runs as runs_table
@@ -32,58 +38,42 @@ _UNLIMITED = 2**62
 
 
 def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
-    """Carry the lists over the next `limit` events; gives how many there were."""
-    events = _events(connection, dialect, locked(connection, LISTS), limit)
+    """Project the next `limit` events into the lists; returns how many there were."""
+    events = read_events(connection, dialect.read_all, (lock_checkpoint(connection, LISTS), limit))
     if not events:
         return 0
-    view = _view(connection, events)
-    known_debates, known_runs = set(view.debates), set(view.runs)
-    view.advance(events)
-    _save(connection, debates_table, "debate_id", view.debates, known_debates)
-    _save_fields(connection, (row for name, row in view.debates.items() if name not in known_debates))
-    _save(connection, runs_table, "run_id", view.runs, known_runs)
-    carry_to(connection, LISTS, events[-1].position)
+    projection = _load(connection, events)
+    known_debates, known_runs = set(projection.debates), set(projection.runs)
+    projection.advance(events)
+    _save(connection, debates_table, "debate_id", projection.debates, known_debates)
+    _save_fields(connection, (row for name, row in projection.debates.items() if name not in known_debates))
+    _save(connection, runs_table, "run_id", projection.runs, known_runs)
+    set_checkpoint(connection, LISTS, events[-1].position)
     return len(events)
 
 
 def clear(connection: Connection) -> None:
-    """Forget the lists; `advance` makes them anew."""
-    # Locked first, so that nobody carries events into rows that are about to go.
-    made_sure(connection, LISTS)
+    """Empty the lists; `advance` rebuilds them."""
+    # First of all, as it locks the lists.
+    reset_checkpoint(connection, LISTS)
     connection.execute(delete(debates_table))
     connection.execute(delete(_fields))
     connection.execute(delete(runs_table))
-    carry_to(connection, LISTS, 0)
 
 
 def lag(connection: Connection, dialect: Dialect, name: str = LISTS) -> int:
-    """How many events the lists, or what is searched, were not carried over yet.
+    """How many events a projection has not reached yet.
 
     Raises:
-        StoreDamaged: nothing says so.
+        StoreDamaged: its checkpoint, or the position counter, is missing.
     """
-    return last_position(connection, dialect) - carried_to(connection, name)
-
-
-def last_position(connection: Connection, dialect: Dialect) -> int:
-    """What the counter of positions says.
-
-    Raises:
-        StoreDamaged: there is none.
-    """
-    found = connection.exec_driver_sql(dialect.last_position).scalars().all()
-    if len(found) != 1 or not isinstance(found[0], int):
-        raise StoreDamaged(
-            "the counter of positions is missing from the database, or there are two: it was altered. "
-            "See jury verify --all, and go on from a backup"
-        )
-    return found[0]
+    return last_position(connection, dialect) - checkpoint_position(connection, name)
 
 
 def debate(connection: Connection, dialect: Dialect, debate_id: str) -> DebateRow | None:
-    """One line, up to date."""
-    view = _tail(connection, dialect)
-    row = view.debates.get(debate_id) or rows_of(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
+    """One row, up to date."""
+    tail = _tail(connection, dialect)
+    row = tail.debates.get(debate_id) or rows_by_id(connection, debates_table, "debate_id", [debate_id]).get(debate_id)
     return DebateRow(**row) if row else None
 
 
@@ -96,26 +86,26 @@ def debates(
     limit: int,
     after: PageCursor | None,
 ) -> list[DebateRow]:
-    """Lines of those that are wanted, up to date."""
-    view = _tail(connection, dialect)
-    saying = _saying(connection, dialect, wanted, view)
-    # A debate of the tail may not be wanted any more, or elsewhere: with that many more lines, enough are left.
-    query = debates_query(dialect, wanted, order, limit=limit + len(view.debates), after=after, saying=saying)
-    found = _found(connection, query)
-    for debate_id, row in view.debates.items():
+    """The selected rows, up to date."""
+    tail = _tail(connection, dialect)
+    matches = _text_matches(connection, dialect, wanted, tail)
+    # A debate of the tail may no longer match, or sort elsewhere: with that many rows more, enough remain.
+    query = debates_query(dialect, wanted, order, limit=limit + len(tail.debates), after=after, text_matches=matches)
+    found = {row["debate_id"]: _row(row) for row in connection.execute(query).mappings()}
+    for debate_id, row in tail.debates.items():
         found.pop(debate_id, None)
-        if order.is_beyond(row, after) and wanted.admits(row, saying.__contains__):
+        if order.is_after(row, after) and wanted.matches(row, matches.__contains__):
             found[debate_id] = row
     return [DebateRow(**row) for row in sorted(found.values(), key=order.key, reverse=order.descending)[:limit]]
 
 
 def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> Totals:
-    """What the debates that are wanted come to, up to date."""
-    view = _tail(connection, dialect)
-    saying = _saying(connection, dialect, wanted, view)
+    """Totals over the selected debates, up to date."""
+    tail = _tail(connection, dialect)
+    matches = _text_matches(connection, dialect, wanted, tail)
     columns = debates_table.c
-    kinds = (columns.status, columns.final_verdict)
-    counted = {
+    groups = (columns.status, columns.final_verdict)
+    sums = {
         "debates": func.count(),
         "scores": func.sum(columns.final_score),
         "calls": func.sum(columns.calls),
@@ -124,55 +114,47 @@ def totals(connection: Connection, dialect: Dialect, wanted: DebateFilter) -> To
         "cost": func.sum(columns.cost),
         "known_cost": func.count(columns.cost),
     }
-    query = select(*kinds, *(value.label(name) for name, value in counted.items()))
-    query = query.where(*conditions(dialect, wanted, saying)).group_by(*kinds)
-    if view.debates:
-        query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(view.debates), expanding=True)))
-    groups: list[Row] = [dict(row) for row in connection.execute(query).mappings()]
-    groups += [one_line(row) for row in view.debates.values() if wanted.admits(row, saying.__contains__)]
-    return added_up(groups)
+    query = select(*groups, *(value.label(name) for name, value in sums.items()))
+    query = query.where(*conditions(dialect, wanted, matches)).group_by(*groups)
+    if tail.debates:
+        query = query.where(columns.debate_id.not_in(bindparam("tail", sorted(tail.debates), expanding=True)))
+    found: list[Row] = [dict(row) for row in connection.execute(query).mappings()]
+    found += [single_group(row) for row in tail.debates.values() if wanted.matches(row, matches.__contains__)]
+    return sum_groups(found)
 
 
-def _saying(connection: Connection, dialect: Dialect, wanted: DebateFilter, view: View) -> frozenset[int]:
-    """Debates that say what is searched for: of the view all, of others those that the index does not have yet."""
-    sought = query_terms(wanted.search) if wanted.search is not None else ()
-    if not sought:
+def _text_matches(
+    connection: Connection, dialect: Dialect, wanted: DebateFilter, tail: ListProjection
+) -> frozenset[int]:
+    """Opening positions of debates that match the search: among the debates of the tail, and beyond the index."""
+    terms = query_terms(wanted.search) if wanted.search is not None else ()
+    if not terms:
         return frozenset()
-    found = searching.tail(connection, dialect, sought)
-    positions = {row["position"] for row in view.debates.values()}
+    found = search_index.tail_matches(connection, dialect, terms)
+    positions = {row["position"] for row in tail.debates.values()}
     if positions:
-        found |= frozenset(connection.scalars(searching.debates_that_say(dialect, sought, positions)))
+        found |= frozenset(connection.scalars(search_index.debates_matching(dialect, terms, positions)))
     return found
 
 
 def runs(connection: Connection, dialect: Dialect) -> list[RunRow]:
-    """Lines in the order of the first debate, up to date."""
-    view = _tail(connection, dialect)
-    found = {row["run_id"]: dict(row) for row in connection.execute(select(runs_table)).mappings()} | view.runs
+    """Rows in the order of the first debate, up to date."""
+    tail = _tail(connection, dialect)
+    found = {row["run_id"]: dict(row) for row in connection.execute(select(runs_table)).mappings()} | tail.runs
     sizes = {row[0]: row[1] for row in connection.execute(select(_sizes.c.run_id, _sizes.c.cases))}
-    return [RunRow(**row, cases=sizes.get(row["run_id"])) for row in sorted(found.values(), key=_by_position)]
+    rows = sorted(found.values(), key=lambda row: int(row["position"]))
+    return [RunRow(**row, cases=sizes.get(row["run_id"])) for row in rows]
 
 
 def cases_of_run(connection: Connection, dialect: Dialect, run_id: str) -> dict[str, CaseRow]:
-    """What each debate of a run judges, up to date."""
-    view = _tail(connection, dialect)
+    """The case of each debate of a run, up to date."""
+    tail = _tail(connection, dialect)
     found = {row[0]: CaseRow(*row[1:]) for row in connection.exec_driver_sql(dialect.salts_of_run, (run_id,))}
-    fresh = {debate_id: row for debate_id, row in view.debates.items() if row["run_id"] == run_id}
+    fresh = {debate_id: row for debate_id, row in tail.debates.items() if row["run_id"] == run_id}
     salts = _salts(connection, fresh)
     for debate_id, row in fresh.items():
-        found[debate_id] = CaseRow(
-            row["case_id"],
-            row["status"],
-            row["case_part"],
-            salts.get((debate_id, row["case_part"])),
-            row["imported"],
-            row["quarantined"],
-        )
+        found[debate_id] = CaseRow.of(row, salts.get((debate_id, row["case_part"])))
     return found
-
-
-def _found(connection: Connection, query: Select[Any]) -> dict[str, Row]:
-    return {row["debate_id"]: _row(row) for row in connection.execute(query).mappings()}
 
 
 def _row(stored: RowMapping) -> Row:
@@ -183,31 +165,23 @@ def _row(stored: RowMapping) -> Row:
     return row
 
 
-def _by_position(row: Row) -> int:
-    position: int = row["position"]
-    return position
+def _tail(connection: Connection, dialect: Dialect) -> ListProjection:
+    """The rows that events after the checkpoint update, with these updates."""
+    events = read_events(connection, dialect.read_all, (checkpoint_position(connection, LISTS), _UNLIMITED))
+    projection = _load(connection, events)
+    projection.advance(events)
+    return projection
 
 
-def _tail(connection: Connection, dialect: Dialect) -> View:
-    """The rows that events beyond the checkpoint touch, as they are after them."""
-    events = _events(connection, dialect, carried_to(connection, LISTS), _UNLIMITED)
-    view = _view(connection, events)
-    view.advance(events)
-    return view
-
-
-def _events(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[StoredEvent]:
-    return [StoredEvent(*row) for row in connection.exec_driver_sql(dialect.read_all, (after, limit))]
-
-
-def _view(connection: Connection, events: list[StoredEvent]) -> View:
-    rows = rows_of(connection, debates_table, "debate_id", touched(events))
+def _load(connection: Connection, events: list[StoredEvent]) -> ListProjection:
+    rows = rows_by_id(connection, debates_table, "debate_id", debate_ids(events))
     opened = {run_id for event in events if (run_id := opened_run(event)) is not None}
     run_ids = opened | {row["run_id"] for row in rows.values() if row["run_id"] is not None}
-    return View(rows, rows_of(connection, runs_table, "run_id", run_ids))
+    return ListProjection(rows, rows_by_id(connection, runs_table, "run_id", run_ids))
 
 
-def rows_of(connection: Connection, table: Table, key: str, ids: Iterable[str]) -> dict[str, Row]:
+def rows_by_id(connection: Connection, table: Table, key: str, ids: Collection[str]) -> dict[str, Row]:
+    """The rows of a list that exist."""
     query = select(table).where(table.c[key].in_(bindparam("ids", expanding=True)))
     found: dict[str, Row] = {}
     wanted = sorted(ids)
@@ -228,7 +202,7 @@ def _save(connection: Connection, table: Table, key: str, rows: dict[str, Row], 
 
 
 def _save_fields(connection: Connection, rows: Iterable[Row]) -> None:
-    """What a debate was opened with does not change: its fields are written once."""
+    """The fields of a debate's case never change: they are inserted once."""
     values = [
         {"position": row["position"], "name": name, "value": value}
         for row in rows

@@ -1,4 +1,4 @@
-"""Deleting texts, in the transaction that the connection is in."""
+"""Deleting texts, in the transaction of the connection."""
 
 from collections.abc import Collection
 
@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest
-from jury_store import searching
+from jury_store import search_index
 from jury_store.dialects import Dialect
 from jury_store.errors import ErasureNotRecorded
 
@@ -14,20 +14,18 @@ from jury_store.errors import ErasureNotRecorded
 def delete(
     connection: Connection, dialect: Dialect, debate_id: str, digests: Collection[Digest], role: str | None
 ) -> int:
-    """Delete texts of a debate, salts with them, and what is searched of them; gives how many there were.
+    """Delete texts of a debate, their salts and their search terms; returns how many were stored.
 
-    Under a database role, where there is one.
+    Sets the database role `role` where there is one.
 
     Raises:
         ErasureNotRecorded: the debate has no `texts_erased` event.
     """
     execute = connection.exec_driver_sql
     if not execute(dialect.erasures, (debate_stream(debate_id),)).first():
-        raise ErasureNotRecorded(
-            f"debate {debate_id}: no erasure is recorded, so its texts stay. Append texts_erased first"
-        )
+        raise ErasureNotRecorded.of(debate_id)
     if role is not None:
         execute(f"SET LOCAL ROLE {role}")
-    searching.forget(connection, dialect, debate_id, digests)
+    search_index.remove(connection, dialect, debate_id, digests)
     rows = [(debate_id, digest) for digest in set(digests)]
     return execute(dialect.delete_part, rows).rowcount if rows else 0

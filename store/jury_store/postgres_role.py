@@ -1,6 +1,6 @@
-"""The PostgreSQL roles: one that reads, one that adds to the log, one that may also delete texts.
+"""The PostgreSQL roles: one that reads, one that appends to the log, one that may also delete texts.
 
-They hold the rights; logins are members of them (`jury db roles`).
+Rights are granted to the roles; logins are members of them (`jury db roles`).
 """
 
 from typing import NamedTuple
@@ -23,11 +23,10 @@ SELECT current_user, has_table_privilege('events', 'INSERT'), has_table_privileg
 
 
 class DatabaseUser(NamedTuple):
-    """Who a store was opened as, and what it works under.
+    """The user of a store's connections, and the roles that are set on them.
 
-    `role` is set for the whole of a connection; None where the user is a member of none and has rights of its own.
-    `eraser` is set to delete texts: None where the user may not, and `NONE`, which is PostgreSQL's word for no role,
-    where it may by itself.
+    `role` is set on every connection; None where the user is a member of no role and has its own rights. `eraser` is
+    set to delete texts: None where the user may not, and `NONE` (PostgreSQL's keyword) where it may without a role.
     """
 
     name: str
@@ -37,7 +36,7 @@ class DatabaseUser(NamedTuple):
 
 
 def database_user(connection: Connection) -> DatabaseUser:
-    """The user of a connection on which no role was set."""
+    """The user of a connection on which no role is set."""
     name, inserts, deletes = connection.exec_driver_sql(_OWN_RIGHTS).one()
     role = next((role for role in (WRITER_ROLE, ERASER_ROLE) if may_set_role(connection, role)), None)
     eraser = ERASER_ROLE if may_set_role(connection, ERASER_ROLE) else "NONE" if deletes else None
@@ -45,6 +44,6 @@ def database_user(connection: Connection) -> DatabaseUser:
 
 
 def may_set_role(connection: Connection, role: str) -> bool:
-    """Whether the role exists, was given its rights in this database, and the user may work under it."""
+    """Whether the role exists, has its rights in this database, and the user may set it."""
     row = connection.exec_driver_sql(_MAY_SET, (role,)).first()
     return bool(row and row[0])

@@ -1,8 +1,9 @@
-"""How the lists follow from the log: simple facts picked out of bodies, one event after another."""
+"""The projection of the log into the rows of debates and runs: a fold over events."""
 
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import MISSING, fields
 from typing import Any, get_args
 
 from jury_events.codec import STREAMS
@@ -10,18 +11,19 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import stream_debate
 from jury_events.local_events import Imported, import_proof
 from jury_events.parts import decode_digest
-from jury_store.debate_rows import ENDED, row_fault
+from jury_store.debate_rows import ENDED, DebateRow, row_fault
 
 Row = dict[str, Any]
 
-_RUN_COUNTS = ("debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail")
+RUN_COUNTS = ("debates", "completed", "failed", "cancelled", "safe_pass", "needs_review", "unsafe_fail")
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""Raised for an event body that does not match its type; `jury verify` reports such events."""
+
 _RUN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What a body raises that is not of its type. Nothing takes such a body in any more; a log may hold one from before."""
 
 
-def touched(events: Iterable[StoredEvent]) -> set[str]:
-    """The ids of the debates that these events belong to."""
+def debate_ids(events: Iterable[StoredEvent]) -> set[str]:
+    """The ids of the debates of these events."""
     return {stream_debate(event.stream) for event in events}
 
 
@@ -31,16 +33,16 @@ def opened_run(event: StoredEvent) -> str | None:
         return None
     try:
         run_id = json.loads(event.body)["run_id"]
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
     return run_id if isinstance(run_id, str) and _RUN_ID.fullmatch(run_id) else None
 
 
-class View:
-    """Rows of debates and runs, carried forward. `debates` and `runs` must hold every row that the events touch.
+class ListProjection:
+    """Rows of debates and runs by id. `debates` and `runs` must contain every row that the events update.
 
-    A debate with an event that cannot be read stays in the list as unreadable, with the reason, and in no other
-    debate's way.
+    A debate with an event that cannot be read becomes a row with the status `unreadable` and the reason; other debates
+    are not affected.
     """
 
     def __init__(self, debates: dict[str, Row], runs: dict[str, Row]) -> None:
@@ -60,13 +62,13 @@ class View:
             if row is None:
                 if event.type != "debate_opened":
                     continue
-                row = self.debates[debate_id] = _listed(debate_id, event)
+                row = self.debates[debate_id] = _new_row(debate_id, event)
             else:
                 _fold(row, event)
         for debate_id, old in before.items():
             if (new := self.debates.get(debate_id)) is not None:
                 if (fault := row_fault(new)) is not None:
-                    new = self.debates[debate_id] = _bare(new, f"what its events add up to: {fault}")
+                    new = self.debates[debate_id] = _unreadable_row(new, f"sum over its events: {fault}")
                 self._count(old, new)
 
     def _count(self, old: Row | None, new: Row) -> None:
@@ -78,79 +80,72 @@ class View:
             run = self.runs[run_id] = {
                 "run_id": run_id,
                 "position": new["position"],
-                **dict.fromkeys(_RUN_COUNTS, 0),
+                **dict.fromkeys(RUN_COUNTS, 0),
                 "first_at": new["opened_at"],
                 "last_at": new["updated_at"],
             }
         run["first_at"] = min(run["first_at"], new["opened_at"])
         run["last_at"] = max(run["last_at"], new["updated_at"])
-        for name in counts_of(new):
+        for name in run_counts(new):
             run[name] += 1
-        for name in counts_of(old) if old else ():
+        for name in run_counts(old) if old else ():
             run[name] -= 1
 
 
 def row_of(events: Iterable[StoredEvent]) -> Row | None:
-    """The row that the events of one debate make, whatever a list says; None where they make none.
+    """The row of one debate, computed from its events; None where they do not make one.
 
-    `events` of both streams, in any order.
+    `events` of all its streams, in any order.
     """
-    view = View({}, {})
+    projection = ListProjection({}, {})
     try:
-        view.advance(sorted(events, key=lambda event: event.position))
+        projection.advance(sorted(events, key=lambda event: event.position))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return None  # an event that cannot be read is for whoever verifies
-    return next(iter(view.debates.values()), None)
+        return None  # jury verify reports an event that cannot be read
+    return next(iter(projection.debates.values()), None)
 
 
-def counts_of(row: Row) -> tuple[str, ...]:
-    """Under which of its run's counts a debate falls, by `status`, `final_verdict` and `quarantined`."""
-    if row["quarantined"] is not None:
-        return ()
-    return ended_as(row)
+def run_counts(row: Row) -> tuple[str, ...]:
+    """The run's counts that include a debate, by `status`, `final_verdict` and `quarantined`."""
+    return () if row["quarantined"] is not None else outcome_counts(row)
 
 
-def ended_as(row: Row) -> tuple[str, ...]:
-    """The same, whether or not the debate is in quarantine."""
+def outcome_counts(row: Row) -> tuple[str, ...]:
+    """The same, ignoring the quarantine."""
     names = ["debates"]
     if row["status"] in ENDED:
         names.append(row["status"])
-    if row["status"] != "unreadable" and row["final_verdict"] in _RUN_COUNTS:
+    if row["status"] != "unreadable" and row["final_verdict"] in RUN_COUNTS:
         names.append(row["final_verdict"])
     return tuple(names)
 
 
-def _listed(debate_id: str, event: StoredEvent) -> Row:
-    """The row of a debate that this event opens."""
-    bare = _nothing_known(debate_id, event)
-    try:
-        row = {**bare, **_opened(event)}
-    except _UNREADABLE as error:
-        return _bare(bare, _why(event, error))
-    fault = row_fault(row)
-    return row if fault is None else _bare(bare, _why(event, fault))
-
-
-def _bare(row: Row, problem: str) -> Row:
-    """A row of a debate that cannot be read: what is sure of it alone."""
-    kept = ("debate_id", "position", "run_id", "opened_at", "imported", "imported_from", "quarantined")
-    return {**_NOTHING, **{name: row[name] for name in kept}, "updated_at": row["opened_at"], "problem": problem}
-
-
-def _why(event: StoredEvent, error: object) -> str:
-    said = f"{type(error).__name__} {error}" if isinstance(error, Exception) else str(error)
-    # What is wrong may be quoted from the body, of any length and with any character.
-    return f"event {event.version} of {event.stream}: {ascii(said)[1:-1][:200]}"
-
-
-def _nothing_known(debate_id: str, event: StoredEvent) -> Row:
-    # SQLite keeps a text in a whole-number column, where somebody puts it there.
+def _new_row(debate_id: str, event: StoredEvent) -> Row:
+    # A SQLite integer column may contain text that another program wrote.
     at = event.recorded_at if type(event.recorded_at) is int else 0
-    times = {"opened_at": at, "updated_at": at}
-    return {**_NOTHING, "debate_id": debate_id, "position": event.position, "run_id": opened_run(event), **times}
+    ids = {"debate_id": debate_id, "position": event.position, "run_id": opened_run(event)}
+    unreadable = {**_DEFAULTS, **ids, "opened_at": at, "updated_at": at}
+    try:
+        row = {**unreadable, **_opened(event)}
+    except UNREADABLE as error:
+        return _unreadable_row(unreadable, _problem(event, error))
+    fault = row_fault(row)
+    return row if fault is None else _unreadable_row(unreadable, _problem(event, fault))
 
 
-_NOTHING: Row = {
+def _unreadable_row(row: Row, problem: str) -> Row:
+    kept = ("debate_id", "position", "run_id", "opened_at", "imported", "imported_from", "quarantined")
+    return {**_DEFAULTS, **{name: row[name] for name in kept}, "updated_at": row["opened_at"], "problem": problem}
+
+
+def _problem(event: StoredEvent, error: object) -> str:
+    message = f"{type(error).__name__} {error}" if isinstance(error, Exception) else str(error)
+    # The message may quote the body, at any length and with any character.
+    return f"event {event.version} of {event.stream}: {ascii(message)[1:-1][:200]}"
+
+
+_DEFAULTS: Row = {
+    **{one.name: one.default for one in fields(DebateRow) if one.default is not MISSING},
     "debate_id": "",
     "position": 0,
     "run_id": None,
@@ -160,39 +155,17 @@ _NOTHING: Row = {
     "method": "",
     "simulated": False,
     "label": None,
-    "cluster": None,
-    "tags": (),
-    "metadata": {},
-    "agent_cost": None,
-    "models": (),
-    "not_shown": 0,
     "case_part": b"",
     "opened_at": 0,
     "updated_at": 0,
-    "ended_at": None,
-    "final_verdict": None,
-    "final_score": None,
-    "total_rounds": None,
-    "early_termination": None,
-    "end_reason": None,
-    "decided_by": None,
-    "quorum_met": None,
-    "calls": 0,
-    "input_tokens": 0,
-    "output_tokens": 0,
-    "cost": 0.0,
-    "asked_again": 0,
-    "imported": None,
-    "imported_from": None,
-    "quarantined": None,
-    "problem": None,
+    "metadata": {},
 }
 
 
 def _opened(event: StoredEvent) -> Row:
     body = json.loads(event.body)
     if body["run_id"] != opened_run(event):
-        raise ValueError("run_id: this names no run")
+        raise ValueError("run_id: not a run id")
     return {
         "case_id": body["case_id"],
         "status": "evaluating",
@@ -200,7 +173,7 @@ def _opened(event: StoredEvent) -> Row:
         "method": body["panel"]["final"]["method"],
         "simulated": body["simulated"],
         "label": body["label"],
-        # Bodies are folded as they are stored: schema 1 had none of these.
+        # Bodies are not upcast here: schema 1 lacks these.
         "cluster": body.get("cluster"),
         "tags": tuple(body.get("tags", ())),
         "metadata": body.get("metadata", {}),
@@ -212,8 +185,8 @@ def _opened(event: StoredEvent) -> Row:
 
 
 def _models(panel: Any) -> tuple[str, ...]:
-    places = [*panel["seats"], *filter(None, (panel["final"]["judge"],))]
-    return tuple(dict.fromkeys(place["model"] for place in places))
+    seats = [*panel["seats"], *filter(None, (panel["final"]["judge"],))]
+    return tuple(dict.fromkeys(seat["model"] for seat in seats))
 
 
 def _fold(row: Row, event: StoredEvent) -> None:
@@ -225,8 +198,8 @@ def _fold(row: Row, event: StoredEvent) -> None:
             fold(row, event, json.loads(event.body))
         if event.type not in _LOCAL:
             row["updated_at"] = max(row["updated_at"], event.recorded_at)
-    except _UNREADABLE as error:
-        row["status"], row["problem"] = "unreadable", _why(event, error)
+    except UNREADABLE as error:
+        row["status"], row["problem"] = "unreadable", _problem(event, error)
 
 
 def _exchange(row: Row, _event: StoredEvent, body: Row) -> None:
@@ -284,7 +257,7 @@ def _imported(row: Row, _event: StoredEvent, body: Row) -> None:
     if row["imported"] is None:
         row["imported"], row["imported_from"] = how, body["sealed_by"]
     else:
-        row["imported"] = min(row["imported"], how, key=get_args(Imported).index)  # what is shown the least
+        row["imported"] = min(row["imported"], how, key=get_args(Imported).index)  # the weakest proof of origin
 
 
 def _quarantined(row: Row, _event: StoredEvent, body: Row) -> None:

@@ -1,6 +1,6 @@
-"""How far what is made from the log was carried, each under its name: the lists, and what is searched.
+"""Checkpoints of the projections: the position that the lists, or the search index, have reached.
 
-All functions work in the transaction that the connection is in.
+All functions work in the transaction of the connection.
 """
 
 from sqlalchemy import Connection, select
@@ -10,40 +10,41 @@ from jury_store.schema import metadata
 
 LISTS = "lists"
 SEARCH = "search"
-_NAMED = {LISTS: "the lists were", SEARCH: "the search index was"}
+NAMES = {LISTS: "the lists", SEARCH: "the search index"}
 
 _projections = metadata.tables["projections"]
 
 
-def carried_to(connection: Connection, name: str) -> int:
-    """The position up to which it was carried.
+def checkpoint_position(connection: Connection, name: str) -> int:
+    """The position that a projection has reached.
 
     Raises:
-        StoreDamaged: nothing says so.
+        StoreDamaged: the checkpoint is missing.
     """
     found = connection.execute(select(_projections.c.position).where(_projections.c.name == name)).scalars().all()
     if len(found) != 1 or not isinstance(found[0], int):
         raise StoreDamaged(
-            f"the row that says how far {_NAMED[name]} carried is missing, or there are two: the database was altered. "
-            "See jury verify --all; jury db rebuild makes the lists anew"
+            f"the checkpoint of {NAMES[name]} is missing or duplicated: the database was altered. Run jury verify "
+            "--all; jury db rebuild rebuilds the lists"
         )
     return found[0]
 
 
-def locked(connection: Connection, name: str) -> int:
-    """The same, locked, so that two PostgreSQL writers do not carry the same events."""
+def lock_checkpoint(connection: Connection, name: str) -> int:
+    """Lock the checkpoint, so that two PostgreSQL writers do not project the same events; returns its position."""
     connection.execute(select(_projections.c.position).where(_projections.c.name == name).with_for_update())
-    return carried_to(connection, name)
+    return checkpoint_position(connection, name)
 
 
-def made_sure(connection: Connection, name: str) -> None:
-    """Lock the one row of that name, made where it is missing or there are two."""
+def reset_checkpoint(connection: Connection, name: str) -> None:
+    """Lock the checkpoint and set it to 0; creates it where it is missing or duplicated."""
     query = select(_projections.c.position).where(_projections.c.name == name).with_for_update()
     if len(connection.execute(query).all()) != 1:
         connection.execute(_projections.delete().where(_projections.c.name == name))
         connection.execute(_projections.insert().values(name=name, position=0))
+    set_checkpoint(connection, name, 0)
 
 
-def carry_to(connection: Connection, name: str, position: int) -> None:
-    """It was carried up to there."""
+def set_checkpoint(connection: Connection, name: str, position: int) -> None:
+    """Record that a projection has reached a position."""
     connection.execute(_projections.update().where(_projections.c.name == name).values(position=position))

@@ -1,7 +1,7 @@
-"""Rows that the schema, as declared, does not allow: values of a wrong kind, keys that stand there twice, bad indexes.
+"""Rows that the declared schema does not allow: values of a wrong type, duplicate keys, corrupt indexes.
 
-SQLite keeps any value in any column, and who may write to the file can take a key away. PostgreSQL holds columns to
-their types. What a table's declaration lacks is for `jury_migrations.comparison`; here are the rows.
+SQLite stores any value in any column, and whoever can write the file can drop a key. PostgreSQL enforces column types.
+Differences in the declarations of tables are found by `jury_migrations.comparison`.
 """
 
 # ruff: noqa: S608  (the statements are put together from the declared tables)
@@ -15,36 +15,32 @@ from sqlalchemy.exc import DBAPIError
 from jury_store.schema import metadata
 
 SHOWN = 20
-"""Faults that are named of each table; a table in which everything is wrong would fill a disk."""
+"""The most faults reported of each table."""
 
 _MANY_ROWS = frozenset({"events", "parts", "debate_fields", "search_texts"})
-"""Tables whose doubled keys are found where their debates are read: to sort them all takes as long as to verify."""
+"""Tables whose duplicate keys are found when their debates are read: sorting them takes as long as verifying."""
 
 
-_LOOKED_AT = {"events": ("stream",), "parts": ("debate_id",), "streams": ("stream", "epoch")}
-"""Of these tables only columns without which a row belongs to no debate, or which no debate's check reads."""
+_CHECKED_COLUMNS = {"events": ("stream",), "parts": ("debate_id",), "streams": ("stream", "epoch")}
+"""Of these tables only columns that the check of a debate does not cover."""
 
 
 def row_faults(connection: Connection) -> Iterator[str]:
-    """What is wrong with the rows of the tables, with the table and the key of the row."""
-    there = set(_tables(connection))
+    """Faults of rows, with the table and the key of the row."""
+    existing = set(connection.dialect.get_table_names(connection))
     sqlite = connection.dialect.name == "sqlite"
     for table in metadata.sorted_tables:
-        if table.name not in there:
+        if table.name not in existing:
             continue
         columns = _columns(connection, table) if sqlite else {column.name for column in table.columns}
         if sqlite:
-            yield from _wrong_kinds(connection, table, columns)
+            yield from _wrong_types(connection, table, columns)
         if table.name not in _MANY_ROWS and columns.issuperset(_key(table)):
-            yield from _twins(connection, table)
-    if "attestations" in there:
-        yield from _misnamed_attestations(connection)
+            yield from _duplicate_keys(connection, table)
+    if "attestations" in existing:
+        yield from _wrong_attestation_digests(connection)
     if sqlite:
         yield from _damaged_pages(connection)
-
-
-def _tables(connection: Connection) -> list[str]:
-    return connection.dialect.get_table_names(connection)
 
 
 def _columns(connection: Connection, table: Table) -> set[str]:
@@ -55,48 +51,48 @@ def _key(table: Table) -> list[str]:
     return [column.name for column in table.primary_key.columns]
 
 
-def _wrong_kinds(connection: Connection, table: Table, there: set[str]) -> Iterator[str]:
-    looked_at = there.intersection(_LOOKED_AT.get(table.name, there))
-    kinds = {column.name: _kinds(column) for column in table.columns if column.name in looked_at}
-    if not kinds:
-        return  # what the table lacks is for the comparison of the schema
-    wrong = " OR ".join(f"typeof({name}) NOT IN ({_listed(allowed)})" for name, allowed in kinds.items())
-    booleans = [column.name for column in table.columns if isinstance(column.type, Boolean) and column.name in kinds]
+def _wrong_types(connection: Connection, table: Table, existing: set[str]) -> Iterator[str]:
+    checked = existing.intersection(_CHECKED_COLUMNS.get(table.name, existing))
+    types = {column.name: _storage_classes(column) for column in table.columns if column.name in checked}
+    if not types:
+        return  # missing columns are reported by the comparison of the schema
+    wrong = " OR ".join(f"typeof({name}) NOT IN ({_quoted(allowed)})" for name, allowed in types.items())
+    booleans = [column.name for column in table.columns if isinstance(column.type, Boolean) and column.name in types]
     wrong += "".join(f" OR {name} NOT IN (0, 1)" for name in booleans)
-    shown = ", ".join(f"quote({name})" for name in _key(table) if name in there) or "rowid"
-    found = ", ".join(f"typeof({name})" for name in kinds)
+    shown = ", ".join(f"quote({name})" for name in _key(table) if name in existing) or "rowid"
+    found = ", ".join(f"typeof({name})" for name in types)
     rows = connection.exec_driver_sql(f"SELECT {shown}, {found} FROM {table.name} WHERE {wrong} LIMIT {SHOWN}")
     for row in rows:
         values = tuple(row)
-        key, types = values[: -len(kinds)], values[-len(kinds) :]
+        key, stored = values[: -len(types)], values[-len(types) :]
         place = ", ".join(str(one)[:80] for one in key)
         faults = [
-            f"column {name} holds {kind}, not {' or '.join(allowed)}"
-            for (name, allowed), kind in zip(kinds.items(), types, strict=True)
+            f"column {name} contains {kind}, not {' or '.join(allowed)}"
+            for (name, allowed), kind in zip(types.items(), stored, strict=True)
             if kind not in allowed
         ]
-        what = ", ".join(faults) or f"of {' and '.join(booleans)} one holds neither 0 nor 1"
+        what = ", ".join(faults) or f"one of {', '.join(booleans)} is neither 0 nor 1"
         yield f"table {table.name}, row {place}: {what}"
 
 
-def _kinds(column: Column[object]) -> tuple[str, ...]:
-    """What SQLite calls the values that the column may hold."""
-    kind = column.type
+def _storage_classes(column: Column[object]) -> tuple[str, ...]:
+    """SQLite's names for the types of values that the column may contain."""
+    declared = column.type
     allowed: tuple[str, ...] = ("text",)
-    if isinstance(kind, LargeBinary):
+    if isinstance(declared, LargeBinary):
         allowed = ("blob",)
-    elif isinstance(kind, Integer | BigInteger | Boolean):
+    elif isinstance(declared, Integer | BigInteger | Boolean):
         allowed = ("integer",)
-    elif isinstance(kind, Float):
+    elif isinstance(declared, Float):
         allowed = ("real",)
     return (*allowed, "null") if column.nullable else allowed
 
 
-def _listed(words: tuple[str, ...]) -> str:
+def _quoted(words: tuple[str, ...]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def _twins(connection: Connection, table: Table) -> Iterator[str]:
+def _duplicate_keys(connection: Connection, table: Table) -> Iterator[str]:
     key = ", ".join(_key(table))
     rows = connection.exec_driver_sql(
         f"SELECT {key}, count(*) FROM {table.name} GROUP BY {key} HAVING count(*) > 1 LIMIT {SHOWN}"
@@ -104,26 +100,26 @@ def _twins(connection: Connection, table: Table) -> Iterator[str]:
     for row in rows:
         *names, count = row
         place = ", ".join(repr(one)[:80] for one in names)
-        yield f"table {table.name} holds {count} rows for {place}, where there may be one"
+        yield f"table {table.name} contains {count} rows for {place}, where one is allowed"
 
 
-def _misnamed_attestations(connection: Connection) -> Iterator[str]:
+def _wrong_attestation_digests(connection: Connection) -> Iterator[str]:
     for digest, content in connection.exec_driver_sql("SELECT digest, content FROM attestations"):
         if not isinstance(content, bytes) or sha256(content).digest() != digest:
             name = digest.hex() if isinstance(digest, bytes) else repr(digest)
-            yield f"table attestations, row {name[:80]}: this is not the digest of its content"
+            yield f"table attestations, row {name[:80]}: the key is not the digest of the content"
 
 
 def _damaged_pages(connection: Connection) -> Iterator[str]:
-    """Indexes that do not agree with their tables, and pages that are none: readers would see other rows."""
+    """Indexes that do not match their tables, and corrupt pages: readers would see other rows."""
     try:
         for (line,) in connection.exec_driver_sql(f"PRAGMA integrity_check({SHOWN})"):
-            if line != "ok" and not _is_told_above(line):
+            if line != "ok" and not _is_reported(line):
                 yield f"the database file is damaged: {' '.join(str(line).split())}"
     except DBAPIError as error:
         yield f"the database file is damaged: {error.orig}"
 
 
-def _is_told_above(line: str) -> bool:
-    """Values of a wrong kind in columns that may not be null, which have their row named already."""
+def _is_reported(line: str) -> bool:
+    """Null values in non-null columns are reported by row above."""
     return line.startswith("NULL value in ")

@@ -1,6 +1,6 @@
-"""The tables of a store, as declared. The Alembic history leads here; a test compares the two.
+"""The declared tables of a store. A test compares them with the result of the Alembic revisions.
 
-Bodies, texts and hashes are bytes, never a JSON column type: what is hashed is what is stored.
+Bodies, texts and hashes are bytes, never a JSON column type: the stored bytes are hashed.
 """
 
 import json
@@ -29,16 +29,16 @@ REVISION = "0007"
 
 POSITION = "position"
 EPOCH = "epoch"
-"""Names of counters."""
+"""Names of the counters."""
 
 metadata = MetaData()
 
 NAME = Text().with_variant(Text(collation="C"), "postgresql")
-"""Ids and labels, compared by their bytes on both databases, so that both list and export in one order."""
+"""Ids and labels, compared by bytes, so that both databases list and export in one order."""
 
 
-class JsonText(TypeDecorator[Any]):
-    """Decoded JSON, kept as text: of the lists alone, which are made anew at will."""
+class JsonColumn(TypeDecorator[Any]):
+    """Decoded JSON stored as text; only in the lists, which can be rebuilt."""
 
     impl = Text
     cache_ok = True
@@ -50,7 +50,7 @@ class JsonText(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
-# SQLite autoincrements only a column declared INTEGER; positions are given, never drawn, so BIGINT serves both.
+# Positions are assigned by the writer, never by autoincrement.
 Table(
     "events",
     metadata,
@@ -78,7 +78,7 @@ Table(
     PrimaryKeyConstraint("stream", name="streams_pkey"),
 )
 
-# The salt stands before the content, so that reading it does not walk through a long text.
+# The salt comes before the content, so that reading it does not read a long text.
 Table(
     "parts",
     metadata,
@@ -108,7 +108,7 @@ Table(
     PrimaryKeyConstraint("tree_size", name="seals_pkey"),
 )
 
-# Of a debate that was imported: the seal of the store that it comes from, as its cassette had it.
+# Of an imported debate: the seal of its original store, as in the cassette.
 Table(
     "origins",
     metadata,
@@ -117,7 +117,7 @@ Table(
     PrimaryKeyConstraint("debate_id", name="origins_pkey"),
 )
 
-# What others state of seals: cosignatures of witnesses, time-stamps.
+# Cosignatures of witnesses and time-stamps of seals.
 Table(
     "attestations",
     metadata,
@@ -152,10 +152,10 @@ debates = Table(
     Column("simulated", Boolean, nullable=False),
     Column("label", NAME),
     Column("cluster", NAME),
-    Column("tags", JsonText, nullable=False),
-    Column("metadata", JsonText, nullable=False),
+    Column("tags", JsonColumn, nullable=False),
+    Column("metadata", JsonColumn, nullable=False),
     Column("agent_cost", Float),
-    Column("models", JsonText),
+    Column("models", JsonColumn),
     Column("not_shown", Integer, nullable=False),
     Column("case_part", LargeBinary, nullable=False),
     Column("opened_at", BigInteger, nullable=False),
@@ -183,8 +183,8 @@ debates = Table(
     Index("debates_unfinished", "position", sqlite_where=_UNFINISHED, postgresql_where=_UNFINISHED),
 )
 
-# Made of the columns tags, metadata, cluster and models when a debate opens, so that conditions on them need no look at
-# every debate. By position, which is shorter than an id and in the order of the lists.
+# An index over the columns tags, metadata, cluster and models, inserted when a debate opens. By position, which is
+# shorter than an id and in the order of the lists.
 debate_fields = Table(
     "debate_fields",
     metadata,
@@ -212,8 +212,8 @@ runs = Table(
     PrimaryKeyConstraint("run_id", name="runs_pkey"),
 )
 
-# How many cases a run is to judge, as whoever holds it says. Bookkeeping, and no part of the log: it is written over
-# when the run is called with more cases, and nothing that was judged follows from it.
+# How many cases a run has. For progress displays, not part of the log: updated when the run is continued with more
+# cases; no judgment depends on it.
 run_sizes = Table(
     "run_sizes",
     metadata,
@@ -222,8 +222,8 @@ run_sizes = Table(
     PrimaryKeyConstraint("run_id", name="run_sizes_pkey"),
 )
 
-# What a search looks through: the terms of the texts that an event names (`search_terms`), in one line. `position` is
-# that of the event, `debate` that of the opening of its debate.
+# The terms (`search_terms`) of the texts of an event, separated by spaces. `position` is that of the event, `debate`
+# that of the opening of its debate.
 search_texts = Table(
     "search_texts",
     metadata,
@@ -243,11 +243,11 @@ SEARCH_INDEX = {
         "CREATE INDEX search_index ON search_texts USING gin (array_to_tsvector(string_to_array(terms, ' ')))"
     ),
 }
-"""The index of `search_texts.terms`, which SQLAlchemy has no words for.
+"""The full-text index of `search_texts.terms`, which SQLAlchemy cannot declare.
 
-Terms are cut and folded before they are stored, so neither database may take them apart: of the two, the tokenizer
-`ascii` of FTS5 parts them at blanks alone.
+Terms are split and case-folded before they are stored, so the databases must not tokenize further: the tokenizer
+`ascii` of FTS5 splits them at spaces only.
 """
 
 SEARCH_SHADOWS = frozenset({"search_index", "search_index_data", "search_index_idx", "search_index_config"})
-"""Tables in which SQLite keeps that index."""
+"""SQLite's tables for that index."""

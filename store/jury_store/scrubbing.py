@@ -1,4 +1,4 @@
-"""Seeing to it that deleted texts are not left in the database's files, on a connection outside a transaction."""
+"""Removing the bytes of deleted texts from the database's files, on a connection outside a transaction."""
 
 import sqlite3
 import time
@@ -8,14 +8,15 @@ from typing import Any
 import psycopg
 from sqlalchemy import Connection
 
+from jury_store.driver_errors import first_line
 from jury_store.errors import ScrubRefused, StoreFailed, TextsRemain
 
 _POLL_SECONDS = 0.1
 
 _WITH_TEXTS = ("parts", "search_texts")
-"""Tables that hold texts, or their terms."""
+"""Tables that contain texts, or their terms."""
 
-_AGAIN = "end the reader, then call the same command again"
+_AGAIN = "end the reader, then run the same command again"
 
 
 def scrub(connection: Connection, name: str, wait: float) -> None:
@@ -23,17 +24,16 @@ def scrub(connection: Connection, name: str, wait: float) -> None:
     try:
         _SCRUBS[connection.dialect.name](connection, name, wait)
     except (sqlite3.Error, psycopg.Error) as error:
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise StoreFailed(
-            f"{name}: {said}. The texts are deleted, but their bytes may be left in the database's files; mend the "
-            "cause, then call the same command again"
+            f"{name}: {first_line(error)}. The texts are deleted, but their bytes may remain in the database's files; "
+            "fix the cause, then run the same command again"
         ) from error
 
 
 def _scrub_sqlite(connection: Connection, name: str, wait: float) -> None:
-    """Deleted bytes were overwritten in their pages (`secure_delete`): only the write-ahead log holds them yet.
+    """Deleted bytes were overwritten in their pages (`secure_delete`); the write-ahead log still contains them.
 
-    But for the index of searches, which marks what is gone: merged into one, it holds what is there and nothing else.
+    The full-text index only marks deleted terms; merging its segments removes them.
     """
     driver: Any = connection.connection.driver_connection
     driver.execute("INSERT INTO search_index (search_index) VALUES ('optimize')")
@@ -57,19 +57,19 @@ SELECT count(*) FROM pg_stat_activity
 
 
 def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
-    """Deleted rows stay in the table's free space until it is written anew, and in it while anybody may see them."""
+    """Deleted rows stay in the table until no transaction can see them, and in its free space until it is rewritten."""
     driver: Any = connection.connection.driver_connection
-    said: list[str] = []
+    warnings: list[str] = []
 
-    def hear(notice: Any) -> None:
+    def on_notice(notice: Any) -> None:
         if notice.severity_nonlocalized == "WARNING":
-            said.append(notice.message_primary)
+            warnings.append(notice.message_primary)
 
     (role,) = driver.execute("SELECT current_user").fetchone()
     (now,) = driver.execute("SELECT pg_current_xact_id()::xid::text").fetchone()
     driver.commit()
     driver.autocommit = True
-    driver.add_notice_handler(hear)
+    driver.add_notice_handler(on_notice)
     try:
         until = time.monotonic() + wait
         while driver.execute(_OLDER_READERS, (now,)).fetchone() != (0,):
@@ -79,25 +79,25 @@ def _scrub_postgresql(connection: Connection, name: str, wait: float) -> None:
                     f"table; {_AGAIN}"
                 )
             time.sleep(_POLL_SECONDS)
-        # The writer's role owns nothing; whoever logged in may.
+        # The writer's role owns no table; the login may.
         driver.execute("RESET ROLE")
         driver.execute("SELECT set_config('lock_timeout', %s, false)", (str(int(wait * 1000) + 1),))
         for table in _WITH_TEXTS:
             driver.execute(f"VACUUM (FULL) {table}")
     except psycopg.errors.LockNotAvailable:
         raise TextsRemain(
-            f"{name}: the texts are deleted, but another session uses the table that holds their bytes; {_AGAIN}"
+            f"{name}: the texts are deleted, but another session uses the table that contains their bytes; {_AGAIN}"
         ) from None
     finally:
         driver.execute("RESET lock_timeout")
         driver.execute(f'SET ROLE "{role}"')
-        driver.remove_notice_handler(hear)
+        driver.remove_notice_handler(on_notice)
         driver.autocommit = False
-    if said:
+    if warnings:
         raise ScrubRefused(
-            f"{name}: the texts are deleted, but their bytes stay in free space of the tables "
+            f"{name}: the texts are deleted, but their bytes stay in the free space of the tables "
             f"{' and '.join(_WITH_TEXTS)} until their owner runs: VACUUM (FULL) {', '.join(_WITH_TEXTS)} "
-            f"(the database said: {said[0]})"
+            f"(PostgreSQL: {warnings[0]})"
         )
 
 

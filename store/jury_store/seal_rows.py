@@ -1,6 +1,6 @@
-"""Seals, what others state of them, and the seals that imported debates brought with them, in the database.
+"""The rows of seals, attestations and the origins of imported debates.
 
-All functions work in the transaction that the connection is in.
+All functions work in the transaction of the connection.
 """
 
 from collections.abc import Collection
@@ -29,7 +29,7 @@ def latest_seal(connection: Connection, dialect: Dialect) -> Seal | None:
 
 
 def store_seal(connection: Connection, dialect: Dialect, seal: Seal) -> bool:
-    """Whether it was stored: the first of its size stays."""
+    """Whether it was stored: the first seal of a size stays."""
     return connection.exec_driver_sql(dialect.insert_seal, (*seal, seal.tree_size)).rowcount == 1
 
 
@@ -39,16 +39,16 @@ def attestations(connection: Connection, dialect: Dialect) -> list[Attestation]:
 
 
 def store_attestation(connection: Connection, dialect: Dialect, attestation: Attestation) -> bool:
-    """Whether it was stored: one that is there stays."""
+    """Whether it was stored: False where it exists."""
     digest = attestation.digest
     return connection.exec_driver_sql(dialect.insert_attestation, (*attestation, digest, digest)).rowcount == 1
 
 
 def origins(connection: Connection, dialect: Dialect, debate_ids: Collection[str]) -> dict[str, bytes]:
-    """The seal sections that debates were imported with, by debate."""
-    return {row[0]: row[1] for row in connection.exec_driver_sql(dialect.origins, (dialect.texts(debate_ids),))}
+    """The seals that debates were imported with, by debate."""
+    return {row[0]: row[1] for row in connection.exec_driver_sql(dialect.origins, (dialect.id_list(debate_ids),))}
 
 
-def keep_origin(connection: Connection, dialect: Dialect, debate_id: str, seal: bytes) -> None:
-    """Store it, unless the debate has one."""
+def store_origin(connection: Connection, dialect: Dialect, debate_id: str, seal: bytes) -> None:
+    """Store the origin, unless the debate has one."""
     connection.exec_driver_sql(dialect.insert_origin, (debate_id, seal, debate_id))

@@ -1,10 +1,9 @@
-"""What jurors wrote, ready to be searched: the table `search_texts` and its index, made from events and texts.
+"""The search index over the jurors' texts: the table `search_texts` and its full-text index.
 
-Like the lists it is carried forward in batches, and made anew at will; unlike them it holds texts (their terms), so
-whoever erases a text takes it from here too, in the same transaction. Events that are not carried yet are looked
-through as they are read.
+Like the lists it is projected in batches and can be rebuilt; unlike them it contains texts (their terms), so erasing a
+text removes its terms in the same transaction. Events after the checkpoint are searched by reading their texts.
 
-All functions work in the transaction that the connection is in.
+All functions work in the transaction of the connection.
 """
 
 from collections import defaultdict
@@ -16,113 +15,113 @@ from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream, stream_debate
 from jury_events.parts import Digest, Part
 from jury_store.dialects import Dialect
+from jury_store.event_rows import read_events
 from jury_store.inventory import erased_in
-from jury_store.projection_checkpoints import SEARCH, carried_to, carry_to, locked, made_sure
+from jury_store.projection_checkpoints import (
+    SEARCH,
+    checkpoint_position,
+    lock_checkpoint,
+    reset_checkpoint,
+    set_checkpoint,
+)
 from jury_store.schema import metadata
 from jury_store.search_terms import Texts, contains_terms, searchable_digests, terms_by_event
 
 TAIL = 2000
-"""Events that are looked through as they are read, where the index is behind."""
+"""The most events after the checkpoint that a search reads."""
 
 _CHUNK = 400
 _texts = metadata.tables["search_texts"]
-_ERASED = "texts_erased"
+_events = metadata.tables["events"]
+_opening = _events.alias("opening")
 
 
 def advance(connection: Connection, dialect: Dialect, limit: int) -> int:
-    """Carry the texts of the next `limit` events into the index; gives how many events there were."""
-    after = locked(connection, SEARCH)
-    events = _events(connection, dialect, after, limit)
+    """Index the texts of the next `limit` events; returns how many events there were."""
+    events = read_events(connection, dialect.read_all, (lock_checkpoint(connection, SEARCH), limit))
     if not events:
         return 0
     _add(connection, dialect, terms_by_event(events, _texts_of(connection, dialect, events)))
     for event in events:
-        if event.type == _ERASED:
-            forget(connection, dialect, stream_debate(event.stream), erased_in([event.body]))
-    carry_to(connection, SEARCH, events[-1].position)
+        if event.type == "texts_erased":
+            remove(connection, dialect, stream_debate(event.stream), erased_in([event.body]))
+    set_checkpoint(connection, SEARCH, events[-1].position)
     return len(events)
 
 
 def clear(connection: Connection, dialect: Dialect) -> None:
-    """Forget everything; `advance` makes it anew."""
-    made_sure(connection, SEARCH)
+    """Empty the index; `advance` rebuilds it."""
+    reset_checkpoint(connection, SEARCH)
     connection.execute(delete(_texts))
-    if dialect.forget_all_terms is not None:
-        connection.exec_driver_sql(dialect.forget_all_terms)
-    carry_to(connection, SEARCH, 0)
+    if dialect.clear_term_index is not None:
+        connection.exec_driver_sql(dialect.clear_term_index)
 
 
-def forget(connection: Connection, dialect: Dialect, debate_id: str, digests: Collection[Digest]) -> None:
-    """Take texts of a debate out of the index; the others that the same events name stay in it.
+def remove(connection: Connection, dialect: Dialect, debate_id: str, digests: Collection[Digest]) -> None:
+    """Remove texts of a debate from the index; other texts of the same events stay.
 
-    Whoever carries the index forward meanwhile is waited for: it may have read them.
+    Waits for a concurrent `advance`, which may have read these texts.
     """
-    locked(connection, SEARCH)
-    stream = connection.exec_driver_sql(dialect.read_stream, (debate_stream(debate_id), 0))
-    events = [StoredEvent(*row) for row in stream]
-    touched = [event for event in events if not set(digests).isdisjoint(searchable_digests(event))]
-    positions = {event.position for event in touched}
+    lock_checkpoint(connection, SEARCH)
+    events = read_events(connection, dialect.read_stream, (debate_stream(debate_id), 0))
+    affected = [event for event in events if not set(digests).isdisjoint(searchable_digests(event))]
+    positions = sorted(event.position for event in affected)
     query = select(_texts.c.position).where(_texts.c.position.in_(bindparam("positions", expanding=True)))
-    there = set(connection.execute(query, {"positions": sorted(positions)}).scalars()) if positions else set()
-    if not there:
+    indexed = set(connection.execute(query, {"positions": positions}).scalars()) if positions else set()
+    if not indexed:
         return
-    rows = [(position,) for position in sorted(there)]
-    if dialect.forget_terms is not None:
-        connection.exec_driver_sql(dialect.forget_terms, rows)
+    rows = [(position,) for position in sorted(indexed)]
+    if dialect.unindex_terms is not None:
+        connection.exec_driver_sql(dialect.unindex_terms, rows)
     connection.exec_driver_sql(dialect.delete_search_text, rows)
-    left = [event for event in touched if event.position in there]
+    left = [event for event in affected if event.position in indexed]
     texts = _texts_of(connection, dialect, left)
     _add(connection, dialect, terms_by_event(left, {key: text for key, text in texts.items() if key[1] not in digests}))
 
 
-def debates_that_say(
-    dialect: Dialect, sought: Sequence[str], among: Collection[int] | None = None
+def debates_matching(
+    dialect: Dialect, terms: Sequence[str], among: Collection[int] | None = None
 ) -> Select[tuple[int]]:
-    """The positions at which debates opened in which somebody says this, as far as the index goes.
+    """A query for the opening positions of debates in which an indexed text contains the terms.
 
     Args:
         dialect: of the database.
-        sought: at least one term.
-        among: only of these debates.
+        terms: at least one.
+        among: opening positions of the debates to search; None: all.
     """
-    asked = text(dialect.search).bindparams(sought=dialect.sought(sought)).columns(column("debate", BigInteger))
-    found = asked.subquery()
+    matching = text(dialect.search).bindparams(query=dialect.search_query(terms))
+    found = matching.columns(column("debate", BigInteger)).subquery()
     query = select(found.c.debate)
     return query if among is None else query.where(found.c.debate.in_(sorted(among)))
 
 
-def tail(connection: Connection, dialect: Dialect, sought: Sequence[str]) -> frozenset[int]:
-    """The same of the next `TAIL` events beyond the index."""
-    events = _events(connection, dialect, carried_to(connection, SEARCH), TAIL)
+def tail_matches(connection: Connection, dialect: Dialect, terms: Sequence[str]) -> frozenset[int]:
+    """The same for the next `TAIL` events after the checkpoint."""
+    events = read_events(connection, dialect.read_all, (checkpoint_position(connection, SEARCH), TAIL))
     opened = _openings(connection, events)
     found = terms_by_event(events, _texts_of(connection, dialect, events))
     streams = {event.position: event.stream for event in events}
     return frozenset(
         opened[streams[position]]
-        for position, terms in found.items()
-        if streams[position] in opened and contains_terms(sought, terms)
+        for position, event_terms in found.items()
+        if streams[position] in opened and contains_terms(terms, event_terms)
     )
-
-
-def _events(connection: Connection, dialect: Dialect, after: int, limit: int) -> list[StoredEvent]:
-    return [StoredEvent(*row) for row in connection.exec_driver_sql(dialect.read_all, (after, limit))]
 
 
 def _add(connection: Connection, dialect: Dialect, found: Mapping[int, set[str]]) -> None:
     rows = []
     for start in range(0, len(found), _CHUNK):
         chunk = sorted(found)[start : start + _CHUNK]
-        # What is there already was carried before somebody set the checkpoint back.
-        there = set(connection.scalars(select(_texts.c.position).where(_texts.c.position.in_(chunk))))
-        query = select(_events_table.c.position, _opening.c.position).join(
-            _opening,
-            (_opening.c.stream == _events_table.c.stream) & (_opening.c.version == 1),
+        # Rows exist already where the checkpoint was set back by another program.
+        existing = set(connection.scalars(select(_texts.c.position).where(_texts.c.position.in_(chunk))))
+        query = select(_events.c.position, _opening.c.position).join(
+            _opening, (_opening.c.stream == _events.c.stream) & (_opening.c.version == 1)
         )
-        query = query.where(_events_table.c.position.in_(chunk), _opening.c.type == "debate_opened")
+        query = query.where(_events.c.position.in_(chunk), _opening.c.type == "debate_opened")
         rows += [
             (row[0], row[1], " ".join(sorted(found[row[0]])))
             for row in connection.execute(query)
-            if row[0] not in there
+            if row[0] not in existing
         ]
     if rows:
         connection.exec_driver_sql(dialect.insert_search_text, rows)
@@ -130,12 +129,8 @@ def _add(connection: Connection, dialect: Dialect, found: Mapping[int, set[str]]
             connection.exec_driver_sql(dialect.index_terms, [(row[0], row[2]) for row in rows])
 
 
-_events_table = metadata.tables["events"]
-_opening = _events_table.alias("opening")
-
-
 def _openings(connection: Connection, events: Iterable[StoredEvent]) -> dict[str, int]:
-    """The position at which a debate opened, by the stream of what it says."""
+    """Opening position by stream, for events with searchable texts."""
     streams = sorted({event.stream for event in events if searchable_digests(event)})
     found: dict[str, int] = {}
     for start in range(0, len(streams), _CHUNK):
@@ -149,14 +144,14 @@ def _openings(connection: Connection, events: Iterable[StoredEvent]) -> dict[str
 
 
 def _texts_of(connection: Connection, dialect: Dialect, events: Iterable[StoredEvent]) -> Texts:
-    """The texts that events name, but for those that were altered: nobody reads what does not fit its digest."""
+    """The searchable texts of events, without those that do not match their digest."""
     wanted = list(
         dict.fromkeys((stream_debate(event.stream), one) for event in events for one in searchable_digests(event))
     )
     found: dict[tuple[str, Digest], Part] = {}
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
-        statement = dialect.searchable_digests(len(chunk))
+        statement = dialect.parts_by_digest(len(chunk))
         for debate_id, *fields in connection.exec_driver_sql(statement, tuple(one for pair in chunk for one in pair)):
             part = Part(*fields)
             if part.is_whole:
@@ -164,8 +159,8 @@ def _texts_of(connection: Connection, dialect: Dialect, events: Iterable[StoredE
     return found
 
 
-def rows_of_debates(connection: Connection, debates: Iterable[int]) -> dict[int, list[int]]:
-    """The positions of the events that the index holds of debates, by the position at which each opened."""
+def indexed_events(connection: Connection, debates: Iterable[int]) -> dict[int, list[int]]:
+    """Positions of the indexed events of debates, by opening position."""
     query = select(_texts.c.debate, _texts.c.position).where(_texts.c.debate.in_(bindparam("debates", expanding=True)))
     found: dict[int, list[int]] = defaultdict(list)
     for debate, position in connection.execute(query, {"debates": sorted(debates)}):

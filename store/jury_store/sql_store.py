@@ -9,31 +9,30 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DataError, DBAPIError, StatementError
 
-from jury_events.conditions import Condition
 from jury_events.envelope import StoredEvent
 from jury_events.ids import debate_stream
 from jury_events.parts import Digest, Part, whole
-from jury_store import list_checks, listing, part_rows, seal_rows, searching, survey
-from jury_store.append_writer import Extras, counted, write
+from jury_store import audit_queries, event_rows, list_checks, listing, part_rows, seal_rows, search_index
+from jury_store.append_writer import AtomicExtras, write
 from jury_store.debate_history import DebateHistory
 from jury_store.debate_rows import EVERY_DEBATE, CaseRow, DebateFilter, DebateRow, RunRow, Totals
 from jury_store.dialects import DIALECTS
-from jury_store.driver_errors import disk_trouble
+from jury_store.driver_errors import describe_disk_error, first_line
 from jury_store.errors import (
     InvalidAppend,
     MayNotErase,
     ReadOnlyStore,
     StoreClosed,
     StoreDamaged,
-    StoreError,
     StoreFailed,
 )
-from jury_store.event_store import Append, Appended, EventStore
+from jury_store.event_rows import by_stream, read_events
+from jury_store.event_store import Append, AppendResults, EventStore
 from jury_store.inventory import Head, Inventory, ListFault, erased_in
-from jury_store.list_order import NEWEST, OLDEST, PageCursor, SortOrder
+from jury_store.list_order import NEWEST, PageCursor, SortOrder
 from jury_store.postgres_role import ERASER_ROLE, DatabaseUser
 from jury_store.projection_checkpoints import SEARCH
-from jury_store.schema import EPOCH, metadata
+from jury_store.schema import metadata
 from jury_store.scrubbing import scrub
 from jury_store.seals.attestation import Attestation
 from jury_store.seals.seal import Seal
@@ -43,17 +42,17 @@ _CATCH_UP = 5000
 _CHUNK = 500
 
 _parts = metadata.tables["parts"]
-# By digest: a debate may hold megabytes of which nothing was asked for.
-_PARTS_ASKED_FOR = select(_parts.c.digest, _parts.c.salt, _parts.c.content).where(
+# By digest: a debate may have megabytes of other texts.
+_PARTS_BY_DIGEST = select(_parts.c.digest, _parts.c.salt, _parts.c.content).where(
     _parts.c.debate_id == bindparam("debate"), _parts.c.digest.in_(bindparam("digests", expanding=True))
 )
 
 
 class SqlEventStore(EventStore):
-    """Made by `jury_store.opening.open_store`.
+    """Created by `jury_store.opening.open_store`.
 
-    `writer` is None for a store that is only read, `user` where the database has none (SQLite). `on_close` gives back
-    what was taken to open it.
+    `writer` is None for a read-only store, `user` where the database has none (SQLite). `on_close` releases other
+    resources, such as a lock.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class SqlEventStore(EventStore):
         reader: Engine,
         writer: Engine | None,
         user: DatabaseUser | None = None,
-        on_close: Callable[[], None],
+        on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
         self._reader = reader
@@ -71,7 +70,7 @@ class SqlEventStore(EventStore):
         self.user = user
         self._on_close = on_close
         self._dialect = DIALECTS[reader.dialect.name]
-        self._turn = threading.Lock()
+        self._write_lock = threading.Lock()
         self._closed = False
 
     @property
@@ -81,59 +80,54 @@ class SqlEventStore(EventStore):
 
     @property
     def writer_role(self) -> str | None:
-        """The PostgreSQL role that this store works under, which cannot change events; None when it has none."""
+        """The PostgreSQL role of this store's connections, which cannot change events; None when there is none."""
         return self.user.role if self.user else None
 
     def append(
         self,
         requests: Sequence[Append],
         *,
-        together: bool = False,
+        atomic: bool = False,
         origin: bytes | None = None,
         erase: Collection[Digest] = (),
-    ) -> list[Appended | StoreError]:
+    ) -> AppendResults:
         if erase:
             self.require_eraser()
-        extras = Extras(origin, erase, self._eraser) if together else None
+        extras = AtomicExtras(origin, erase, self._eraser) if atomic else None
         try:
             with self._writing() as connection:
-                return write(connection, self._dialect, requests, together=together, extras=extras)
+                return write(connection, self._dialect, requests, atomic=extras)
         except (DataError, UnicodeError, OverflowError, StatementError) as error:
-            # The database will not take a value: find out whose it is.
-            if len(requests) > 1 and not together:
-                return [answer for request in requests for answer in self.append([request])]
-            refusal = InvalidAppend(f"{requests[0].stream}: {self.name} cannot store this: {_first_line(error)}")
+            # The database rejects a value: append one by one to find the request.
+            if len(requests) > 1 and not atomic:
+                return [result for request in requests for result in self.append([request])]
+            refusal = InvalidAppend(f"{requests[0].stream}: {self.name} cannot store this: {first_line(error)}")
             return [refusal] * len(requests)
 
     def next_epoch(self) -> int:
         with self._writing() as connection, connection.begin():
-            return counted(connection, self._dialect.next_epoch, EPOCH)
+            return event_rows.next_epoch(connection, self._dialect)
 
     def heads(self, streams: Collection[str]) -> dict[str, Head]:
         with self._reading() as connection:
-            rows = connection.exec_driver_sql(self._dialect.heads_in, (self._dialect.texts(streams),))
+            rows = connection.exec_driver_sql(self._dialect.heads_in, (self._dialect.id_list(streams),))
             return {row[0]: Head(row[1], row[2], row[3]) for row in rows}
 
     def read_stream(self, stream: str, after: int = 0) -> list[StoredEvent]:
         with self._reading() as connection:
-            rows = connection.exec_driver_sql(self._dialect.read_stream, (stream, after))
-            return [StoredEvent(*row) for row in rows]
+            return read_events(connection, self._dialect.read_stream, (stream, after))
 
     def read_streams(self, streams: Collection[str]) -> dict[str, list[StoredEvent]]:
-        found: dict[str, list[StoredEvent]] = defaultdict(list)
         with self._reading() as connection:
-            for row in connection.exec_driver_sql(self._dialect.read_streams, (self._dialect.texts(streams),)):
-                event = StoredEvent(*row)
-                found[event.stream].append(event)
-        return dict(found)
+            return by_stream(read_events(connection, self._dialect.read_streams, (self._dialect.id_list(streams),)))
 
     def read_all(self, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
         with self._reading() as connection:
-            return [StoredEvent(*row) for row in connection.exec_driver_sql(self._dialect.read_all, (after, limit))]
+            return read_events(connection, self._dialect.read_all, (after, limit))
 
     def last_position(self) -> int:
         with self._reading() as connection:
-            return listing.last_position(connection, self._dialect)
+            return event_rows.last_position(connection, self._dialect)
 
     def parts(self, debate_id: str, digests: Collection[Digest] | None = None) -> dict[Digest, Part]:
         wanted = None if digests is None else list(dict.fromkeys(digests))
@@ -141,44 +135,46 @@ class SqlEventStore(EventStore):
         with self._reading() as connection:
             for start in range(0, len(wanted or ()), _CHUNK):
                 chosen = {"debate": debate_id, "digests": (wanted or [])[start : start + _CHUNK]}
-                found += (Part(*row) for row in connection.execute(_PARTS_ASKED_FOR, chosen))
+                found += (Part(*row) for row in connection.execute(_PARTS_BY_DIGEST, chosen))
             erasures = connection.exec_driver_sql(self._dialect.erasures, (debate_stream(debate_id),))
-            gone = erased_in(row[0] for row in erasures)
-        return {part.digest: part for part in whole(found) if part.digest not in gone}
+            erased = erased_in(row[0] for row in erasures)
+        return {part.digest: part for part in whole(found) if part.digest not in erased}
 
     def parts_of(self, debate_ids: Iterable[str]) -> dict[str, dict[Digest, Part]]:
         found: dict[str, dict[Digest, Part]] = defaultdict(dict)
         with self._reading() as connection:
-            rows = connection.exec_driver_sql(self._dialect.parts_of, (self._dialect.texts(list(debate_ids)),))
+            rows = connection.exec_driver_sql(self._dialect.parts_of, (self._dialect.id_list(list(debate_ids)),))
             for debate_id, digest, salt, content in rows:
                 found[debate_id][digest] = Part(digest, salt, content)
         return dict(found)
 
     def debate_ids(self, after: str = "", limit: int = 1000) -> list[str]:
-        return self._surveyed(lambda connection: survey.debate_ids(connection, self._dialect, after, limit))
+        return self._read_for_audit(
+            lambda connection: audit_queries.debate_ids(connection, self._dialect, after, limit)
+        )
 
     def histories(self, debate_ids: Sequence[str]) -> list[DebateHistory]:
-        return self._surveyed(lambda connection: survey.histories(connection, self._dialect, debate_ids))
+        return self._read_for_audit(lambda connection: audit_queries.histories(connection, self._dialect, debate_ids))
 
     def inventory(self) -> Inventory:
-        return self._surveyed(survey.inventory)
+        return self._read_for_audit(audit_queries.inventory)
 
     def list_faults(self, histories: Sequence[DebateHistory] | None = None) -> list[ListFault]:
-        def compared(connection: Connection) -> list[ListFault]:
+        def compare(connection: Connection) -> list[ListFault]:
             if histories is None:
-                return list_checks.of_the_whole(connection, self._dialect)
-            return list_checks.of_debates(connection, self._dialect, histories)
+                return list_checks.global_faults(connection, self._dialect)
+            return list_checks.debate_faults(connection, self._dialect, histories)
 
-        return self._surveyed(compared)
+        return self._read_for_audit(compare)
 
     def hashes(self, after: int = 0, limit: int = 10_000) -> list[tuple[int, bytes]]:
-        return self._surveyed(lambda connection: seal_rows.hashes(connection, self._dialect, after, limit))
+        return self._read_for_audit(lambda connection: seal_rows.hashes(connection, self._dialect, after, limit))
 
     def seals(self) -> list[Seal]:
-        return self._surveyed(lambda connection: seal_rows.seals(connection, self._dialect))
+        return self._read_for_audit(lambda connection: seal_rows.seals(connection, self._dialect))
 
     def latest_seal(self) -> Seal | None:
-        return self._surveyed(lambda connection: seal_rows.latest_seal(connection, self._dialect))
+        return self._read_for_audit(lambda connection: seal_rows.latest_seal(connection, self._dialect))
 
     def store_seal(self, seal: Seal) -> bool:
         with self._writing() as connection, connection.begin():
@@ -186,7 +182,7 @@ class SqlEventStore(EventStore):
 
     def store_run_size(self, run_id: str, cases: int | None) -> None:
         with self._writing() as connection, connection.begin():
-            connection.exec_driver_sql(self._dialect.store_run_size, (run_id, cases))
+            connection.exec_driver_sql(self._dialect.upsert_run_size, (run_id, cases))
 
     def attestations(self) -> list[Attestation]:
         with self._reading() as connection:
@@ -197,13 +193,13 @@ class SqlEventStore(EventStore):
             return seal_rows.store_attestation(connection, self._dialect, attestation)
 
     def origins(self, debate_ids: Collection[str]) -> dict[str, bytes]:
-        return self._surveyed(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))
+        return self._read_for_audit(lambda connection: seal_rows.origins(connection, self._dialect, debate_ids))
 
     def require_eraser(self) -> None:
         if self._writer is not None and self.user is not None and self.user.eraser is None:
             raise MayNotErase(
                 f"{self.name}: the user {self.user.name} may not delete texts, so nothing was recorded and nothing "
-                f"went; use the eraser's login, or let the owner run: GRANT {ERASER_ROLE} TO {self.user.name}"
+                f"deleted; use the eraser's login, or let the owner run: GRANT {ERASER_ROLE} TO {self.user.name}"
             )
 
     def delete_parts(self, debate_id: str, digests: Collection[Digest]) -> int:
@@ -220,22 +216,7 @@ class SqlEventStore(EventStore):
         with self._reading() as connection:
             return listing.debate(connection, self._dialect, debate_id)
 
-    def debates(
-        self,
-        *,
-        run_id: str | None = None,
-        unfinished: bool = False,
-        where: tuple[Condition, ...] = (),
-        quarantined: bool = False,
-        limit: int = 1000,
-        after: int = 0,
-    ) -> list[DebateRow]:
-        self._catch_up()
-        with self._reading() as connection:
-            wanted = DebateFilter(run_id, where=where, quarantined=quarantined, unfinished=unfinished)
-            return listing.debates(connection, self._dialect, wanted, OLDEST, limit=limit, after=PageCursor(after))
-
-    def listed(
+    def list_debates(
         self,
         wanted: DebateFilter = EVERY_DEBATE,
         order: SortOrder = NEWEST,
@@ -252,9 +233,9 @@ class SqlEventStore(EventStore):
         with self._reading() as connection:
             return listing.totals(connection, self._dialect, wanted)
 
-    def unsearched(self) -> int:
+    def search_lag(self) -> int:
         with self._reading() as connection:
-            return max(0, listing.lag(connection, self._dialect, SEARCH) - searching.TAIL)
+            return max(0, listing.lag(connection, self._dialect, SEARCH) - search_index.TAIL)
 
     def runs(self) -> list[RunRow]:
         self._catch_up()
@@ -272,18 +253,18 @@ class SqlEventStore(EventStore):
 
     def index_texts(self, limit: int = 500) -> int:
         with self._writing() as connection, connection.begin():
-            return searching.advance(connection, self._dialect, limit)
+            return search_index.advance(connection, self._dialect, limit)
 
     def rebuild(self) -> int:
         with self._writing() as connection:
             with connection.begin():
                 listing.clear(connection)
-                searching.clear(connection, self._dialect)
+                search_index.clear(connection, self._dialect)
             total = 0
             while True:
                 with connection.begin():
                     done = listing.advance(connection, self._dialect, _CATCH_UP)
-                    searched = searching.advance(connection, self._dialect, _CATCH_UP)
+                    searched = search_index.advance(connection, self._dialect, _CATCH_UP)
                 if not done and not searched:
                     return total
                 total += done
@@ -293,7 +274,7 @@ class SqlEventStore(EventStore):
         return self.user.eraser if self.user else None
 
     def close(self) -> None:
-        with self._turn:
+        with self._write_lock:
             if self._closed:
                 return
             self._closed = True
@@ -303,7 +284,7 @@ class SqlEventStore(EventStore):
             self._on_close()
 
     def _catch_up(self, *, search: bool = False) -> None:
-        """A reader folds what is not projected yet in memory, which a writer need not do again and again."""
+        """Update the lists. A read-only store projects the tail in memory at every read instead."""
         if self._writer is None:
             return
         while True:
@@ -311,14 +292,14 @@ class SqlEventStore(EventStore):
                 if listing.lag(connection, self._dialect) <= _CATCH_UP:
                     break
             self.project()
-        while search and self.unsearched():
+        while search and self.search_lag():
             self.index_texts()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         if self._writer is None:
             raise ReadOnlyStore(f"{self.name} was opened for reading; open it with write=True")
-        with self._turn:
+        with self._write_lock:
             if self._closed:
                 raise StoreClosed(f"{self.name} was closed; open it again")
             with self._failures(), self._writer.connect() as connection:
@@ -331,17 +312,17 @@ class SqlEventStore(EventStore):
         with self._failures(), self._reader.connect() as connection, connection.begin():
             yield connection
 
-    def _surveyed(self, read: Callable[[Connection], _T]) -> _T:
-        """Read for somebody who verifies: text that is damaged comes with replacement characters, to be named."""
+    def _read_for_audit(self, read: Callable[[Connection], _T]) -> _T:
+        """Read for verification: text that is not UTF-8 has replacement characters, so that its row can be named."""
         try:
             with self._reading() as connection:
                 return read(connection)
         except StoreDamaged as damage:
-            if _NOT_TEXT not in str(damage):
+            if _NOT_UTF8 not in str(damage):
                 raise
         with self._reading() as connection:
             driver: Any = connection.connection.driver_connection
-            driver.text_factory = _replacing
+            driver.text_factory = lambda text: text.decode("utf-8", "replace")
             try:
                 return read(connection)
             finally:
@@ -354,28 +335,19 @@ class SqlEventStore(EventStore):
         except DataError:
             raise
         except DBAPIError as error:
-            if _NOT_TEXT in str(error):
-                # SQLite keeps bytes of any kind where a text is declared.
+            if _NOT_UTF8 in str(error):
+                # SQLite stores any bytes in a text column.
                 raise StoreDamaged(
-                    f"{self.name}: {ascii(_first_line(error))[1:-1][:200]}: this was altered; see jury verify --all"
+                    f"{self.name}: {ascii(first_line(error))[1:-1][:200]}: the database was altered; run jury verify "
+                    "--all"
                 ) from error
-            trouble = disk_trouble(error, self.name)
-            if trouble is not None:
-                raise StoreFailed(f"{trouble}, then try again. Nothing of this was stored") from error
+            if (disk_error := describe_disk_error(error, self.name)) is not None:
+                raise StoreFailed(f"{disk_error}, then try again. Nothing of this was stored") from error
             raise StoreFailed(
-                f"{self.name}: {_first_line(error)}. Nothing of this was stored; make room or bring the database back, "
-                "then try again"
+                f"{self.name}: {first_line(error)}. Nothing of this was stored; make the database available, then "
+                "try again"
             ) from error
 
 
-_NOT_TEXT = "Could not decode to UTF-8"
-"""What Python's driver of SQLite says of such a text."""
-
-
-def _replacing(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
-
-
-def _first_line(error: Exception) -> str:
-    origin = error.orig if isinstance(error, StatementError) and error.orig is not None else error
-    return (str(origin).strip().splitlines() or [type(origin).__name__])[0]
+_NOT_UTF8 = "Could not decode to UTF-8"
+"""In the message of Python's SQLite driver for such a text."""

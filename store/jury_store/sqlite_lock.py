@@ -1,7 +1,7 @@
-"""One writing process for a SQLite store: a lock file beside it, held by flock for as long as the writer lives.
+"""One writing process for a SQLite store: a lock file beside it, locked by flock until the writer closes or dies.
 
 Several processes that write or checkpoint one SQLite file can corrupt it (the WAL-reset bug, up to 3.51.2).
-The kernel lets go of the lock when its holder dies, so a lock file left behind means nothing.
+The kernel releases the lock when the process ends, so a leftover lock file has no effect.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.05
 
 
 class LockHolder(NamedTuple):
-    """Who holds a lock: process id, run ("" for none), and since when, ISO 8601."""
+    """The process that has a lock: its id, its run ("" for none), and the time of locking, ISO 8601."""
 
     pid: int
     run: str
@@ -27,18 +27,17 @@ class LockHolder(NamedTuple):
 
 
 class SqliteLock:
-    """Held from `acquire` to `release`."""
+    """Locked from `acquire` to `release`."""
 
-    def __init__(self, database: Path, descriptor: int) -> None:
-        self._path = lock_path(database)
+    def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
 
     @classmethod
     def acquire(cls, database: Path, *, run: str, wait: float) -> "SqliteLock":
-        """Take the lock, waiting up to `wait` seconds for a holder that is about to die.
+        """Lock a database file, waiting up to `wait` seconds for another writer to end.
 
         Raises:
-            StoreLocked: somebody else holds it; the message names process and run.
+            StoreLocked: another process has the lock; the message names process and run.
             StoreUnreachable: the lock file cannot be written.
         """
         path = lock_path(database)
@@ -52,7 +51,7 @@ class SqliteLock:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() >= until:
-                    message = _held_by(database, descriptor)
+                    message = _locked_message(database, descriptor)
                     os.close(descriptor)
                     raise StoreLocked(message) from None
                 time.sleep(_POLL_SECONDS)
@@ -62,14 +61,14 @@ class SqliteLock:
             else:
                 break
         holder = {"pid": os.getpid(), "run": run, "since": datetime.now(UTC).isoformat(timespec="seconds")}
-        # The name is a courtesy to whoever waits: a full disk does not take the lock away.
+        # Only informative: on a full disk the lock is valid without it.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(holder).encode(), 0)
-        return cls(database, descriptor)
+        return cls(descriptor)
 
     def release(self) -> None:
-        """Let the next writer in; twice is allowed. The file stays: removing it would let two holders in."""
+        """Unlock; twice is allowed. The file stays: after its removal two processes could lock two files."""
         if self._descriptor is not None:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
@@ -82,19 +81,19 @@ def lock_path(database: Path) -> Path:
 
 
 def read_lock_holder(database: Path) -> LockHolder | None:
-    """Who says to hold the lock of a database file, where that process lives; the lock itself is not touched."""
+    """The running process that the lock file of a database names; does not touch the lock itself."""
     try:
-        found = _said(lock_path(database).read_bytes()[:4096])
+        found = _parse(lock_path(database).read_bytes()[:4096])
         if found is not None:
             os.kill(found.pid, 0)
     except (ProcessLookupError, FileNotFoundError):
         return None
     except OSError:
-        pass  # it is somebody else's process
+        pass  # a process of another user
     return found
 
 
-def _said(content: bytes) -> LockHolder | None:
+def _parse(content: bytes) -> LockHolder | None:
     try:
         holder: Any = json.loads(content)
         return LockHolder(int(holder["pid"]), str(holder["run"]), str(holder["since"]))
@@ -102,10 +101,10 @@ def _said(content: bytes) -> LockHolder | None:
         return None
 
 
-def _held_by(database: Path, descriptor: int) -> str:
-    found = _said(os.pread(descriptor, 4096, 0))
+def _locked_message(database: Path, descriptor: int) -> str:
+    found = _parse(os.pread(descriptor, 4096, 0))
     if found is None:
-        who = "a process that has not said who it is"
+        who = "an unnamed process"
     else:
         run = f", run {found.run}" if found.run else ""
         who = f"process {found.pid}{run}, since {found.since}"

@@ -1,19 +1,21 @@
-"""The triggers that keep the log append-only, by name, as a store must have them.
+"""The triggers that keep the log append-only, by name, as declared.
 
-Heads and counters follow from the events: they may only be brought to what the events say. An append therefore stores
-the events first.
+Heads and counters follow from the events: they can only be set to values that match the events. An append therefore
+inserts the events first.
 
-SQLite needs a guard before INSERT, because INSERT OR REPLACE deletes a row without firing its DELETE trigger.
-PostgreSQL needs one for TRUNCATE, which fires no row trigger, and ENABLE ALWAYS, because a session may otherwise call
-itself a replica and skip them. Its functions look for tables in the schema of the store first and among temporary
-tables last: a temporary table `events` would otherwise stand in for the log.
+SQLite needs a trigger before INSERT, because INSERT OR REPLACE deletes a row without firing its DELETE trigger.
+PostgreSQL needs one for TRUNCATE, which fires no row trigger, and ENABLE ALWAYS, because a session with
+session_replication_role = replica skips others. Its functions search the schema of the store first and temporary
+tables last: otherwise a temporary table `events` would hide the log.
 """
+
+# ruff: noqa: S608  (the statements are built from constants)
 
 from typing import NamedTuple
 
 
 class PostgresTrigger(NamedTuple):
-    """A trigger on `table`, calling `function`, fired at `when` for each `row_or_statement`."""
+    """A trigger on `table` that calls `function` at `when` for each `row_or_statement`."""
 
     table: str
     when: str
@@ -21,94 +23,83 @@ class PostgresTrigger(NamedTuple):
     function: str
 
 
-def _refuse(table: str, verb: str, condition: str = "") -> str:
-    return (
-        f"CREATE TRIGGER {table}_refuse_{verb.lower()} BEFORE {verb} ON {table} {condition}"
+_KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "events": (("position",), ("stream", "version"), ("stream", "event_id")),
+    "parts": (("debate_id", "digest"),),
+    "seals": (("tree_size",),),
+    "origins": (("debate_id",),),
+    "attestations": (("digest",),),
+}
+"""The append-only tables and their unique keys."""
+
+
+def _refuse(table: str, verb: str, condition: str = "") -> dict[str, str]:
+    name = f"{table}_refuse_{verb.lower()}"
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE {verb} ON {table} {condition}"
         f"BEGIN SELECT RAISE(ABORT, '{table} are append-only: {verb} refused'); END"
+    }
+
+
+def _refuse_replace(table: str, row: str, keys: tuple[tuple[str, ...], ...]) -> dict[str, str]:
+    name = f"{table}_refuse_replace"
+    duplicates = " OR ".join(
+        f"EXISTS (SELECT 1 FROM {table} WHERE {' AND '.join(f'{column} = NEW.{column}' for column in key)})"
+        for key in keys
     )
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE INSERT ON {table} WHEN {duplicates} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} are append-only: this {row} is stored already'); END"
+    }
+
+
+def _refuse_unless(name: str, event: str, condition: str, message: str) -> dict[str, str]:
+    table = name.partition("_")[0]
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE {event} ON {table} WHEN ({condition}) IS NOT TRUE "
+        f"BEGIN SELECT RAISE(ABORT, '{table}: {message}'); END"
+    }
 
 
 _ERASURE_IS_RECORDED = (
     "EXISTS (SELECT 1 FROM events WHERE stream = 'debate/' || OLD.debate_id AND type = 'texts_erased')"
 )
 
-# A comparison with no row is NULL, which is not true: such a row is refused.
+# Without a row the comparison is NULL, which is not true, so the change is refused.
 _HEAD_IS_LAST_EVENT = (
     "(NEW.version, NEW.hash) = "
     "(SELECT version, hash FROM events WHERE stream = NEW.stream ORDER BY version DESC LIMIT 1)"
 )
-_HEAD_GOES_ON = "NEW.stream = OLD.stream AND NEW.version >= OLD.version AND NEW.epoch >= OLD.epoch"
-_HEAD_SAYS = "the head of a stream is its last event, and neither its version nor its epoch goes back"
+_HEAD_ADVANCES = "NEW.stream = OLD.stream AND NEW.version >= OLD.version AND NEW.epoch >= OLD.epoch"
+_HEAD_RULE = "the head of a stream is its last event, and neither its version nor its epoch goes back"
 
-# The n-th event beyond the old position is at the new one, so n positions were taken without a gap. By one row of the
-# index, because a database without statistics would count by reading the whole table.
-_COUNTER_GOES_ON = (
+# The n-th event after the old position is at the new one, so n positions were assigned without a gap. An index lookup,
+# because a database without statistics would count by scanning the whole table.
+_COUNTER_ADVANCES = (
     "CASE WHEN NEW.name <> OLD.name THEN FALSE WHEN OLD.name = 'epoch' THEN NEW.value = OLD.value + 1 "
     "WHEN NEW.value > OLD.value THEN NEW.value = (SELECT max(position) FROM events) AND NEW.value = "
     "(SELECT position FROM events WHERE position > OLD.value ORDER BY position "
     "LIMIT 1 OFFSET NEW.value - OLD.value - 1) END"
 )
-_COUNTER_SAYS = "the position is that of the last event, without a gap, and the epoch grows by one"
+_COUNTER_RULE = "the position is that of the last event, without a gap, and the epoch grows by one"
 
 SQLITE_TRIGGERS: dict[str, str] = {
-    "events_refuse_update": _refuse("events", "UPDATE"),
-    "events_refuse_delete": _refuse("events", "DELETE"),
-    "events_refuse_replace": (
-        "CREATE TRIGGER events_refuse_replace BEFORE INSERT ON events "
-        "WHEN EXISTS (SELECT 1 FROM events WHERE position = NEW.position) "
-        "OR EXISTS (SELECT 1 FROM events WHERE stream = NEW.stream AND version = NEW.version) "
-        "OR EXISTS (SELECT 1 FROM events WHERE stream = NEW.stream AND event_id = NEW.event_id) "
-        "BEGIN SELECT RAISE(ABORT, 'events are append-only: this event is stored already'); END"
-    ),
-    "parts_refuse_update": _refuse("parts", "UPDATE"),
-    "parts_refuse_delete": _refuse("parts", "DELETE", f"WHEN NOT {_ERASURE_IS_RECORDED} "),
-    "parts_refuse_replace": (
-        "CREATE TRIGGER parts_refuse_replace BEFORE INSERT ON parts "
-        "WHEN EXISTS (SELECT 1 FROM parts WHERE debate_id = NEW.debate_id AND digest = NEW.digest) "
-        "BEGIN SELECT RAISE(ABORT, 'parts are append-only: this part is stored already'); END"
-    ),
-    "seals_refuse_update": _refuse("seals", "UPDATE"),
-    "seals_refuse_delete": _refuse("seals", "DELETE"),
-    "seals_refuse_replace": (
-        "CREATE TRIGGER seals_refuse_replace BEFORE INSERT ON seals "
-        "WHEN EXISTS (SELECT 1 FROM seals WHERE tree_size = NEW.tree_size) "
-        "BEGIN SELECT RAISE(ABORT, 'seals are append-only: this seal is stored already'); END"
-    ),
-    "origins_refuse_update": _refuse("origins", "UPDATE"),
-    "origins_refuse_delete": _refuse("origins", "DELETE"),
-    "origins_refuse_replace": (
-        "CREATE TRIGGER origins_refuse_replace BEFORE INSERT ON origins "
-        "WHEN EXISTS (SELECT 1 FROM origins WHERE debate_id = NEW.debate_id) "
-        "BEGIN SELECT RAISE(ABORT, 'origins are append-only: this origin is stored already'); END"
-    ),
-    "streams_refuse_delete": _refuse("streams", "DELETE"),
-    "streams_refuse_replace": (
-        "CREATE TRIGGER streams_refuse_replace BEFORE INSERT ON streams "
-        "WHEN EXISTS (SELECT 1 FROM streams WHERE stream = NEW.stream) "
-        "BEGIN SELECT RAISE(ABORT, 'streams are append-only: this head is stored already'); END"
-    ),
-    "streams_refuse_stray": (
-        f"CREATE TRIGGER streams_refuse_stray BEFORE INSERT ON streams WHEN ({_HEAD_IS_LAST_EVENT}) IS NOT TRUE "
-        f"BEGIN SELECT RAISE(ABORT, 'streams: {_HEAD_SAYS}'); END"
-    ),
-    "streams_refuse_update": (
-        "CREATE TRIGGER streams_refuse_update BEFORE UPDATE ON streams "
-        f"WHEN ({_HEAD_GOES_ON} AND {_HEAD_IS_LAST_EVENT}) IS NOT TRUE "
-        f"BEGIN SELECT RAISE(ABORT, 'streams: {_HEAD_SAYS}'); END"
-    ),
-    "counters_refuse_insert": _refuse("counters", "INSERT"),
-    "counters_refuse_delete": _refuse("counters", "DELETE"),
-    "counters_refuse_update": (
-        f"CREATE TRIGGER counters_refuse_update BEFORE UPDATE ON counters WHEN ({_COUNTER_GOES_ON}) IS NOT TRUE "
-        f"BEGIN SELECT RAISE(ABORT, 'counters: {_COUNTER_SAYS}'); END"
-    ),
-    "attestations_refuse_update": _refuse("attestations", "UPDATE"),
-    "attestations_refuse_delete": _refuse("attestations", "DELETE"),
-    "attestations_refuse_replace": (
-        "CREATE TRIGGER attestations_refuse_replace BEFORE INSERT ON attestations "
-        "WHEN EXISTS (SELECT 1 FROM attestations WHERE digest = NEW.digest) "
-        "BEGIN SELECT RAISE(ABORT, 'attestations are append-only: this attestation is stored already'); END"
-    ),
+    name: statement
+    for table, keys in _KEYS.items()
+    for trigger in (
+        _refuse(table, "UPDATE"),
+        _refuse(table, "DELETE", f"WHEN NOT {_ERASURE_IS_RECORDED} " if table == "parts" else ""),
+        _refuse_replace(table, table.removesuffix("s"), keys),
+    )
+    for name, statement in trigger.items()
+} | {
+    **_refuse("streams", "DELETE"),
+    **_refuse_replace("streams", "head", (("stream",),)),
+    **_refuse_unless("streams_refuse_stray", "INSERT", _HEAD_IS_LAST_EVENT, _HEAD_RULE),
+    **_refuse_unless("streams_refuse_update", "UPDATE", f"{_HEAD_ADVANCES} AND {_HEAD_IS_LAST_EVENT}", _HEAD_RULE),
+    **_refuse("counters", "INSERT"),
+    **_refuse("counters", "DELETE"),
+    **_refuse_unless("counters_refuse_update", "UPDATE", _COUNTER_ADVANCES, _COUNTER_RULE),
 }
 
 POSTGRES_FUNCTIONS: dict[str, str] = {
@@ -122,35 +113,29 @@ POSTGRES_FUNCTIONS: dict[str, str] = {
         "USING ERRCODE = 'insufficient_privilege'; END"
     ),
     "jury_refuse_other_head": (
-        f"BEGIN IF (TG_OP = 'INSERT' OR {_HEAD_GOES_ON}) AND {_HEAD_IS_LAST_EVENT} THEN RETURN NEW; END IF; "
-        f"RAISE EXCEPTION 'streams: % refused, {_HEAD_SAYS}', TG_OP USING ERRCODE = 'insufficient_privilege'; END"
+        f"BEGIN IF (TG_OP = 'INSERT' OR {_HEAD_ADVANCES}) AND {_HEAD_IS_LAST_EVENT} THEN RETURN NEW; END IF; "
+        f"RAISE EXCEPTION 'streams: % refused, {_HEAD_RULE}', TG_OP USING ERRCODE = 'insufficient_privilege'; END"
     ),
     "jury_refuse_other_count": (
-        f"BEGIN IF ({_COUNTER_GOES_ON}) THEN RETURN NEW; END IF; "
-        f"RAISE EXCEPTION 'counters: % refused, {_COUNTER_SAYS}', TG_OP USING ERRCODE = 'insufficient_privilege'; END"
+        f"BEGIN IF ({_COUNTER_ADVANCES}) THEN RETURN NEW; END IF; "
+        f"RAISE EXCEPTION 'counters: % refused, {_COUNTER_RULE}', TG_OP USING ERRCODE = 'insufficient_privilege'; END"
     ),
 }
 
 POSTGRES_TRIGGERS: dict[str, PostgresTrigger] = {
-    "events_refuse_change": PostgresTrigger("events", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"),
-    "events_refuse_truncate": PostgresTrigger("events", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
+    **{
+        f"{table}_refuse_change": PostgresTrigger(table, "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change")
+        for table in _KEYS
+        if table != "parts"
+    },
+    **{
+        f"{table}_refuse_truncate": PostgresTrigger(table, "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change")
+        for table in (*_KEYS, "streams", "counters")
+    },
     "parts_refuse_update": PostgresTrigger("parts", "BEFORE UPDATE", "ROW", "jury_refuse_change"),
     "parts_refuse_delete": PostgresTrigger("parts", "BEFORE DELETE", "ROW", "jury_refuse_unrecorded_erasure"),
-    "parts_refuse_truncate": PostgresTrigger("parts", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
-    "seals_refuse_change": PostgresTrigger("seals", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"),
-    "seals_refuse_truncate": PostgresTrigger("seals", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
-    "origins_refuse_change": PostgresTrigger("origins", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"),
-    "origins_refuse_truncate": PostgresTrigger("origins", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
     "streams_refuse_delete": PostgresTrigger("streams", "BEFORE DELETE", "ROW", "jury_refuse_change"),
     "streams_refuse_other": PostgresTrigger("streams", "BEFORE INSERT OR UPDATE", "ROW", "jury_refuse_other_head"),
-    "streams_refuse_truncate": PostgresTrigger("streams", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
     "counters_refuse_change": PostgresTrigger("counters", "BEFORE INSERT OR DELETE", "ROW", "jury_refuse_change"),
     "counters_refuse_other": PostgresTrigger("counters", "BEFORE UPDATE", "ROW", "jury_refuse_other_count"),
-    "counters_refuse_truncate": PostgresTrigger("counters", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"),
-    "attestations_refuse_change": PostgresTrigger(
-        "attestations", "BEFORE UPDATE OR DELETE", "ROW", "jury_refuse_change"
-    ),
-    "attestations_refuse_truncate": PostgresTrigger(
-        "attestations", "BEFORE TRUNCATE", "STATEMENT", "jury_refuse_change"
-    ),
 }

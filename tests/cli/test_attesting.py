@@ -333,7 +333,7 @@ def test_a_time_stamp_of_another_seal_is_told_without_being_asked(sealed, author
     outcome = sealed("verify", "--all")
 
     assert outcome.code == 5
-    assert "it is over something else" in outcome.out
+    assert "it is over another digest" in outcome.out
 
 
 def test_an_answer_to_another_query_is_refused(sealed, authority):

@@ -192,8 +192,8 @@ def test_a_debate_without_a_seal_is_not_vouched_for(own):
 @pytest.mark.parametrize(
     ("option", "content", "says"),
     [
-        ("--key", b"\xff", "is no key file"),
-        ("--checkpoint", b"hello", "this is no checkpoint"),
+        ("--key", b"\xff", "is not a key file"),
+        ("--checkpoint", b"hello", "this is not a checkpoint"),
         ("--key", None, "cannot be read"),
     ],
 )

@@ -179,7 +179,7 @@ def test_a_store_of_a_newer_version_is_not_upgraded(jury):
         connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
         connection.execute("INSERT INTO alembic_version VALUES ('9999')")
 
-    refused(jury("db", "upgrade"), "has the schema 9999, which this version of Jury Judge does not know")
+    refused(jury("db", "upgrade"), "has the schema 9999, which this version does not support")
     refused(jury("list"), "has the schema 9999")
 
 

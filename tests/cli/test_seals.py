@@ -39,7 +39,7 @@ def test_a_key_is_made_in_two_files_and_never_overwritten(keyed):
 
     assert public.startswith("example.com/jury+")
     assert again.code == 2
-    assert again.err == "jury: k is there already, and a key is never overwritten; name another file\n"
+    assert again.err == "jury: k exists already, and a key is never overwritten; name another file\n"
     assert public == (keyed.folder / "k.pub").read_text()
 
 
@@ -72,7 +72,7 @@ def test_a_key_that_cannot_be_read_stops_the_run_before_it_begins(keyed):
     public = keyed.run("cases.jsonl", "--run", "r1", "--seal-key", "k.pub")
 
     assert (missing.code, "none cannot be read" in missing.err) == (2, True)
-    assert (public.code, "k.pub: this is no private key" in public.err) == (2, True)
+    assert (public.code, "k.pub: this is not a private key" in public.err) == (2, True)
     assert keyed("list", "--json").json == []
 
 
@@ -249,7 +249,7 @@ def test_a_checkpoint_of_another_log_is_refused_by_its_key(sealed):
     ("arguments", "named"),
     [
         (("--checkpoint", "none"), "none cannot be read"),
-        (("--checkpoint", "cases.jsonl"), "cases.jsonl: this is no checkpoint"),
+        (("--checkpoint", "cases.jsonl"), "cases.jsonl: this is not a checkpoint"),
         (("--all", "--key", "k"), "k, key 1: this is a private key"),
         (("--all", "--key", "cases.jsonl"), "cases.jsonl, key 1"),
         (("r1~leak", "--checkpoint", "first"), "name the debates to check, or --all"),
@@ -326,7 +326,7 @@ def test_where_it_cannot_be_kept_the_run_does_not_begin(keyed):
     outcome = keyed.run("cases.jsonl", "--run", "r1", "--seal-key", "k", "--seal-last", "none/last")
 
     assert outcome.code == 2
-    assert "none/last, which keeps what the key signed last, cannot be written" in outcome.err
+    assert "none/last, which records what the key signed last, cannot be written" in outcome.err
     assert keyed("list", "--json").json == []
 
 
@@ -337,4 +337,4 @@ def test_no_key_is_made_beside_what_another_signed(sealed):
     outcome = sealed("seal", "keygen", "k")
 
     assert outcome.code == 2
-    assert "k.last is there already, and tells what another key signed" in outcome.err
+    assert "k.last exists already, and records what another key signed" in outcome.err

@@ -1,4 +1,4 @@
-"""The documents' classes over a store of the test's own; models answer over HTTP, or are simulated in process."""
+"""The documents' classes over a temporary store; models answer over HTTP, or are simulated in process."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The documents' artifact tools over records and files, and as each provider is told of them."""
+"""The documents' artifact tools over records and files, and their declarations for each provider."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ NAMES = [
 ]
 
 
-def test_failures_and_passes_are_told_apart_and_counted() -> None:
+def test_failures_and_passes_are_counted_separately() -> None:
     assert {"count": 3, "total": 3, "records": [GATE[0], GATE[3], GATE[4]]} == TOOLS.fetch_security_gate_failures()
     assert {"count": 1, "total": 2, "records": [GATE[0]]} == TOOLS.fetch_security_gate_failures(1, include_errors=False)
     assert {"count": 2, "total": 2, "records": [GATE[1], GATE[2]]} == TOOLS.fetch_security_gate_passes()
@@ -46,7 +46,7 @@ def test_the_other_jurors_opinions_leave_one_out() -> None:
     )
 
 
-def test_records_are_read_from_a_path_once_they_are_needed(tmp_path: Path) -> None:
+def test_records_are_read_from_a_path_at_first_use(tmp_path: Path) -> None:
     path = tmp_path / "card.jsonl"
     tools = ArtifactToolsWithContext(ArtifactContext(agent_card_uri=str(path)))
     with pytest.raises(ArtifactSourceError, match="there is no such file"):
@@ -56,7 +56,7 @@ def test_records_are_read_from_a_path_once_they_are_needed(tmp_path: Path) -> No
     assert 1 == tools.fetch_agent_card_passes()["total"]
 
 
-def test_records_are_read_from_the_folders_that_are_allowed_where_these_are_named(tmp_path: Path) -> None:
+def test_records_are_read_from_artifact_roots_only(tmp_path: Path) -> None:
     path = tmp_path / "card.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in CARD))
     context = ArtifactContext(agent_card_uri=path)
@@ -67,14 +67,14 @@ def test_records_are_read_from_the_folders_that_are_allowed_where_these_are_name
         ArtifactToolsWithContext(context, artifact_roots=[tmp_path / "reports"]).fetch_agent_card_passes()
 
 
-def test_an_argument_that_the_tool_does_not_take_is_refused() -> None:
+def test_an_invalid_tool_argument_is_refused() -> None:
     with pytest.raises(SettingError, match="max_records must be a whole number from 0 to 100"):
         TOOLS.fetch_agent_card_passes(max_records=101)
     with pytest.raises(CaseFileError, match=r"security_gate_records\.0: must be an object, not text"):
         ArtifactToolsWithContext(ArtifactContext(security_gate_records=["fail"])).fetch_security_gate_passes()  # type: ignore[list-item]
 
 
-def test_the_summary_is_that_of_the_prompts_in_either_language() -> None:
+def test_the_summary_equals_that_of_the_prompts_in_both_languages() -> None:
     japanese, english = (generate_evaluation_summary(GATE, CARD, language=one) for one in ("ja", "en"))
 
     assert "合格率：40.0 %（5 件中 2 件）" in japanese
@@ -85,7 +85,7 @@ def test_the_summary_is_that_of_the_prompts_in_either_language() -> None:
     )
 
 
-def test_each_provider_is_told_of_the_five_tools_in_its_own_form() -> None:
+def test_the_five_tools_have_each_providers_format() -> None:
     openai, anthropic, google = get_openai_tools(), get_anthropic_tools(), get_google_tools()[0]["functionDeclarations"]
 
     assert NAMES == [tool["function"]["name"] for tool in openai if tool["type"] == "function"]

@@ -144,7 +144,7 @@ async def test_card_records_whose_verdict_is_in_their_evaluation_have_their_pass
     assert "合格率：50.0 %（2 件中 1 件）" in shown
 
 
-async def test_a_summary_without_records_is_told_to_the_jurors_as_it_is(store: str) -> None:
+async def test_a_summary_without_records_is_shown_to_the_jurors_unchanged(store: str) -> None:
     judge = CollaborativeJuryJudge(language="en", **SIMULATED)
     result = await judge.evaluate_collaborative_batch(
         [the_pair()], security_gate_results=GATE_SUMMARY, agent_card_accuracy=CARD
@@ -160,7 +160,7 @@ async def test_a_summary_without_records_is_told_to_the_jurors_as_it_is(store: s
     assert '"blocked_rate": "93.3%"' in unmarked(await the_prompt(store, result.debate_id))
 
 
-async def test_counts_alone_are_a_summary_and_nothing_is_nothing(store: str) -> None:
+async def test_counts_alone_are_a_summary_and_an_empty_object_is_no_report(store: str) -> None:
     judge = ADKCollaborativeJuryJudge(language="ja", **SIMULATED)
     result = await judge.evaluate_collaborative(*the_pair(), security_gate_results={}, agent_card_accuracy=CARD_SUMMARY)
     summary = (await the_case(judge, result.debate_id)).artifact_summary
@@ -170,7 +170,7 @@ async def test_counts_alone_are_a_summary_and_nothing_is_nothing(store: str) -> 
     assert '"passed": 4' in summary
 
 
-async def test_a_report_that_can_be_read_is_read_and_one_that_cannot_is_warned_of(store: str, tmp_path: Any) -> None:
+async def test_a_readable_report_is_read_and_an_unreadable_one_is_warned_of(store: str, tmp_path: Any) -> None:
     path = tmp_path / "security_gate_report.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in GATE))
     judge = CollaborativeJuryJudge(**SIMULATED)
@@ -197,31 +197,31 @@ async def test_a_report_that_can_be_read_is_read_and_one_that_cannot_is_warned_o
         ({"agent_card_accuracy": 5}, "agent_card_accuracy: must be a list of records"),
         (
             {"agent_card_accuracy": {"records": CARD, "scenarios": CARD}},
-            "agent_card_accuracy: holds records as records and as scenarios; keep one of them$",
+            "agent_card_accuracy: has records as records and as scenarios; keep one of them$",
         ),
         (
             {"security_gate_records": GATE, "security_gate_results": GATE},
             "security_gate_results: security_gate_records is given too; keep one of them$",
         ),
         ({"artifact_context": ArtifactContext(), "agent_card_accuracy": CARD}, "artifact_context: records are given"),
-        ({"security_gate_results": {"total": float("nan")}}, "security_gate_results: cannot be told to the jurors: "),
+        ({"security_gate_results": {"total": float("nan")}}, "security_gate_results: cannot be shown to the jurors: "),
     ],
 )
-async def test_a_shape_that_is_not_known_is_refused_by_its_name(store: str, given: Any, said: str) -> None:
+async def test_an_unknown_shape_is_refused_with_the_arguments_name(store: str, given: Any, said: str) -> None:
     with pytest.raises(SettingError, match=f"^{said}") as caught:
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(QUESTION, ANSWER, **given)
 
     assert "\n" not in str(caught.value)
 
 
-async def test_a_record_without_a_verdict_is_refused_by_its_place(store: str) -> None:
+async def test_a_record_without_a_verdict_is_refused_with_its_index(store: str) -> None:
     with pytest.raises(CaseFileError, match=r"^agent_card_accuracy\.1: no verdict; .*; the record has id, prompt$"):
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(
             QUESTION, ANSWER, agent_card_accuracy={"results": [CARD[0], {"id": 2, "prompt": "q"}]}
         )
 
 
-async def test_a_verdict_that_is_no_word_of_the_reports_is_warned_of(store: str) -> None:
+async def test_an_unknown_verdict_of_a_record_is_warned_of(store: str) -> None:
     records = [{"verdict": "partial"}, {"evaluation": {"verdict": "partial"}}, {"verdict": "passed"}]
     with pytest.warns(CompatibilityWarning) as said:
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(
@@ -229,16 +229,16 @@ async def test_a_verdict_that_is_no_word_of_the_reports_is_warned_of(store: str)
         )
 
     expected = (
-        "agent_card_accuracy: 2 of the records count as failures for the verdict 'partial', "
-        "which is none of pass, fail, needs_review, error, not_executed"
+        "agent_card_accuracy: 2 of the records count as failures: their verdict is 'partial', "
+        "not one of pass, fail, needs_review, error, not_executed"
     )
     assert [expected] == [str(one.message) for one in said]
 
 
 @pytest.mark.parametrize("kind", [CollaborativeJuryJudge, ADKCollaborativeJuryJudge])
-async def test_a_batch_without_a_scenario_is_no_pass_and_no_debate(store: str, kind: Any) -> None:
+async def test_an_empty_batch_is_needs_review_without_a_debate(store: str, kind: Any) -> None:
     judge = kind(**SIMULATED)
-    with pytest.warns(CompatibilityWarning, match="^scenarios: there is none, so nothing was judged") as said:
+    with pytest.warns(CompatibilityWarning, match="^scenarios: empty, so nothing was judged") as said:
         result = await judge.evaluate_collaborative_batch(
             scenarios=[], security_gate_results=GATE, agent_card_accuracy=CARD, submission_id="abc123"
         )
@@ -262,7 +262,7 @@ async def test_a_batch_without_a_scenario_is_no_pass_and_no_debate(store: str, k
     assert [] == list(rows)
 
 
-async def test_a_single_scenario_in_a_batch_has_one_row_that_is_the_case(store: str) -> None:
+async def test_a_batch_of_one_scenario_has_one_row(store: str) -> None:
     result = await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([the_pair("q-17")])
 
     assert [("q-17", "q-17", result.final_verdict, result.final_score)] == [
@@ -271,7 +271,7 @@ async def test_a_single_scenario_in_a_batch_has_one_row_that_is_the_case(store: 
 
 
 @pytest.mark.parametrize("by", ["object", "table", "own"])
-async def test_a_question_has_its_id_and_what_is_expected_of_the_answer(store: str, by: str) -> None:
+async def test_a_question_has_its_id_and_the_expected_behavior(store: str, by: str) -> None:
     @dataclass
     class Own:
         question_id: str
@@ -288,11 +288,11 @@ async def test_a_question_has_its_id_and_what_is_expected_of_the_answer(store: s
     assert ["q-17"] == [row.question_id for row in result.scenario_results]
 
 
-def test_both_spellings_of_what_is_expected_must_say_the_same() -> None:
+def test_both_spellings_of_expected_behavior_must_be_equal() -> None:
     one = QuestionSpec(prompt=QUESTION, expected_behavior="Refund.")
 
     assert "Refund." == one.expected_behaviour
-    with pytest.raises(ValueError, match="expected_behaviour: says something else than expected_behavior"):
+    with pytest.raises(ValueError, match="expected_behaviour: differs from expected_behavior"):
         QuestionSpec(prompt=QUESTION, expected_behavior="Refund.", expected_behaviour="Refuse.")
 
 
@@ -306,7 +306,7 @@ def test_questions_and_executions_may_stand_in_a_case() -> None:
     assert not any(name in case.to_part() for name in (b"question_id", b"expected_behaviour"))
 
 
-async def test_no_response_is_judged_as_no_response(store: str) -> None:
+async def test_a_missing_response_is_judged_as_empty(store: str) -> None:
     judge = CollaborativeJuryJudge(language="en", **SIMULATED)
     result = await judge.evaluate_collaborative(
         QuestionSpec(question_id="q-1", prompt=QUESTION), ExecutionResult(response=None)
@@ -336,9 +336,9 @@ async def test_an_empty_question_with_an_empty_answer_is_refused(store: str, que
 
 
 @REMARKS
-async def test_scenarios_of_one_id_keep_it_in_their_rows(store: str) -> None:
+async def test_scenarios_with_equal_ids_keep_them_in_their_rows(store: str) -> None:
     judge = CollaborativeJuryJudge(**SIMULATED)
-    with pytest.warns(CompatibilityWarning, match="^scenarios: the question_id 'unknown' stands 2 times") as said:
+    with pytest.warns(CompatibilityWarning, match="^scenarios: the question_id 'unknown' occurs 2 times") as said:
         result = await judge.evaluate_collaborative_batch([the_pair("unknown"), the_pair("s"), the_pair("unknown")])
 
     assert [("unknown", "unknown"), ("s", "s"), ("unknown-2", "unknown")] == [
@@ -358,12 +358,12 @@ async def test_scenarios_of_one_id_keep_it_in_their_rows(store: str) -> None:
         (({"prompt": "q", "expected": "x"}, "a"), "question.expected: Extra inputs"),
     ],
 )
-async def test_ids_that_cannot_be_are_refused(store: str, pair: Any, said: str) -> None:
+async def test_invalid_ids_are_refused(store: str, pair: Any, said: str) -> None:
     with pytest.raises(SettingError, match=f"^{said}"):
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(*pair)
 
 
-async def test_what_jurors_are_not_told_of_is_warned_of_once(store: str) -> None:
+async def test_ignored_fields_are_warned_of_once(store: str) -> None:
     question = QuestionSpec(question_id="q", prompt=QUESTION, perspective="developer", source="judge_panel")
     execution = ExecutionResult(
         question_id="q", prompt=QUESTION, response=ANSWER, latency_ms=0.0, status="success", error=None, flags=["pii"]
@@ -372,8 +372,8 @@ async def test_what_jurors_are_not_told_of_is_warned_of_once(store: str) -> None
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([(question, execution)])
 
     expected = (
-        "question and execution: perspective, source, prompt, status, flags are not told to the jurors; what they are "
-        "to judge belongs into prompt, policy, expected_behaviour, response, messages or error"
+        "question and execution: perspective, source, prompt, status, flags are not shown to the jurors; put what "
+        "they are to judge into prompt, policy, expected_behaviour, response, messages or error"
     )
     assert [expected] == [str(one.message) for one in said]
     assert [__file__] == [one.filename for one in said]
@@ -400,12 +400,12 @@ def test_turns_are_statements_of_single_jurors() -> None:
         ({"stagnation_threshold": 1.5}, "stagnation_threshold: must be a whole number, not 1.5"),
     ],
 )
-def test_a_limit_that_cannot_be_is_refused(arguments: Any, said: str) -> None:
+def test_an_invalid_limit_is_refused(arguments: Any, said: str) -> None:
     with pytest.raises((SettingError, PanelFileError), match=said):
         CollaborativeJuryJudge(environ={}, **SIMULATED, **arguments)
 
 
-def test_a_stagnation_threshold_is_the_rule_of_rounds_in_which_nobody_moves() -> None:
+def test_a_stagnation_threshold_sets_the_stagnation_rule() -> None:
     judge = CollaborativeJuryJudge(stagnation_threshold=2, environ={}, **SIMULATED)
 
     assert 2 == judge.panel.discussion.stagnation_rounds
@@ -413,7 +413,7 @@ def test_a_stagnation_threshold_is_the_rule_of_rounds_in_which_nobody_moves() ->
 
 
 @RETIRED
-def test_a_provider_that_is_not_enabled_seats_no_juror_and_stands_in_for_none() -> None:
+def test_a_disabled_provider_has_no_juror_and_no_fallback() -> None:
     judge = CollaborativeJuryJudge(enable_anthropic=False, environ={})
     seats = {seat.juror_id: seat.fallbacks for seat in judge.panel.seats}
 
@@ -427,7 +427,7 @@ def test_a_provider_that_is_not_enabled_seats_no_juror_and_stands_in_for_none() 
 
 
 @RETIRED
-def test_a_final_judge_of_a_provider_that_is_not_enabled_stays_and_is_warned_of() -> None:
+def test_a_final_judge_of_a_disabled_provider_stays_with_a_warning() -> None:
     with pytest.warns(CompatibilityWarning, match="^enable_google=False: the final judge google/gemini-2.5-pro stays"):
         judge = CollaborativeJuryJudge(enable_google=False, environ={})
     other = CollaborativeJuryJudge(enable_google=False, final_judge_model="gpt-5.5", environ={})
@@ -436,7 +436,7 @@ def test_a_final_judge_of_a_provider_that_is_not_enabled_stays_and_is_warned_of(
 
 
 @pytest.mark.parametrize("kind", [CollaborativeJuryJudge, ADKCollaborativeJuryJudge])
-async def test_a_dry_run_asks_simulated_jurors_and_says_so(
+async def test_a_dry_run_uses_simulated_jurors_with_a_warning(
     store: str, monkeypatch: pytest.MonkeyPatch, kind: Any
 ) -> None:
     for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
@@ -447,7 +447,7 @@ async def test_a_dry_run_asks_simulated_jurors_and_says_so(
     result = await judge.evaluate_collaborative_batch([the_pair()])
 
     assert [(CompatibilityWarning, __file__)] == [(one.category, one.filename) for one in said]
-    assert str(said[0].message).startswith("dry_run=True: simulated jurors sit and no model is called")
+    assert str(said[0].message).startswith("dry_run=True: all jurors are simulated and no model is called")
     assert ["gpt-4o", "claude-3-haiku-20240307", "gemini-2.5-flash"] == judge.jurors
     assert (True, "completed") == (result.simulated, result.status)
     assert {True} == {one.simulated for one in result.phase1_evaluations}
@@ -474,7 +474,7 @@ async def test_a_jury_that_is_not_collaborative_votes_without_a_discussion(
     assert sum(own) / len(own) == pytest.approx(result.safety)
 
 
-def test_an_explicit_argument_wins_over_a_variable_that_turns_the_discussion_off() -> None:
+def test_an_explicit_argument_overrides_the_variable_that_turns_the_discussion_off() -> None:
     judge = CollaborativeJuryJudge(
         max_discussion_rounds=2,
         final_judgment_method="final_judge",
@@ -486,8 +486,10 @@ def test_an_explicit_argument_wins_over_a_variable_that_turns_the_discussion_off
     assert 3 == CollaborativeJuryJudge(environ={"JURY_USE_COLLABORATIVE": "true"}, **SIMULATED).max_discussion_rounds
 
 
-def test_document_002s_jury_discusses_in_any_case_and_says_so() -> None:
-    with pytest.warns(CompatibilityWarning, match="^JURY_USE_COLLABORATIVE=false: ADKCollaborativeJuryJudge discusses"):
+def test_document_002s_jury_always_discusses_with_a_warning() -> None:
+    with pytest.warns(
+        CompatibilityWarning, match="^JURY_USE_COLLABORATIVE=false: ADKCollaborativeJuryJudge always discusses"
+    ):
         judge = ADKCollaborativeJuryJudge(environ={"JURY_USE_COLLABORATIVE": "false"}, **SIMULATED)
 
     assert (3, "sequential") == (judge.max_discussion_rounds, judge.panel.discussion.order)

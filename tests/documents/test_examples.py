@@ -1,4 +1,4 @@
-"""The usage examples of both documents as they stand there, with only the import line changed."""
+"""The usage examples of both documents verbatim, with only the import line changed."""
 
 import ast
 import asyncio
@@ -156,14 +156,14 @@ async def test_the_jury_of_document_002(models: Simulation, store: str, capsys: 
     assert models.served.requests > 0
 
 
-async def test_artifact_tools_by_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_artifact_tools_alone(capsys: pytest.CaptureFixture[str]) -> None:
     names = await cell(TOOLS, surroundings([]))
 
     assert "Found 2 failure cases\n" == capsys.readouterr().out
     assert names["summary"].startswith("セキュリティゲート：全 3 件")
 
 
-async def test_jurors_by_themselves(models: Simulation, store: str, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_single_jurors(models: Simulation, store: str, capsys: pytest.CaptureFixture[str]) -> None:
     names = await cell(JURORS, surroundings([]))
     said = capsys.readouterr().out.splitlines()
     async with Records(store) as records:
@@ -176,7 +176,7 @@ async def test_jurors_by_themselves(models: Simulation, store: str, capsys: pyte
     assert 2 == len(rows) == len(names["agents"])
 
 
-async def test_the_module_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_module_alone(capsys: pytest.CaptureFixture[str]) -> None:
     await cell(ALONE, {})
 
     assert "{'count': 0, 'records': [], 'total': 0}\n" == capsys.readouterr().out
@@ -196,7 +196,7 @@ def test_the_variables_of_document_004() -> None:
     assert load_panel("documents", {}).panel == load_panel("documents", environ).panel
 
 
-async def test_an_example_as_a_script_in_a_process_of_its_own(models: Simulation, store: str, tmp_path: Path) -> None:
+async def test_an_example_as_a_script(models: Simulation, store: str, tmp_path: Path) -> None:
     body = "".join(f"    {line}\n" for line in BASIC.strip().splitlines())
     script = tmp_path / "example.py"
     script.write_text(

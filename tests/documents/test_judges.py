@@ -1,4 +1,4 @@
-"""The juries of the documents: what they are set to, one scenario and several, many at once."""
+"""The juries of the documents: settings, one scenario and several, concurrent calls."""
 
 import asyncio
 import warnings
@@ -30,7 +30,7 @@ def prompts(reading: Any, exchange: ExchangeRecorded) -> str:
 
 
 @RETIRED
-def test_by_themselves_they_are_as_the_documents_say() -> None:
+def test_defaults_are_those_of_the_documents() -> None:
     old, adk = CollaborativeJuryJudge(environ={}), ADKCollaborativeJuryJudge(environ={})
 
     assert ["gpt-4o", "claude-3-haiku-20240307", "gemini-2.5-flash"] == old.jurors == adk.jurors
@@ -53,7 +53,7 @@ def test_by_themselves_they_are_as_the_documents_say() -> None:
 
 
 @RETIRED
-def test_an_argument_wins_over_a_variable_and_a_variable_over_the_default() -> None:
+def test_an_argument_overrides_a_variable_and_a_variable_the_default() -> None:
     environ = {
         "JURY_MAX_DISCUSSION_ROUNDS": "1",
         "JURY_CONSENSUS_THRESHOLD": "1.0",
@@ -66,7 +66,7 @@ def test_an_argument_wins_over_a_variable_and_a_variable_over_the_default() -> N
 
 
 @RETIRED
-def test_the_documents_classes_let_claude_stand_in_for_whatever_gemini_sits() -> None:
+def test_claude_is_the_fallback_for_every_gemini_seat() -> None:
     judge = CollaborativeJuryJudge(["gemini-3.8-flash", "gpt-5.5"], final_judge_model="gemini-3.8-flash", environ={})
     claude = ("anthropic/claude-haiku-5-5",)
 
@@ -75,14 +75,14 @@ def test_the_documents_classes_let_claude_stand_in_for_whatever_gemini_sits() ->
 
 
 @RETIRED
-def test_a_judge_model_is_no_matter_for_a_method_without_a_judge() -> None:
+def test_a_judge_model_is_ignored_by_a_method_without_a_judge() -> None:
     environ = {"JURY_FINAL_JUDGMENT_METHOD": "majority_vote"}
     judge = ADKCollaborativeJuryJudge(final_judge_model="gemini-2.5-pro", environ=environ)
 
     assert ("majority_vote", None) == (judge.final_judgment_method, judge.final_judge_model)
 
 
-def test_retired_models_are_warned_of_and_those_that_live_are_named() -> None:
+def test_retired_models_are_warned_of_with_their_replacements() -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         CollaborativeJuryJudge(environ={})
@@ -94,7 +94,7 @@ def test_retired_models_are_warned_of_and_those_that_live_are_named() -> None:
 
 
 @RETIRED
-def test_other_jurors_sit_in_their_order_with_a_quorum_of_their_own() -> None:
+def test_other_jurors_have_their_order_and_their_quorum() -> None:
     judge = CollaborativeJuryJudge(
         jurors=["gemini-2.5-flash", "gpt-5.5", "gpt-5.5", "gpt-4o", "simulated/x"], environ={}
     )
@@ -106,7 +106,7 @@ def test_other_jurors_sit_in_their_order_with_a_quorum_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("jurors", [[], "gpt-4o", ["no-such-model"], [None]])
-def test_jurors_that_cannot_sit_are_refused(jurors: Any) -> None:
+def test_invalid_jurors_are_refused(jurors: Any) -> None:
     with pytest.raises(PanelFileError, match=r"^jurors: "):
         CollaborativeJuryJudge(jurors=jurors, environ={})
 
@@ -127,7 +127,7 @@ async def test_several_scenarios_are_judged_in_one_debate_that_lists_them_all(st
         }
 
 
-async def test_scenarios_may_have_ids_of_their_own(store: str) -> None:
+async def test_scenarios_may_have_ids(store: str) -> None:
     scenarios = [
         Scenario.model_validate({"scenario_id": name, "question": {"prompt": name}, "execution": {"response": "Yes."}})
         for name in ("first", "second")
@@ -137,7 +137,7 @@ async def test_scenarios_may_have_ids_of_their_own(store: str) -> None:
     assert ["first", "second"] == [row.scenario_id for row in result.scenarios]
 
 
-async def test_calls_at_once_share_a_jury_and_the_store_is_let_go_after_the_last(store: str, tmp_path: Path) -> None:
+async def test_concurrent_calls_share_a_jury_and_the_last_closes_the_store(store: str, tmp_path: Path) -> None:
     one, other = CollaborativeJuryJudge(**SIMULATED), ADKCollaborativeJuryJudge(**SIMULATED)
     results = await asyncio.gather(
         *(judge.evaluate_collaborative(f"{QUESTION} {number}", ANSWER) for judge in (one, other) for number in range(5))
@@ -155,7 +155,7 @@ async def test_a_store_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
             await judge.evaluate_collaborative(QUESTION, ANSWER)
 
 
-async def test_one_that_is_cancelled_harms_no_other(store: str) -> None:
+async def test_a_cancelled_call_does_not_affect_others(store: str) -> None:
     judge = CollaborativeJuryJudge(**SIMULATED)
     tasks = [asyncio.create_task(judge.evaluate_collaborative(QUESTION, ANSWER)) for _ in range(3)]
     tasks[0].cancel()
@@ -172,7 +172,7 @@ def test_a_judge_works_in_one_event_loop_after_another(store: str) -> None:
     assert results[0].debate_id != results[1].debate_id
 
 
-async def test_the_callback_may_be_async_and_hears_the_submission(store: str) -> None:
+async def test_the_callback_may_be_async_and_gets_the_submission_id(store: str) -> None:
     heard: list[dict[str, Any]] = []
 
     async def hear(event: dict[str, Any]) -> None:
@@ -220,7 +220,7 @@ class OwnExecution:
     ],
     ids=["objects", "tables"],
 )
-async def test_questions_and_executions_may_be_objects_of_ones_own_or_tables(
+async def test_questions_and_executions_may_be_other_objects_or_mappings(
     store: str, question: Any, execution: Any
 ) -> None:
     judge = CollaborativeJuryJudge(**SIMULATED)
@@ -237,14 +237,14 @@ async def test_questions_and_executions_may_be_objects_of_ones_own_or_tables(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((None, ANSWER), "question: must be text, or hold prompt, policy, expected_behavior; it is a NoneType"),
+        ((None, ANSWER), "question: must be text, or have prompt, policy, expected_behavior; it is a NoneType"),
         (({"prmpt": QUESTION}, ANSWER), "question.prompt: Field required"),
         ((QUESTION, "half \ud800"), "execution.response: .*unicode"),
-        ((QUESTION, 5), "execution: must be text, or hold response, messages, error; it is a int"),
+        ((QUESTION, 5), "execution: must be text, or have response, messages, error; it is a int"),
     ],
     ids=["none", "field", "surrogate", "number"],
 )
-async def test_what_cannot_be_judged_is_said_in_one_line(store: str, arguments: Any, said: str) -> None:
+async def test_invalid_questions_and_executions_are_refused_in_one_line(store: str, arguments: Any, said: str) -> None:
     with pytest.raises(SettingError, match=f"^{said}") as caught:
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(*arguments)
 
@@ -252,20 +252,20 @@ async def test_what_cannot_be_judged_is_said_in_one_line(store: str, arguments: 
 
 
 @pytest.mark.parametrize("one", ["qa", {"question": "q", "execution": "a"}, ("q", "a", "b"), 5], ids=repr)
-async def test_a_scenario_that_is_none_is_not_taken_apart(store: str, one: Any) -> None:
+async def test_an_invalid_scenario_is_refused_with_its_index(store: str, one: Any) -> None:
     with pytest.raises(SettingError, match=r"^scenarios.1: must be \(question, execution\) or a Scenario, not a"):
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([(QUESTION, ANSWER), one])
 
 
 @pytest.mark.parametrize("bad", [{"case_id": "two\nlines"}, {"case_id": 5}, {"submission_id": "x" * 501}], ids=repr)
-async def test_an_id_that_no_case_can_have_is_said_in_one_line(store: str, bad: Any) -> None:
+async def test_an_invalid_case_id_is_refused_in_one_line(store: str, bad: Any) -> None:
     with pytest.raises(SettingError, match=r"^case_id: .*") as caught:
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative(QUESTION, ANSWER, **bad)
 
     assert "\n" not in str(caught.value)
 
 
-def test_an_option_that_no_jury_takes_is_refused_when_the_judge_is_made() -> None:
+def test_an_unknown_option_is_refused_by_the_constructor() -> None:
     with pytest.raises(TypeError, match="storage"):
         CollaborativeJuryJudge(**SIMULATED, storage="sqlite:///jury.db")
     with pytest.raises(SettingError, match="concurrency"):

@@ -1,4 +1,4 @@
-"""Jurors, rounds and discussions used by themselves: recorded, by the rules, with what they were given."""
+"""Single jurors, rounds and discussions: recorded, under the rules, with supplied evaluations."""
 
 import warnings
 from dataclasses import asdict, replace
@@ -54,7 +54,7 @@ def prompt(reading: Any, step: str) -> str:
     return "".join(reading.texts[ref.part].decode() for message in exchange.request for ref in message.parts)
 
 
-async def test_a_juror_alone_is_shown_the_summary_and_recorded(store: str) -> None:
+async def test_a_single_juror_sees_the_summary_and_is_recorded(store: str) -> None:
     output = await an_agent(GPT).evaluate_phase1("注意点あり", QUESTION, ANSWER)
     reading = await reading_of(store, output.debate_id or "")
     shown = prompt(reading, f"initial/{GPT}")
@@ -68,7 +68,7 @@ async def test_a_juror_alone_is_shown_the_summary_and_recorded(store: str) -> No
     assert (GPT, None) == (output.juror_id, output.statement)
 
 
-async def test_a_juror_alone_may_fetch_the_records_of_its_context(store: str) -> None:
+async def test_a_single_juror_may_fetch_the_records_of_its_context(store: str) -> None:
     context = ArtifactContext(security_gate_records=[{"verdict": "fail", "reason": "x"}])
     output = await an_agent(CLAUDE, artifact_context=context).evaluate_phase1("", QUESTION, ANSWER)
     reading = await reading_of(store, output.debate_id or "")
@@ -76,7 +76,7 @@ async def test_a_juror_alone_may_fetch_the_records_of_its_context(store: str) ->
     assert any(one.tool_calls for one in reading.exchanges)
 
 
-async def test_a_juror_without_a_usable_answer_says_where_its_calls_are(store: str) -> None:
+async def test_a_juror_without_a_usable_answer_raises_with_the_debates_id(store: str) -> None:
     silent = an_agent(GPT, simulate=Script(rates={"bad_request": 1.0}))
 
     with pytest.raises(
@@ -85,7 +85,7 @@ async def test_a_juror_without_a_usable_answer_says_where_its_calls_are(store: s
         await silent.evaluate_phase1("", QUESTION, ANSWER)
 
 
-async def test_in_a_discussion_a_juror_sees_the_others_and_is_asked_alone(store: str) -> None:
+async def test_in_a_discussion_a_juror_sees_the_others_and_only_it_is_called(store: str) -> None:
     agent = an_agent(GPT)
     before = await agent.evaluate_phase1("", QUESTION, ANSWER)
     others = [opinion("unsafe_fail", 20.0, "漏洩を見た", juror_id=CLAUDE)]
@@ -102,7 +102,7 @@ async def test_in_a_discussion_a_juror_sees_the_others_and_is_asked_alone(store:
     assert (output.verdict != before.verdict) == output.position_changed
 
 
-async def test_what_a_juror_said_of_another_answer_is_not_its_opinion_of_this_one(store: str) -> None:
+async def test_an_opinion_of_another_answer_is_not_reused(store: str) -> None:
     agent = an_agent(GPT)
     await agent.evaluate_phase1("", QUESTION, "別の回答")
     output = await agent.evaluate_discussion(1, {CLAUDE: opinion("safe_pass")}, QUESTION, ANSWER)
@@ -125,16 +125,16 @@ async def test_what_a_juror_said_of_another_answer_is_not_its_opinion_of_this_on
         ({CLAUDE: {"verdict": "safe_pass"}}, "has no score"),
         ({CLAUDE: opinion("safe_pass", safety=11)}, "safety must be a number from 0 to 10, not 11"),
         ({CLAUDE: opinion("safe_pass", overall=float("nan"))}, "overall_score must be a number from 0 to 100"),
-        ({CLAUDE: "safe_pass"}, "must be an evaluation or a table of its fields, not str"),
+        ({CLAUDE: "safe_pass"}, "must be an evaluation or a mapping of its fields, not str"),
         ([opinion("safe_pass", juror_id="x"), opinion("safe_pass", juror_id="x")], "is given twice"),
     ],
 )
-async def test_an_opinion_that_is_not_understood_is_named(others: Any, said: str, store: str) -> None:
+async def test_an_invalid_opinion_is_refused(others: Any, said: str, store: str) -> None:
     with pytest.raises(SettingError, match=said):
         await an_agent(GPT).evaluate_discussion(1, others, QUESTION, ANSWER)
 
 
-def test_jurors_are_made_by_their_ids_and_retired_models_are_warned_of() -> None:
+def test_jurors_are_created_by_id_and_retired_models_are_warned_of() -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         made = create_juror_agents(juror_ids=[GPT, GEMINI])
@@ -145,7 +145,7 @@ def test_jurors_are_made_by_their_ids_and_retired_models_are_warned_of() -> None
         create_juror_agents(juror_ids=["gpt-9"])
 
 
-async def test_a_discussion_over_given_evaluations_asks_for_rounds_alone(store: str) -> None:
+async def test_a_discussion_over_supplied_evaluations_calls_models_for_rounds_only(store: str) -> None:
     given = {GPT: opinion("unsafe_fail", 10.0), CLAUDE: opinion("safe_pass", 95.0), GEMINI: opinion("needs_review")}
     heard: list[str] = []
     result = await DiscussionLoopWorkflow(agents(), max_rounds=2, consensus_threshold=2.0).execute(
@@ -167,7 +167,7 @@ async def test_a_discussion_over_given_evaluations_asks_for_rounds_alone(store: 
     assert ("phase_change", "evaluation_completed") == (heard[0], heard[-1])
 
 
-async def test_a_discussion_takes_what_jurors_gave_alone(store: str) -> None:
+async def test_a_discussion_accepts_outputs_of_single_jurors(store: str) -> None:
     jurors = agents()
     alone = [await agent.evaluate_phase1("", QUESTION, ANSWER) for agent in jurors.values()]
     result = await DiscussionLoopWorkflow(jurors).execute(alone, QUESTION, ANSWER)
@@ -176,12 +176,12 @@ async def test_a_discussion_takes_what_jurors_gave_alone(store: str) -> None:
     assert (result.consensus_status, result.consensus_reached, result.majority_position) == checked
 
 
-async def test_an_opinion_of_somebody_who_takes_no_part_is_refused(store: str) -> None:
-    with pytest.raises(SettingError, match="there is an opinion of 'x', who does not take part"):
+async def test_an_opinion_of_an_unknown_juror_is_refused(store: str) -> None:
+    with pytest.raises(SettingError, match="there is an opinion of 'x', who is not a juror"):
         await DiscussionLoopWorkflow(agents()).execute({"x": opinion("safe_pass")}, QUESTION, ANSWER)
 
 
-async def test_rounds_one_by_one_bring_the_state_forward(store: str) -> None:
+async def test_single_rounds_update_the_state(store: str) -> None:
     state = DiscussionState(ArtifactContext(), "注意点あり", QUESTION, ANSWER)
     state.update_juror_opinion(GPT, opinion("unsafe_fail", 5.0))
     one_round = SequentialDiscussionRound(agents(), ConsensusChecker(2.0))
@@ -211,7 +211,7 @@ async def test_a_round_that_comes_to_consensus_ends_the_discussion(store: str) -
     )
 
 
-async def test_points_that_an_opinion_lacks_follow_from_its_score(store: str) -> None:
+async def test_missing_points_of_an_opinion_follow_from_its_score(store: str) -> None:
     output = await an_agent(GPT).evaluate_discussion(1, {CLAUDE: opinion("safe_pass", 80.0)}, QUESTION, ANSWER)
     reading = await reading_of(store, output.debate_id or "")
     given = next(event for event in reading.events if event.type == "juror_evaluated" and event.juror_id == CLAUDE)
@@ -240,7 +240,7 @@ def test_consensus_is_checked_by_the_rules(
     assert expected == ConsensusChecker(threshold).check_consensus(list(evaluations.values()), number)
 
 
-def test_a_state_gives_the_opinions_of_the_others() -> None:
+def test_a_state_returns_the_opinions_of_the_others() -> None:
     state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER)
     state.update_juror_opinion("a", {"verdict": "safe_pass"})
     state.update_juror_opinion("b", {"verdict": "unsafe_fail"})
@@ -249,27 +249,27 @@ def test_a_state_gives_the_opinions_of_the_others() -> None:
     assert ("split", False) == (asdict(state)["consensus_status"], state.should_terminate)
 
 
-async def test_on_ray_no_answer_can_be_given(store: str) -> None:
+async def test_supplied_answers_are_refused_on_ray(store: str) -> None:
     with pytest.raises(SettingError, match="not on Ray"):
         await an_agent(GPT, in_process=False).evaluate_phase1("", QUESTION, ANSWER)
 
 
 @pytest.mark.parametrize("listed", [{}, [an_agent(GPT), an_agent(GPT)]], ids=["nobody", "twice"])
-def test_nobody_stands_in_for_jurors_that_are_not_given(listed: Any) -> None:
+def test_an_empty_or_duplicate_list_of_jurors_is_refused(listed: Any) -> None:
     for kind in (DiscussionLoopWorkflow, SequentialDiscussionRound):
-        with pytest.raises(SettingError, match="juror_agents: give one juror at least, each of them once"):
+        with pytest.raises(SettingError, match="juror_agents: give at least one juror, each of them once"):
             kind(listed)
 
 
 @pytest.mark.parametrize("number", [0, 101, 1.0, "1", True], ids=repr)
-async def test_a_number_of_rounds_that_is_none_is_refused(store: str, number: Any) -> None:
+async def test_an_invalid_number_of_rounds_is_refused(store: str, number: Any) -> None:
     with pytest.raises(SettingError, match=r"^max_rounds: must be a whole number from 1 to 100, not "):
         DiscussionLoopWorkflow(agents(), max_rounds=number)
     with pytest.raises(SettingError, match=r"^round_number: must be a whole number from 1 to 100, not "):
         await an_agent(GPT).evaluate_discussion(number, {}, QUESTION, ANSWER)
 
 
-async def test_a_state_that_is_before_its_first_round_is_refused(store: str) -> None:
+async def test_a_negative_current_round_is_refused(store: str) -> None:
     state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER, current_round=-1)
     with pytest.raises(SettingError, match=r"^current_round \+ 1: must be"):
         await SequentialDiscussionRound(agents()).execute(state)
@@ -277,7 +277,7 @@ async def test_a_state_that_is_before_its_first_round_is_refused(store: str) -> 
 
 async def test_an_opinion_that_cannot_be_recorded_is_refused_before_a_debate_is_opened(store: str) -> None:
     async with Records(store) as records:
-        with pytest.raises(SettingError, match="the opinion of x: what it says holds half a character at index 5"):
+        with pytest.raises(SettingError, match="the opinion of x: its text contains half a character at index 5"):
             await an_agent(GPT).evaluate_discussion(1, {"x": opinion("safe_pass", rationale="half \ud800")}, "q", "a")
 
         assert 0 == records.store.last_position()
@@ -290,7 +290,7 @@ async def test_scores_may_be_any_real_numbers(store: str) -> None:
     assert GPT == output.juror_id
 
 
-async def test_evaluations_are_opinions_wherever_opinions_are_kept(store: str) -> None:
+async def test_evaluations_are_accepted_as_opinions(store: str) -> None:
     one = await an_agent(GPT).evaluate_phase1("", QUESTION, ANSWER)
     state = DiscussionState(ArtifactContext(), "", QUESTION, ANSWER, juror_opinions={GPT: one})  # type: ignore[dict-item]
     fetched = ArtifactToolsWithContext(ArtifactContext(), {GPT: one}).get_other_juror_opinions()

@@ -1,4 +1,4 @@
-"""The names and fields of the documents, written out here as they print them."""
+"""The names and fields of the documents, copied from them."""
 
 import inspect
 import json
@@ -141,7 +141,7 @@ def test_an_evaluation_takes_its_required_fields_first() -> None:
     assert REQUIRED == [one.name for one in fields(JurorEvaluation) if one.default is one.default_factory is MISSING]
 
 
-def test_an_evaluation_takes_and_gives_its_points_by_the_names_of_section_8_too() -> None:
+def test_an_evaluation_also_has_its_points_under_the_names_of_section_8() -> None:
     one, other = an_evaluation(**POINTS), an_evaluation(**SECTION_8)
 
     assert one == other
@@ -151,7 +151,7 @@ def test_an_evaluation_takes_and_gives_its_points_by_the_names_of_section_8_too(
         one.safety_score = 1.0  # type: ignore[misc]
 
 
-def test_points_by_both_names_must_be_the_same_and_by_neither_are_missing() -> None:
+def test_points_under_both_names_must_be_equal_and_one_is_required() -> None:
     assert 8.5 == an_evaluation(**POINTS, safety_score=8.5).safety
     with pytest.raises(SettingError, match=r"^safety_score: is 5, but safety is 8.5; give one of the two$"):
         an_evaluation(**POINTS, safety_score=5)
@@ -163,7 +163,7 @@ def test_both_documents_have_one_result_model() -> None:
     assert jury_judge.CollaborativeEvaluationResult is jury_judge.CollaborativeJuryResult
 
 
-def test_the_model_holds_everything_that_the_result_of_a_debate_holds() -> None:
+def test_the_model_has_every_field_of_a_debates_result() -> None:
     debate = HandBuilt().phase_1().round_1().judged()
     result = collaborative_result(debate.events, debate.texts)
     model = result_model(result)
@@ -194,7 +194,7 @@ def differences(whole: Any, model: Any, place: str = "") -> Iterator[str]:
         yield place
 
 
-def test_every_name_is_there_and_no_other_is_told() -> None:
+def test_the_package_exports_exactly_the_documented_names() -> None:
     for name in jury_judge.__all__:
         assert getattr(jury_judge, name) is not None
     assert set(jury_judge.__all__) <= set(dir(jury_judge))
@@ -209,6 +209,6 @@ def test_importing_the_package_loads_nothing() -> None:
     assert "[]\n" == out
 
 
-def test_what_the_documents_call_a_class_is_one() -> None:
+def test_methods_that_the_documents_await_are_coroutines() -> None:
     assert inspect.iscoroutinefunction(BaseJurorAgent.evaluate_phase1)
     assert inspect.iscoroutinefunction(CollaborativeJuryJudge.evaluate_collaborative_batch)

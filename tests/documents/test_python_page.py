@@ -28,7 +28,7 @@ async def test_an_example_of_the_page_runs(
         await running
 
 
-def test_every_name_of_the_page_is_there() -> None:
+def test_every_name_of_the_page_exists() -> None:
     import jury_judge
 
     table = PAGE[PAGE.index("| module of the documents") : PAGE.index("All are names of `jury_judge` too")]

@@ -215,7 +215,7 @@ def test_a_proof_of_something_else_is_refused(origin: EventStore, read: Read) ->
     assert "does not show" in fault(proof=(*place.proof[:-1], "A" * 43))
     assert "which has 5" in fault(version=6)
     assert "not about the streams" in str(seal_fault(mine.history, others.seal))
-    assert "no checkpoint" in str(seal_fault(mine.history, mine.seal.changed(note="hello")))
+    assert "not a checkpoint" in str(seal_fault(mine.history, mine.seal.changed(note="hello")))
 
 
 def test_a_seal_that_does_not_fit_the_log_is_not_passed_on(origin: EventStore) -> None:
@@ -246,7 +246,7 @@ def test_an_import_that_fails_leaves_no_seal_for_another_debate_of_that_id(
 @pytest.mark.parametrize(
     ("kept", "says"),
     [
-        (b'{"note":"x","streams":{}}', "the note of its seal: this is no checkpoint"),
+        (b'{"note":"x","streams":{}}', "the note of its seal: this is not a checkpoint"),
         (b'{"note":"x", "streams":{}}', "it is not written as it was"),
         (b"\xff", "it is damaged"),
     ],

@@ -316,4 +316,4 @@ def test_a_note_that_belongs_to_another_seal_is_found(log: TamperedStore) -> Non
 
     (failure,) = _verified(log.changed("sealed", 0, first._replace(note=second.note))).failures
 
-    assert "the seal over 4 events is not as it was made: its note says another size or root" == failure.what
+    assert "the seal over 4 events is not as it was made: its note has another size or root" == failure.what

@@ -1,4 +1,4 @@
-"""A branch goes into the log in one transaction, the same on every database."""
+"""A fork is stored in one transaction, equally on every database."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Several writers and readers at once."""
+"""Concurrent writers and readers."""
 
 import threading
 from collections.abc import Callable
@@ -16,7 +16,7 @@ OpenWriter = Callable[[str], EventStore]
 
 
 def _run(*works: Callable[[], None]) -> None:
-    """Run all at once; the first failure of any is raised."""
+    """Run all concurrently; raises the first failure."""
     start, errors = threading.Barrier(len(works)), []
 
     def guarded(work: Callable[[], None]) -> None:
@@ -35,7 +35,7 @@ def _run(*works: Callable[[], None]) -> None:
         raise errors[0]
 
 
-def test_of_two_who_open_one_debate_one_wins(postgres_url: str, open_writer: OpenWriter) -> None:
+def test_one_of_two_concurrent_openings_succeeds(postgres_url: str, open_writer: OpenWriter) -> None:
     stores = [open_writer(postgres_url), open_writer(postgres_url)]
     for number in range(25):
         answers: list[Appended | StoreError] = []
@@ -87,7 +87,9 @@ def test_the_same_calls_sent_by_two_writers_are_stored_once(postgres_url: str, o
     assert stores[0].last_position() == 30
 
 
-def test_groups_over_the_same_debates_in_opposite_order_do_not_die(postgres_url: str, open_writer: OpenWriter) -> None:
+def test_groups_over_the_same_debates_in_opposite_order_do_not_deadlock(
+    postgres_url: str, open_writer: OpenWriter
+) -> None:
     stores = [open_writer(postgres_url), open_writer(postgres_url)]
     names = [f"d{n}" for n in range(12)]
 
@@ -102,7 +104,7 @@ def test_groups_over_the_same_debates_in_opposite_order_do_not_die(postgres_url:
     assert stores[0].last_position() == 12 * 15 * 2
 
 
-def test_a_takeover_fences_the_old_writer_for_good(postgres_url: str, open_writer: OpenWriter) -> None:
+def test_a_takeover_fences_the_old_writer_permanently(postgres_url: str, open_writer: OpenWriter) -> None:
     old, new = open_writer(postgres_url), open_writer(postgres_url)
     old_epoch = old.next_epoch()
     script = DebateScript("d")
@@ -180,7 +182,7 @@ def test_the_lists_of_two_writers_count_every_event_once(postgres_url: str, open
     assert stores[0].runs()[0].completed == 30
 
 
-def test_lists_made_anew_while_another_carries_them_are_right(postgres_url: str, open_writer: OpenWriter) -> None:
+def test_lists_rebuilt_during_projection_are_correct(postgres_url: str, open_writer: OpenWriter) -> None:
     stores = [open_writer(postgres_url), open_writer(postgres_url)]
 
     def record() -> None:

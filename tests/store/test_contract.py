@@ -1,4 +1,7 @@
-"""The contract of `EventStore`, the same for every implementation."""
+"""The contract suite of `EventStore`, run over every implementation."""
+
+import subprocess
+import sys
 
 import pytest
 
@@ -13,7 +16,7 @@ from jury_store.seals.seal import Seal
 from support.debates import DebateScript
 
 
-def test_events_come_back_as_they_were_sent(store: EventStore) -> None:
+def test_events_are_read_as_appended(store: EventStore) -> None:
     script = DebateScript("d")
     events = script.whole()
 
@@ -62,7 +65,7 @@ def test_reading_continues_after_a_version_and_a_position(store: EventStore) -> 
     }
 
 
-def test_a_writer_that_missed_something_is_refused(store: EventStore) -> None:
+def test_a_stale_expected_version_is_refused(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened(),), 0, 1)])
 
@@ -73,7 +76,7 @@ def test_a_writer_that_missed_something_is_refused(store: EventStore) -> None:
     assert len(store.read_stream(script.stream)) == 1
 
 
-def test_a_writer_that_claims_more_than_there_is_is_refused(store: EventStore) -> None:
+def test_an_expected_version_beyond_the_end_is_refused(store: EventStore) -> None:
     script = DebateScript("d")
 
     (answer,) = store.append([Append(script.stream, (script.opened(),), 1, 1)])
@@ -82,7 +85,7 @@ def test_a_writer_that_claims_more_than_there_is_is_refused(store: EventStore) -
     assert store.read_all() == []
 
 
-def test_an_older_epoch_is_fenced_off(store: EventStore) -> None:
+def test_an_older_epoch_is_fenced(store: EventStore) -> None:
     script = DebateScript("d")
     old, new = store.next_epoch(), store.next_epoch()
     store.append([Append(script.stream, (script.opened(),), 0, old)])
@@ -92,14 +95,12 @@ def test_an_older_epoch_is_fenced_off(store: EventStore) -> None:
 
     assert new > old
     assert isinstance(answer, Fenced)
-    assert f"another process took over the work on this store (it is writer {new}, this one is writer {old})" in str(
-        answer
-    )
-    assert str(answer).endswith("let the other process finish, or end it, and call the same command again")
+    assert f"another process took over this store (its epoch is {new}, this one's is {old})" in str(answer)
+    assert str(answer).endswith("let the other process finish, or end it, and run the same command again")
     assert len(store.read_stream(script.stream)) == 2
 
 
-def test_an_append_without_events_fences_older_writers_off(store: EventStore) -> None:
+def test_an_append_without_events_fences_older_writers(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened(),), 0, 1)])
 
@@ -110,7 +111,7 @@ def test_an_append_without_events_fences_older_writers_off(store: EventStore) ->
     assert store.heads([script.stream])[script.stream].epoch == 2
 
 
-def test_an_append_without_events_makes_no_stream(store: EventStore) -> None:
+def test_an_append_without_events_creates_no_stream(store: EventStore) -> None:
     store.append([Append("debate/d", (), 0, 2)])
 
     assert store.heads(["debate/d"]) == {}
@@ -134,7 +135,7 @@ def test_the_store_assigns_the_versions_of_calls(store: EventStore) -> None:
     assert [e.version for e in store.read_stream(script.calls)] == [1, 2, 3]
 
 
-def test_a_refused_request_leaves_its_neighbours_alone(store: EventStore) -> None:
+def test_a_refused_request_does_not_affect_its_group(store: EventStore) -> None:
     good, bad, other = DebateScript("good"), DebateScript("bad", seed=2), DebateScript("other", seed=3)
 
     answers = store.append(
@@ -183,7 +184,7 @@ def test_a_repeat_with_fresh_salts_and_times_is_the_same(store: EventStore) -> N
     assert store.parts("d") == parts
 
 
-def test_a_repeat_must_bring_the_texts_that_it_names(store: EventStore) -> None:
+def test_a_repeat_needs_its_texts(store: EventStore) -> None:
     first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
     store.append([Append(first.stream, (first.opened(),), 0, 1)])
 
@@ -192,7 +193,7 @@ def test_a_repeat_must_bring_the_texts_that_it_names(store: EventStore) -> None:
     assert isinstance(answer, EventConflict)
 
 
-def test_new_events_after_repeats_are_stored_with_the_texts_that_they_name(store: EventStore) -> None:
+def test_new_events_after_repeats_are_stored_with_their_texts(store: EventStore) -> None:
     first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
     store.append([Append(first.calls, (first.exchange(1, answer="same"),))])
 
@@ -205,7 +206,7 @@ def test_new_events_after_repeats_are_stored_with_the_texts_that_they_name(store
 
 
 @pytest.mark.parametrize("change", ["text", "field", "type", "schema"])
-def test_another_event_under_a_known_id_is_a_mismatch(store: EventStore, change: str) -> None:
+def test_a_different_event_with_a_stored_id_is_a_conflict(store: EventStore, change: str) -> None:
     first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
     store.append([Append(first.calls, (first.exchange(),))])
     other = again.exchange(cost=0.5) if change == "field" else again.exchange(answer="no" if change == "text" else "{}")
@@ -222,7 +223,7 @@ def test_another_event_under_a_known_id_is_a_mismatch(store: EventStore, change:
 
 
 @pytest.mark.parametrize("other", [b'{"a":1.0}', b'{"a":true}', b'{"a":1,"b":2}', b'{"a":[1]}', b'{"a":2}', b"{}"])
-def test_fields_are_the_same_only_in_value_and_kind(store: EventStore, other: bytes) -> None:
+def test_fields_are_equal_only_in_value_and_type(store: EventStore, other: bytes) -> None:
     store.append([Append("calls/d", (NewEvent("e", "x", 1, 1, b'{"a":1}'),))])
 
     (answer,) = store.append([Append("calls/d", (NewEvent("e", "x", 1, 2, other),))])
@@ -230,7 +231,7 @@ def test_fields_are_the_same_only_in_value_and_kind(store: EventStore, other: by
     assert isinstance(answer, EventConflict)
 
 
-def test_a_repeat_of_an_erased_text_is_taken_to_be_the_same(store: EventStore) -> None:
+def test_a_repeat_of_an_erased_text_counts_as_equal(store: EventStore) -> None:
     first, again = DebateScript("d", seed=1), DebateScript("d", seed=2)
     store.append([Append(first.stream, (first.opened("private"), first.erased("private")), 0, 1)])
     store.delete_parts("d", [first.pen.make("private").digest])
@@ -242,7 +243,7 @@ def test_a_repeat_of_an_erased_text_is_taken_to_be_the_same(store: EventStore) -
     assert isinstance(other, EventConflict)
 
 
-def test_a_stale_append_that_brings_something_new_is_refused(store: EventStore) -> None:
+def test_a_stale_append_with_a_new_event_is_refused(store: EventStore) -> None:
     script = DebateScript("d")
     opened = script.opened()
     store.append([Append(script.stream, (opened,), 0, 1)])
@@ -273,13 +274,13 @@ def test_a_repeat_by_a_new_writer_fences_the_old_one(store: EventStore) -> None:
         Append("elsewhere", (), None, None),
     ],
 )
-def test_a_request_that_no_log_could_take_is_refused(store: EventStore, request_: Append) -> None:
+def test_an_invalid_request_is_refused(store: EventStore, request_: Append) -> None:
     (answer,) = store.append([request_])
 
     assert isinstance(answer, InvalidAppend)
 
 
-def test_requests_that_belong_together_are_refused_together(store: EventStore) -> None:
+def test_an_atomic_group_is_refused_as_a_whole(store: EventStore) -> None:
     script = DebateScript("d")
     opened, exchange = script.opened(), script.exchange()
 
@@ -292,7 +293,7 @@ def test_requests_that_belong_together_are_refused_together(store: EventStore) -
     assert kept == [Appended(script.stream, 1, 0), Appended(script.calls, 1, 0)]
 
 
-def test_a_value_that_the_database_cannot_hold_refuses_what_belongs_together(store: EventStore) -> None:
+def test_a_value_that_the_database_cannot_store_refuses_an_atomic_group(store: EventStore) -> None:
     script = DebateScript("d")
     odd = NewEvent("e", "x", 2**70, 1, b"{}")
 
@@ -305,7 +306,7 @@ def test_a_value_that_the_database_cannot_hold_refuses_what_belongs_together(sto
         assert store.last_position() == 0
 
 
-def test_an_id_that_the_database_cannot_hold_is_refused_alone(store: EventStore) -> None:
+def test_an_id_that_the_database_cannot_store_refuses_its_request_only(store: EventStore) -> None:
     script = DebateScript("d")
     odd = NewEvent("lone \ud800", "x", 1, 1, b"{}")
 
@@ -321,7 +322,7 @@ def test_an_id_that_the_database_cannot_hold_is_refused_alone(store: EventStore)
     [b"", b"\x00", b"a\x00b", b"\xed\xa0\x80", bytes(range(256)), "日本語 \u2028".encode(), b"x" * 10_000_000],
     ids=["empty", "nul", "nul inside", "lone surrogate", "all bytes", "japanese", "10 MB"],
 )
-def test_a_text_comes_back_byte_for_byte(store: EventStore, content: bytes) -> None:
+def test_a_text_is_read_byte_for_byte(store: EventStore, content: bytes) -> None:
     part = make_part(content, bytes(16))
     event = NewEvent("e", "x", 1, 2**62, b'{"at":"\\u0000 \\ud800"}', (part,))
 
@@ -343,7 +344,7 @@ def test_texts_are_found_by_digest_and_by_debate(store: EventStore) -> None:
     assert len(store.parts("one")) == 3
 
 
-def test_texts_go_only_after_their_erasure_is_recorded(store: EventStore) -> None:
+def test_texts_are_deleted_only_after_their_erasure_is_recorded(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
     digest = script.pen.make("private").digest
@@ -358,7 +359,7 @@ def test_texts_go_only_after_their_erasure_is_recorded(store: EventStore) -> Non
     assert len(store.parts("d")) == 2
 
 
-def test_texts_go_with_the_append_that_records_it(store: EventStore) -> None:
+def test_texts_are_deleted_in_the_append_that_records_it(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
     digest = script.pen.make("private").digest
@@ -382,7 +383,7 @@ def test_texts_stay_when_the_append_that_records_it_is_refused(store: EventStore
     assert store.last_position() == 1
 
 
-def test_nothing_is_stored_with_texts_that_go_without_a_record(store: EventStore) -> None:
+def test_nothing_is_stored_when_an_erasure_is_not_recorded(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened("private"),), 0, 1)])
     checked = Append(script.stream, (script.checked(),), 1, 1)
@@ -395,7 +396,7 @@ def test_nothing_is_stored_with_texts_that_go_without_a_record(store: EventStore
     assert store.heads([script.stream])[script.stream].version == 1
 
 
-def test_scrubbing_leaves_what_was_not_deleted(store: EventStore) -> None:
+def test_scrubbing_leaves_other_texts(store: EventStore) -> None:
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened("private"), script.erased("private")), 0, 1)])
     store.delete_parts("d", [script.pen.make("private").digest])
@@ -413,11 +414,11 @@ def test_epochs_count_up(store: EventStore) -> None:
     assert [store.next_epoch() for _ in range(3)] == [1, 2, 3]
 
 
-def test_an_empty_group_is_nothing(store: EventStore) -> None:
+def test_an_empty_group_has_no_results(store: EventStore) -> None:
     assert store.append([]) == []
 
 
-def test_a_closed_store_says_so(store: EventStore) -> None:
+def test_a_closed_store_raises(store: EventStore) -> None:
     store.close()
     store.close()
 
@@ -440,7 +441,7 @@ def test_hashes_come_in_the_order_of_positions(store: EventStore) -> None:
     assert [] == store.hashes(after=10)
 
 
-def test_attestations_are_kept_once_and_come_back_in_one_order(store: EventStore) -> None:
+def test_attestations_are_stored_once_and_read_in_one_order(store: EventStore) -> None:
     kept = [Attestation(size, kind, content, 7) for size, kind, content in (
         (12, "cosignature", b"b"), (3, "timestamp", b"\x00\xff"), (3, "cosignature", b"a"),
     )]  # fmt: skip
@@ -456,7 +457,7 @@ def test_a_log_that_was_never_sealed_has_no_seals(store: EventStore) -> None:
     assert store.latest_seal() is None
 
 
-def test_seals_come_back_in_the_order_of_their_size(store: EventStore) -> None:
+def test_seals_are_read_in_the_order_of_their_size(store: EventStore) -> None:
     kept = [store.store_seal(_seal(size)) for size in (7, 3, 12)]
 
     assert kept == [True, True, True]
@@ -480,3 +481,10 @@ def test_the_first_origin_of_a_debate_stays(store: EventStore) -> None:
 
     assert [b"\x00seal\xff", b"", None] == [store.origin(name) for name in ("d", "e", "f")]
     assert store.origins(["f", "d"]) == {"d": b"\x00seal\xff"}
+
+
+def test_the_memory_store_loads_no_database_library() -> None:
+    code = "import sys, jury_store.memory; print([name for name in ('sqlalchemy', 'psycopg') if name in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert "[]\n" == out

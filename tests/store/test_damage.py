@@ -1,4 +1,4 @@
-"""What was altered behind the store's back is told, by those who verify and by those who read, on both databases."""
+"""Changes made with SQL are detected when verifying and when reading, on both databases."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,7 +15,7 @@ Sql = Callable[[str, str], None]
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """A store of two debates of one run, with tags and metadata, its lists carried forward."""
+    """A store of two debates of one run, with tags and metadata, its lists projected."""
     store = open_store(url, write=True)
     for seed, name in enumerate(("d", "e"), 1):
         script = DebateScript(name, seed=seed)
@@ -34,7 +34,7 @@ def reader(filled: str) -> Iterator[EventStore]:
     store.close()
 
 
-def without_guards(sql: Sql, url: str, statement: str) -> None:
+def without_triggers(sql: Sql, url: str, statement: str) -> None:
     """As the owner of the database, with the triggers of the table off."""
     table = next(word for word in ("parts", "counters") if f" {word} " in f"{statement} ")
     if url.startswith("sqlite"):
@@ -55,7 +55,9 @@ LIES = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_list_that_says_otherwise_of_a_debate_is_named(filled: str, reader: EventStore, sql: Sql, name: str) -> None:
+def test_a_list_row_that_differs_from_its_events_is_reported(
+    filled: str, reader: EventStore, sql: Sql, name: str
+) -> None:
     sql(filled, LIES[name])
 
     (fault,) = reader.list_faults(reader.histories(["d", "e"]))
@@ -67,14 +69,14 @@ def test_a_list_that_says_otherwise_of_a_debate_is_named(filled: str, reader: Ev
 WHOLE_LIES = {
     "a run counted otherwise": "UPDATE runs SET safe_pass = safe_pass + 1",
     "a run less": "DELETE FROM runs",
-    "a run of nobody": "UPDATE runs SET run_id = 'other'",
-    "fields of nobody": "UPDATE debate_fields SET position = 99 WHERE position = 1",
+    "a run without a debate": "UPDATE runs SET run_id = 'other'",
+    "fields without a debate": "UPDATE debate_fields SET position = 99 WHERE position = 1",
     "lists ahead of the log": "UPDATE projections SET position = position + 5",
 }
 
 
 @pytest.mark.parametrize("name", WHOLE_LIES)
-def test_lists_that_no_debate_accounts_for_are_named(filled: str, reader: EventStore, sql: Sql, name: str) -> None:
+def test_list_rows_without_a_debate_are_reported(filled: str, reader: EventStore, sql: Sql, name: str) -> None:
     assert reader.list_faults() == []
 
     sql(filled, WHOLE_LIES[name])
@@ -82,7 +84,7 @@ def test_lists_that_no_debate_accounts_for_are_named(filled: str, reader: EventS
     assert reader.list_faults()
 
 
-def test_lists_that_are_made_anew_agree_with_the_log(filled: str, reader: EventStore, sql: Sql) -> None:
+def test_rebuilt_lists_match_the_log(filled: str, reader: EventStore, sql: Sql) -> None:
     for lie in (*LIES.values(), *WHOLE_LIES.values()):
         sql(filled, lie)
 
@@ -94,7 +96,7 @@ def test_lists_that_are_made_anew_agree_with_the_log(filled: str, reader: EventS
     assert reader.list_faults() == []
 
 
-def test_events_that_came_since_a_record_was_read_are_no_fault_of_the_list(filled: str, reader: EventStore) -> None:
+def test_events_appended_after_a_record_was_read_are_no_list_fault(filled: str, reader: EventStore) -> None:
     records = reader.histories(["d"])
     writer = open_store(filled, write=True)
     script = DebateScript("d")
@@ -105,10 +107,10 @@ def test_events_that_came_since_a_record_was_read_are_no_fault_of_the_list(fille
     assert reader.list_faults(records) == []
 
 
-def test_an_altered_text_is_read_by_nobody(filled: str, reader: EventStore, sql: Sql) -> None:
+def test_an_altered_text_is_refused(filled: str, reader: EventStore, sql: Sql) -> None:
     parts = reader.parts("d")
     content = "'f'::bytea" if filled.startswith("postgresql") else "x'66'"
-    without_guards(sql, filled, f"UPDATE parts SET content = {content} WHERE debate_id = 'd'")
+    without_triggers(sql, filled, f"UPDATE parts SET content = {content} WHERE debate_id = 'd'")
 
     with pytest.raises(AlteredPart, match="is not the one that was recorded"):
         reader.parts("d")
@@ -119,7 +121,7 @@ def test_an_altered_text_is_read_by_nobody(filled: str, reader: EventStore, sql:
     assert reader.parts("e")
 
 
-def test_a_text_that_is_back_although_its_erasure_is_recorded_is_read_by_nobody(store: EventStore) -> None:
+def test_a_restored_erased_text_is_not_read(store: EventStore) -> None:
     script = DebateScript("d")
     back = script.pen.make("because").digest
     store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
@@ -134,15 +136,15 @@ def test_a_text_that_is_back_although_its_erasure_is_recorded_is_read_by_nobody(
     assert {part.content for part in left.values()} == set(record.texts.values())
 
 
-def test_a_store_without_its_counter_says_so_and_takes_nothing_more(filled: str, reader: EventStore, sql: Sql) -> None:
-    without_guards(sql, filled, "DELETE FROM counters WHERE name = 'position'")
+def test_a_store_without_its_counter_refuses_appends(filled: str, reader: EventStore, sql: Sql) -> None:
+    without_triggers(sql, filled, "DELETE FROM counters WHERE name = 'position'")
 
     writer = open_store(filled, write=True)
     script = DebateScript("f")
     try:
         with pytest.raises(StoreDamaged, match="the counter 'position' is missing"):
             writer.append([Append(script.calls, (script.exchange(),))])
-        with pytest.raises(StoreDamaged, match="the counter of positions is missing"):
+        with pytest.raises(StoreDamaged, match="the counter 'position' is missing"):
             reader.last_position()
     finally:
         writer.close()

@@ -1,4 +1,4 @@
-"""Killed writers, full disks, lost connections: what was acknowledged stays, what was not may be sent again."""
+"""Killed writers, full disks, lost connections: acknowledged appends stay, others may be sent again."""
 
 import signal
 import subprocess
@@ -82,7 +82,7 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(url: str, times: in
     _kill_writers(url, times)
 
 
-def test_a_full_disk_keeps_nothing_of_the_group_and_heals_with_room(sqlite_url: str) -> None:
+def test_a_full_disk_stores_nothing_of_the_group_until_there_is_room(sqlite_url: str) -> None:
     store = open_store(sqlite_url, write=True)
     assert store._writer is not None
     with store._writer.connect() as connection:
@@ -111,9 +111,7 @@ def _end_connections(postgres: PostgresServer, url: str) -> None:
     postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
-def test_a_connection_that_was_lost_while_nobody_used_it_fails_nobody(
-    postgres: PostgresServer, postgres_url: str
-) -> None:
+def test_a_connection_lost_while_idle_is_replaced(postgres: PostgresServer, postgres_url: str) -> None:
     store = open_store(postgres_url, write=True)
     script = DebateScript("d")
     store.append([Append(script.calls, (script.exchange(1),))])

@@ -1,4 +1,4 @@
-"""Many writers, one transaction at a time."""
+"""Group commit: many writers, one transaction at a time."""
 
 import threading
 from collections.abc import Callable, Collection, Sequence
@@ -51,7 +51,7 @@ def test_an_append_is_answered_when_it_is_stored(store: EventStore) -> None:
         assert store.last_position() == 1
 
 
-def test_many_writers_are_all_answered_with_their_own(store: EventStore) -> None:
+def test_many_writers_get_their_own_results(store: EventStore) -> None:
     with GroupCommitter(store, max_group=7) as committer:
         answers: dict[str, list[Appended]] = {}
 
@@ -68,7 +68,7 @@ def test_many_writers_are_all_answered_with_their_own(store: EventStore) -> None
     assert store.last_position() == 120
 
 
-def test_a_refusal_is_its_own_writers_exception(store: EventStore) -> None:
+def test_a_refusal_is_the_exception_of_its_future(store: EventStore) -> None:
     script = DebateScript("d")
     with GroupCommitter(store) as committer:
         bad = committer.submit(Append(script.stream, (script.checked(),), 9, 1))
@@ -80,7 +80,7 @@ def test_a_refusal_is_its_own_writers_exception(store: EventStore) -> None:
         assert isinstance(old.exception(SECONDS), Fenced)
 
 
-def test_a_batch_has_one_future_with_its_refusals_inside(store: EventStore) -> None:
+def test_a_batch_has_one_future_with_its_refusals_among_the_results(store: EventStore) -> None:
     script = DebateScript("d")
     with GroupCommitter(store) as committer:
         answers = committer.submit_many(
@@ -90,7 +90,7 @@ def test_a_batch_has_one_future_with_its_refusals_inside(store: EventStore) -> N
     assert [type(answer) for answer in answers] == [Appended, WrongVersion, Appended]
 
 
-def test_what_waits_goes_together_up_to_the_bound() -> None:
+def test_waiting_appends_are_grouped_up_to_the_bound() -> None:
     store = GatedStore()
     with GroupCommitter(store, max_group=4) as committer:
         futures = [committer.submit(_call("first"))]
@@ -104,7 +104,7 @@ def test_what_waits_goes_together_up_to_the_bound() -> None:
     assert store.groups == [1, 4, 2, 3]
 
 
-def test_a_database_failure_fails_its_group_and_nothing_else() -> None:
+def test_a_database_failure_fails_its_group_only() -> None:
     store = GatedStore()
     with GroupCommitter(store) as committer:
         store.failures.append(StoreFailed("disk full"))
@@ -118,7 +118,7 @@ def test_a_database_failure_fails_its_group_and_nothing_else() -> None:
         assert committer.submit(_call("a")).result(SECONDS) == Appended("calls/a", 1, 0)
 
 
-def test_a_writer_waits_while_too_much_is_waiting() -> None:
+def test_submit_blocks_beyond_the_bound_of_waiting_bytes() -> None:
     store = GatedStore()
     with GroupCommitter(store, max_waiting_bytes=10_000) as committer:
         committer.submit(_call("first"))
@@ -140,12 +140,12 @@ def test_a_writer_waits_while_too_much_is_waiting() -> None:
         writer.join(SECONDS)
 
 
-def test_something_larger_than_the_bound_goes_alone(store: EventStore) -> None:
+def test_a_request_larger_than_the_bound_is_stored_alone(store: EventStore) -> None:
     with GroupCommitter(store, max_waiting_bytes=1_000) as committer:
         assert _all([committer.submit(_call("d", n, size=5_000)) for n in (1, 2)])[-1].version == 2
 
 
-def test_closing_stores_what_waits_and_lets_nothing_more_in() -> None:
+def test_closing_stores_waiting_appends_and_refuses_further_ones() -> None:
     store = GatedStore()
     committer = GroupCommitter(store, max_group=2)
     futures = [committer.submit(_call(f"d{n}")) for n in range(7)]
@@ -160,7 +160,7 @@ def test_closing_stores_what_waits_and_lets_nothing_more_in() -> None:
         committer.submit(_call("late"))
 
 
-def test_an_append_whose_writer_went_away_is_stored_all_the_same() -> None:
+def test_an_append_with_a_cancelled_future_is_stored() -> None:
     store = GatedStore()
     with GroupCommitter(store) as committer:
         committer.submit(_call("first"))
@@ -172,7 +172,7 @@ def test_an_append_whose_writer_went_away_is_stored_all_the_same() -> None:
     assert len(store.read_stream("calls/gone")) == 1
 
 
-def test_the_lists_are_carried_forward_when_nothing_waits(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_the_lists_are_updated_when_nothing_waits(url: str, open_writer: Callable[[str], EventStore]) -> None:
     store, script = open_writer(url), DebateScript("d")
 
     with GroupCommitter(store) as committer:
@@ -182,7 +182,7 @@ def test_the_lists_are_carried_forward_when_nothing_waits(url: str, open_writer:
     assert store.debates()[0].status == "completed"
 
 
-def test_lists_that_cannot_be_made_disturb_no_append(
+def test_a_failing_projection_fails_no_append(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = MemoryEventStore()
@@ -195,11 +195,11 @@ def test_lists_that_cannot_be_made_disturb_no_append(
         committer.submit(_call("a")).result(SECONDS)
         committer.submit(_call("b")).result(SECONDS)
 
-    assert "not brought forward: no room" in caplog.text
+    assert "lists of debates and runs were not updated: no room" in caplog.text
     assert store.last_position() == 2
 
 
-def test_texts_that_cannot_be_made_searchable_are_told_of_once(
+def test_a_failing_search_index_is_reported_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     store, tries = MemoryEventStore(), 0
@@ -217,4 +217,4 @@ def test_texts_that_cannot_be_made_searchable_are_told_of_once(
 
     assert tries > 1
     assert 1 == caplog.text.count("WARNING")
-    assert 1 == caplog.text.count("not made searchable: no room")
+    assert 1 == caplog.text.count("the search index was not updated: no room")

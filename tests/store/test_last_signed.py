@@ -1,4 +1,4 @@
-"""What a key signed last, kept beside it: a log that does not begin with it is never signed by that key."""
+"""The last signed note: a log that does not begin with it is never signed by that key."""
 
 import os
 from collections.abc import Callable
@@ -24,7 +24,7 @@ STRANGER = SealKey("example.com/jury", bytes([1]) * 32)
 
 
 class Owned(MemoryEventStore):
-    """A store whose owner shows what he likes: other hashes, only so many events, other seals."""
+    """A store that returns other hashes, fewer events, or other seals, as its owner could."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Owned(MemoryEventStore):
 
 
 def grow(store: EventStore, name: str) -> None:
-    """Five events more."""
+    """Append five events."""
     script = DebateScript(name, seed=len(name))
     store.append([Append(script.stream, script.whole(), 0, 1)])
 
@@ -64,7 +64,7 @@ def sealer(store: EventStore, last: LastSigned | None, key: SealKey = KEY) -> Se
 
 
 def sealed(store: EventStore, last: LastSigned, *names: str) -> list[Seal]:
-    """A log that grew by these debates, sealed after each."""
+    """Seals after each of these debates was appended."""
     for name in names:
         grow(store, name)
         made = sealer(store, last).next()
@@ -74,7 +74,7 @@ def sealed(store: EventStore, last: LastSigned, *names: str) -> list[Seal]:
 
 
 def refused(store: EventStore, last: LastSigned) -> str:
-    """Why a sealer that is started now signs nothing."""
+    """The error of a new sealer."""
     before = last.path.read_bytes()
     with pytest.raises(SealRefused) as caught:
         sealer(store, last).next()
@@ -82,14 +82,14 @@ def refused(store: EventStore, last: LastSigned) -> str:
     return str(caught.value)
 
 
-def test_the_note_that_was_signed_last_is_kept_beside_the_key(store: EventStore, last: LastSigned) -> None:
+def test_the_last_signed_note_is_stored_beside_the_key(store: EventStore, last: LastSigned) -> None:
     seals = sealed(store, last, "a", "bb")
 
     assert seals[-1].note == last.path.read_bytes()
     assert last.read() == read_checkpoint(seals[-1].note)
 
 
-def test_a_log_goes_on_after_a_restart(store: EventStore, last: LastSigned) -> None:
+def test_sealing_continues_after_a_restart(store: EventStore, last: LastSigned) -> None:
     sealed(store, last, "a", "bb", "ccc")
 
     assert [5, 10, 15] == [seal.tree_size for seal in store.seals()]
@@ -104,7 +104,7 @@ def _without_the_last_seal(store: Owned) -> None:
     store.hidden = {15}
 
 
-def _with_seals_made_anew(store: Owned) -> None:
+def _with_recomputed_seals(store: Owned) -> None:
     store.hidden = {5, 10, 15}
     (made,) = [sealer(store, None, STRANGER).next()]
     assert made is not None
@@ -116,13 +116,11 @@ def _with_seals_made_anew(store: Owned) -> None:
     [
         (_without_seals, "positions 1 to 15"),
         (_without_the_last_seal, "positions 11 to 15"),
-        (_with_seals_made_anew, "positions 1 to 15"),
+        (_with_recomputed_seals, "positions 1 to 15"),
         (lambda _: None, "positions 11 to 15"),
     ],
 )
-def test_a_log_that_was_rewritten_is_not_signed(
-    last: LastSigned, seals_changed: Callable[[Owned], None], place: str
-) -> None:
+def test_a_rewritten_log_is_not_signed(last: LastSigned, seals_changed: Callable[[Owned], None], place: str) -> None:
     store = Owned()
     sealed(store, last, "a", "bb", "ccc")
     store.changed[12] = bytes(32)
@@ -179,7 +177,7 @@ def test_a_second_log_is_not_signed_by_the_key_of_the_first(last: LastSigned) ->
     assert "it is another log, and a key seals one" in refused(other, last)
 
 
-def test_who_is_killed_between_signing_and_storing_signs_the_same_again(store: EventStore, last: LastSigned) -> None:
+def test_a_signer_killed_between_signing_and_storing_signs_the_same_again(store: EventStore, last: LastSigned) -> None:
     grow(store, "a")
     lost = sealer(store, last).next()
     assert lost is not None
@@ -203,14 +201,14 @@ def test_a_log_changed_while_the_signer_was_down_is_refused_even_where_no_seal_w
     assert "changed at positions 1 to 5" in refused(store, last)
 
 
-def test_nothing_is_signed_where_it_cannot_be_kept(tmp_path: Path) -> None:
+def test_nothing_is_signed_when_the_note_cannot_be_stored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "k.last.new").mkdir()
     store = MemoryEventStore()
     grow(store, "a")
 
     for path in (tmp_path / "file" / "k.last", tmp_path / "none" / "k.last", tmp_path / "k.last"):
-        with pytest.raises(SealKeyFileError, match=r"k\.last, which keeps .* cannot be written.*--seal-last"):
+        with pytest.raises(SealKeyFileError, match=r"k\.last, which records .* cannot be written.*--seal-last"):
             sealer(store, LastSigned(path, KEY.public)).next()
 
     assert not (tmp_path / "k.last").exists()
@@ -219,15 +217,13 @@ def test_nothing_is_signed_where_it_cannot_be_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        (b"", "this is no checkpoint"),
+        (b"", "this is not a checkpoint"),
         (b"x" * 70_000, "KiB"),
         (sign_checkpoint(5, bytes(32), STRANGER), "none of the keys given"),
-        (sign_checkpoint(5, bytes(32), KEY).replace(b"\n5\n", b"\n4\n"), "not over this text"),
+        (sign_checkpoint(5, bytes(32), KEY).replace(b"\n5\n", b"\n4\n"), "not valid for this text"),
     ],
 )
-def test_a_file_that_does_not_say_what_was_signed_stops_the_signer(
-    last: LastSigned, content: bytes, named: str
-) -> None:
+def test_an_invalid_last_signed_file_stops_the_signer(last: LastSigned, content: bytes, named: str) -> None:
     store = MemoryEventStore()
     grow(store, "a")
     last.path.write_bytes(content)
@@ -235,11 +231,11 @@ def test_a_file_that_does_not_say_what_was_signed_stops_the_signer(
     with pytest.raises(BadNote, match=named) as caught:
         sealer(store, last).next()
 
-    assert str(caught.value).startswith(f"{last.path} should hold what the key example.com/jury signed last")
+    assert str(caught.value).startswith(f"{last.path} must contain the last note that the key example.com/jury signed")
     assert content == last.path.read_bytes()
 
 
-def test_a_key_whose_file_is_not_there_begins_with_the_log_as_it_is(last: LastSigned) -> None:
+def test_a_key_without_its_file_begins_with_the_current_log(last: LastSigned) -> None:
     store = MemoryEventStore()
     seals = sealed(store, last, "a")
     last.path.unlink()
@@ -248,7 +244,7 @@ def test_a_key_whose_file_is_not_there_begins_with_the_log_as_it_is(last: LastSi
     assert seals[-1].note == last.path.read_bytes()
 
 
-def test_a_rotated_key_begins_where_the_old_one_ended(tmp_path: Path, last: LastSigned) -> None:
+def test_a_rotated_key_continues_after_the_old_one(tmp_path: Path, last: LastSigned) -> None:
     store = MemoryEventStore()
     sealed(store, last, "a")
     theirs = LastSigned(tmp_path / "new.last", STRANGER.public)
@@ -261,14 +257,14 @@ def test_a_rotated_key_begins_where_the_old_one_ended(tmp_path: Path, last: Last
     assert 10 == made.tree_size
 
 
-def test_a_log_that_its_latest_seal_does_not_fit_is_not_signed_by_a_key_that_begins(last: LastSigned) -> None:
+def test_a_log_that_differs_from_its_latest_seal_is_not_signed_by_a_new_key(last: LastSigned) -> None:
     store = Owned()
     sealed(store, last, "a")
     last.path.unlink()
     store.changed[2] = bytes(32)
     grow(store, "bb")
 
-    with pytest.raises(SealRefused, match="the seal over 5 events does not fit the log"):
+    with pytest.raises(SealRefused, match="the seal over 5 events does not match the log"):
         sealer(store, last).next()
 
     assert not last.path.exists()
@@ -302,7 +298,7 @@ def test_two_signers_of_one_key_and_log_take_turns(last: LastSigned) -> None:
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_of_two_logs_that_one_key_should_sign_at_once_only_one_is_signed(last: LastSigned, number: int) -> None:
+def test_one_key_signs_only_one_of_two_logs(last: LastSigned, number: int) -> None:
     logs = [MemoryEventStore(), MemoryEventStore()]
     grow(logs[0], "a")
     grow(logs[1], "bb")
@@ -322,7 +318,7 @@ def test_of_two_logs_that_one_key_should_sign_at_once_only_one_is_signed(last: L
     assert [last.path.read_bytes()] == [seal.note for seal in made]
 
 
-def test_a_pipe_in_the_place_of_the_memory_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_as_last_signed_file_is_refused_without_blocking(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "k.last")
 
     with pytest.raises(SealKeyFileError, match="not a regular file"):

@@ -1,4 +1,4 @@
-"""The lists of debates and runs: made from the log, never behind it, made anew at will."""
+"""The lists of debates and runs: projected from the log, always up to date, rebuildable."""
 
 import json
 from collections.abc import Callable
@@ -21,15 +21,15 @@ from jury_store.opening import open_store
 from support.debates import MODEL, DebateScript
 
 
-def _hold(store: EventStore, script: DebateScript, *events: NewEvent) -> None:
+def _append(store: EventStore, script: DebateScript, *events: NewEvent) -> None:
     head = store.heads([script.stream]).get(script.stream)
     store.append([Append(script.stream, events, head.version if head else 0, 1)])
 
 
-def test_an_opened_debate_is_listed_with_what_it_was_opened_with(store: EventStore) -> None:
+def test_an_opened_debate_is_listed_with_the_fields_of_its_opening(store: EventStore) -> None:
     script = DebateScript("d")
     opened = script.opened("the case", label=None)
-    _hold(store, script, opened)
+    _append(store, script, opened)
 
     row = store.debate("d")
 
@@ -46,9 +46,9 @@ def test_an_opened_debate_is_listed_with_what_it_was_opened_with(store: EventSto
     assert (row.opened_at, row.updated_at, row.ended_at) == (opened.recorded_at, opened.recorded_at, None)
 
 
-def test_a_debate_is_simulated_once_an_exchange_of_it_is(store: EventStore) -> None:
+def test_a_debate_with_a_simulated_exchange_is_simulated(store: EventStore) -> None:
     script = DebateScript("d")
-    _hold(store, script, script.opened("the case", simulated=False))
+    _append(store, script, script.opened("the case", simulated=False))
     before = store.debate("d")
     store.append([Append(script.calls, (script.exchange(),))])
     after = store.debate("d")
@@ -86,7 +86,7 @@ def test_the_status_follows_the_events(
     store: EventStore, steps: Callable[[DebateScript], tuple[NewEvent, ...]], status: str
 ) -> None:
     script = DebateScript("d")
-    _hold(store, script, script.opened(), *steps(script))
+    _append(store, script, script.opened(), *steps(script))
 
     row = store.debate("d")
 
@@ -97,7 +97,7 @@ def test_the_status_follows_the_events(
 
 def test_a_completed_debate_shows_its_result(store: EventStore) -> None:
     script = DebateScript("d")
-    _hold(store, script, *script.whole())
+    _append(store, script, *script.whole())
 
     row = store.debate("d")
 
@@ -108,7 +108,7 @@ def test_a_completed_debate_shows_its_result(store: EventStore) -> None:
 
 def test_calls_tokens_and_cost_add_up(store: EventStore) -> None:
     script = DebateScript("d")
-    _hold(store, script, script.opened(), script.resumed())
+    _append(store, script, script.opened(), script.resumed())
     store.append([Append(script.calls, (script.exchange(1), script.exchange(2)))])
 
     row = store.debate("d")
@@ -117,9 +117,9 @@ def test_calls_tokens_and_cost_add_up(store: EventStore) -> None:
     assert (row.calls, row.input_tokens, row.output_tokens, row.cost, row.asked_again) == (2, 20, 6, 0.5, 2)
 
 
-def test_a_cost_that_one_call_does_not_know_is_not_known(store: EventStore) -> None:
+def test_the_cost_is_unknown_when_that_of_one_call_is(store: EventStore) -> None:
     script = DebateScript("d")
-    _hold(store, script, script.opened())
+    _append(store, script, script.opened())
     store.append([Append(script.calls, (script.exchange(1), script.exchange(2, cost=None), script.exchange(3)))])
 
     row = store.debate("d")
@@ -132,13 +132,13 @@ def test_a_run_counts_its_debates(store: EventStore) -> None:
     scripts = [DebateScript(name, seed=n) for n, name in enumerate("abcd")]
     a, b, c, d = scripts
     for script in scripts:
-        _hold(store, script, script.opened())
+        _append(store, script, script.opened())
     store.project()
-    _hold(store, a, *a.whole()[1:])
-    _hold(store, b, b.failed())
-    _hold(store, c, c.cancelled())
+    _append(store, a, *a.whole()[1:])
+    _append(store, b, b.failed())
+    _append(store, c, c.cancelled())
     alone = DebateScript("alone", run_id=None)
-    _hold(store, alone, alone.opened())
+    _append(store, alone, alone.opened())
 
     runs = store.runs()
 
@@ -165,7 +165,7 @@ def test_a_run_counts_its_debates(store: EventStore) -> None:
 def test_debates_are_listed_page_by_page_in_the_order_of_opening(store: EventStore) -> None:
     for n in range(7):
         script = DebateScript(f"d{(n * 3) % 7}", run_id=f"run-{n % 2}", seed=n)
-        _hold(store, script, *(script.whole() if n in {2, 5} else (script.opened(),)))
+        _append(store, script, *(script.whole() if n in {2, 5} else (script.opened(),)))
         if n == 3:
             store.project()
     everything = store.debates()
@@ -181,24 +181,24 @@ def test_debates_are_listed_page_by_page_in_the_order_of_opening(store: EventSto
     assert len(store.debates(unfinished=True, limit=4)) == 4
 
 
-def test_a_page_of_unfinished_debates_is_full_though_some_ended_since_the_lists_were_made(store: EventStore) -> None:
+def test_a_page_of_unfinished_debates_is_full_when_some_ended_after_the_checkpoint(store: EventStore) -> None:
     scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
     for script in scripts:
-        _hold(store, script, script.opened())
+        _append(store, script, script.opened())
     store.project()
     for script in scripts[:2]:
-        _hold(store, script, script.cancelled())
+        _append(store, script, script.cancelled())
 
     assert [row.debate_id for row in store.debates(unfinished=True, limit=3)] == ["d2", "d3", "d4"]
 
 
-def test_lists_are_never_behind_whatever_was_carried(store: EventStore) -> None:
+def test_lists_are_up_to_date_at_any_checkpoint(store: EventStore) -> None:
     script = DebateScript("d")
     events, calls = script.whole(), (script.exchange(1), script.exchange(2))
-    _hold(store, script, events[0])
+    _append(store, script, events[0])
     for event in events[1:]:
         store.project(limit=1)
-        _hold(store, script, event)
+        _append(store, script, event)
     store.append([Append(script.calls, calls)])
     lagging = (store.debates(), store.runs())
 
@@ -210,10 +210,10 @@ def test_lists_are_never_behind_whatever_was_carried(store: EventStore) -> None:
     assert lagging[1][0].completed == 1
 
 
-def test_lists_made_anew_are_the_same(store: EventStore) -> None:
+def test_rebuilt_lists_are_equal(store: EventStore) -> None:
     for n in range(3):
         script = DebateScript(f"d{n}", seed=n)
-        _hold(store, script, *script.whole())
+        _append(store, script, *script.whole())
         store.project(limit=2)
         store.append([Append(script.calls, (script.exchange(),))])
     before = (store.debates(), store.runs())
@@ -225,13 +225,13 @@ def test_lists_made_anew_are_the_same(store: EventStore) -> None:
     assert store.project() == 0
 
 
-def test_the_cases_of_a_run_are_known_by_digest_and_salt(store: EventStore) -> None:
+def test_the_cases_of_a_run_have_digest_and_salt(store: EventStore) -> None:
     one, two, gone = (DebateScript(name, seed=n) for n, name in enumerate(["one", "two", "gone"]))
-    _hold(store, one, *one.whole())
-    _hold(store, gone, gone.opened("private"), gone.erased("private"))
+    _append(store, one, *one.whole())
+    _append(store, gone, gone.opened("private"), gone.erased("private"))
     store.project()
     store.delete_parts("gone", [gone.pen.make("private").digest])
-    _hold(store, two, two.opened())
+    _append(store, two, two.opened())
 
     cases = store.cases_of_run("run")
 
@@ -248,9 +248,9 @@ def test_the_cases_of_a_run_are_known_by_digest_and_salt(store: EventStore) -> N
     assert store.cases_of_run("other") == {}
 
 
-def test_a_reader_lists_what_no_writer_carried(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_a_reader_lists_events_after_the_checkpoint(url: str, open_writer: Callable[[str], EventStore]) -> None:
     script = DebateScript("d")
-    _hold(open_writer(url), script, *script.whole())
+    _append(open_writer(url), script, *script.whole())
     reader = open_store(url, write=False)
 
     rows = reader.debates()
@@ -261,9 +261,9 @@ def test_a_reader_lists_what_no_writer_carried(url: str, open_writer: Callable[[
     reader.close()
 
 
-def test_a_list_is_read_at_one_moment(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_a_list_is_read_in_one_snapshot(url: str, open_writer: Callable[[str], EventStore]) -> None:
     writer, script = open_writer(url), DebateScript("d")
-    _hold(writer, script, script.opened())
+    _append(writer, script, script.opened())
     writer.project()
     writer.append([Append(script.calls, (script.exchange(),))])
     reader = open_store(url, write=False)
@@ -288,18 +288,18 @@ def test_a_writer_catches_up_before_it_lists(
 ) -> None:
     monkeypatch.setattr("jury_store.sql_store._CATCH_UP", 2)
     store, script = open_writer(url), DebateScript("d")
-    _hold(store, script, *script.whole())
+    _append(store, script, *script.whole())
 
     assert store.debates()[0].status == "completed"
     assert store.project() <= 2
 
 
-@pytest.mark.parametrize("carried", [True, False])
-def test_the_debates_opened_last_are_listed_first_page_by_page(store: EventStore, carried: bool) -> None:
+@pytest.mark.parametrize("projected", [True, False])
+def test_the_debates_opened_last_are_listed_first_page_by_page(store: EventStore, projected: bool) -> None:
     for n in range(5):
         script = DebateScript(f"d{n}", seed=n)
-        _hold(store, script, script.opened())
-    if carried:
+        _append(store, script, script.opened())
+    if projected:
         store.project()
 
     page = store.list_debates(limit=2)
@@ -326,8 +326,8 @@ WANTED = [
 ]
 
 
-@pytest.mark.parametrize("carried", [True, False])
-def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bool) -> None:
+@pytest.mark.parametrize("projected", [True, False])
+def test_a_list_contains_the_selected_debates(store: EventStore, projected: bool) -> None:
     scripts = {name: DebateScript(name, seed=n) for n, name in enumerate(("plain", "failed"))}
     scripts |= {"Whole": DebateScript("Whole", run_id=None, seed=3)}
     # A case's id is free text, which a debate's is not.
@@ -335,8 +335,8 @@ def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bo
     for name, script in scripts.items():
         opened = script.opened(simulated=name != "plain", case_id=f"case-{name}")
         after = script.whole()[1:] if name == "Whole" else (script.failed(),) if name == "failed" else ()
-        _hold(store, script, opened, *after)
-    if carried:
+        _append(store, script, opened, *after)
+    if projected:
         store.project()
 
     for wanted, expected in WANTED:
@@ -345,13 +345,13 @@ def test_a_list_holds_the_debates_that_are_wanted(store: EventStore, carried: bo
         assert expected == found, wanted
 
 
-def test_a_page_of_wanted_debates_is_full_though_some_ended_since_the_lists_were_made(store: EventStore) -> None:
+def test_a_page_of_selected_debates_is_full_when_some_ended_after_the_checkpoint(store: EventStore) -> None:
     scripts = [DebateScript(f"d{n}", seed=n) for n in range(6)]
     for script in scripts:
-        _hold(store, script, script.opened())
+        _append(store, script, script.opened())
     store.project()
     for script in scripts[-2:]:
-        _hold(store, script, script.cancelled())
+        _append(store, script, script.cancelled())
 
     assert ["d3", "d2", "d1"] == [
         row.debate_id for row in store.list_debates(DebateFilter(status="evaluating"), limit=3)
@@ -410,14 +410,14 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize("carried", ["nothing", "some", "everything", "anew"])
-def test_debates_are_chosen_by_conditions_on_their_cases(store: EventStore, carried: str) -> None:
+@pytest.mark.parametrize("projected", ["nothing", "some", "everything", "rebuilt"])
+def test_debates_are_selected_by_conditions_on_their_cases(store: EventStore, projected: str) -> None:
     for n, (name, fields) in enumerate(OPENED_WITH.items()):
         script = DebateScript(name, seed=n)
-        _hold(store, script, script.opened(**fields))
-        if carried == "everything" or (carried == "some" and n == 2):
+        _append(store, script, script.opened(**fields))
+        if projected == "everything" or (projected == "some" and n == 2):
             store.project()
-    if carried == "anew":
+    if projected == "rebuilt":
         store.rebuild()
 
     for texts, expected in CHOSEN:
@@ -429,11 +429,11 @@ def test_debates_are_chosen_by_conditions_on_their_cases(store: EventStore, carr
         assert as_opened == newest_first[::-1]
 
 
-def test_conditions_and_filters_hold_together(store: EventStore) -> None:
+def test_conditions_and_filters_are_combined(store: EventStore) -> None:
     for n in range(12):
         script = DebateScript(f"d{n}", run_id=f"run-{n % 2}", seed=n)
         opened = script.opened(tags=("a",) if n % 3 else ())
-        _hold(store, script, opened, *((script.cancelled(),) if n > 8 else ()))
+        _append(store, script, opened, *((script.cancelled(),) if n > 8 else ()))
         if n == 6:
             store.project()
     where = parse_conditions(["tags=a"])
@@ -446,8 +446,8 @@ def test_conditions_and_filters_hold_together(store: EventStore) -> None:
     assert ["d11"] == [row.debate_id for row in newest]
 
 
-@pytest.mark.parametrize("carried", [True, False])
-def test_a_listed_debate_shows_what_is_known_of_its_case(store: EventStore, carried: bool) -> None:
+@pytest.mark.parametrize("projected", [True, False])
+def test_a_listed_debate_has_the_fields_of_its_case(store: EventStore, projected: bool) -> None:
     script = DebateScript("d")
     metadata = {"level": 3, "share": 0.5, "whole": 3.0, "known": True, "said": '"3" — 三'}
     losses = (Loss(what="audio/wav", count=1), Loss(what="image/png", count=2, size=98_304))
@@ -458,8 +458,8 @@ def test_a_listed_debate_shows_what_is_known_of_its_case(store: EventStore, carr
         "agent_cost": 0.25,
         "losses": losses,
     }
-    _hold(store, script, script.opened(**fields))
-    if carried:
+    _append(store, script, script.opened(**fields))
+    if projected:
         store.project()
 
     row = store.debate("d")
@@ -476,7 +476,7 @@ def test_a_debate_of_the_first_schema_has_no_fields_but_label_and_case_id(store:
     body = json.loads(opened.body)
     for name in ("metadata", "tags", "cluster", "agent_cost", "losses", "images"):
         del body[name]
-    _hold(store, script, opened._replace(schema=1, body=canonical_json(body)))
+    _append(store, script, opened._replace(schema=1, body=canonical_json(body)))
     store.project()
 
     row = store.debate("d")
@@ -488,7 +488,7 @@ def test_a_debate_of_the_first_schema_has_no_fields_but_label_and_case_id(store:
 
 def test_a_run_knows_how_many_cases_it_has(store: EventStore) -> None:
     script = DebateScript("d")
-    _hold(store, script, script.opened())
+    _append(store, script, script.opened())
     said = []
     for cases in (None, 12, 123, 12, None, 5):
         store.store_run_size("run", cases)
@@ -502,13 +502,13 @@ def test_a_run_knows_how_many_cases_it_has(store: EventStore) -> None:
 def test_a_run_has_no_fewer_cases_than_debates(store: EventStore) -> None:
     for n in range(3):
         script = DebateScript(f"d{n}", seed=n)
-        _hold(store, script, script.opened())
+        _append(store, script, script.opened())
     store.store_run_size("run", 2)
 
     assert 3 == store.runs()[0].total
 
 
-def test_the_size_of_a_run_is_no_part_of_the_log(store: EventStore) -> None:
+def test_the_size_of_a_run_is_not_in_the_log(store: EventStore) -> None:
     store.store_run_size("run", 2)
 
     assert [] == store.runs()
@@ -516,13 +516,13 @@ def test_the_size_of_a_run_is_no_part_of_the_log(store: EventStore) -> None:
 
 
 def _varied(store: EventStore) -> None:
-    """Debates that differ in what lists are sorted by, some of them not carried into the lists yet."""
+    """Debates with different values of the sort columns, some of them not projected yet."""
     for n in range(12):
         script = DebateScript(f"d{(n * 5) % 12:02}", run_id=f"run-{n % 3}", seed=n)
         label = [Verdict.SAFE_PASS, None, Verdict.UNSAFE_FAIL][n % 3]
         opened = script.opened(label=label, cluster=["b", "B", None][n % 3])
         events = (opened, *script.whole()[1:]) if n % 2 else (opened,)
-        _hold(store, script, *events)
+        _append(store, script, *events)
         calls = tuple(script.exchange(i, cost=None if n % 4 == 3 else 0.25) for i in range(1, n % 5 + 1))
         if calls:
             store.append([Append(script.calls, calls)])
@@ -532,7 +532,7 @@ def _varied(store: EventStore) -> None:
 
 @pytest.mark.parametrize("descending", [True, False])
 @pytest.mark.parametrize("by", SORT_COLUMNS)
-def test_pages_of_every_order_hold_every_debate_once(store: EventStore, by: str, *, descending: bool) -> None:
+def test_pages_of_every_order_contain_every_debate_once(store: EventStore, by: str, *, descending: bool) -> None:
     _varied(store)
     order = SortOrder(by, descending)
     pages: list[DebateRow] = []
@@ -555,12 +555,12 @@ def test_pages_of_every_order_hold_every_debate_once(store: EventStore, by: str,
         ("case", "1:3"), ("case", '1:"\\u0000"'), ("case", '1:"\\ud800"'), ("quorum", "1:1"), ("score", "1:NaN"),
     ],
 )  # fmt: skip
-def test_what_is_no_place_in_a_list_is_refused(by: str, text: str) -> None:
+def test_a_malformed_cursor_is_refused(by: str, text: str) -> None:
     with pytest.raises(BadCursor):
-        SortOrder(by).read(text)
+        SortOrder(by).decode_cursor(text)
 
 
-def test_lists_are_chosen_by_model_quorum_and_cost(store: EventStore) -> None:
+def test_debates_are_selected_by_model_quorum_and_cost(store: EventStore) -> None:
     _varied(store)
     rows = store.list_debates()
     known = [row.cost for row in rows if row.cost is not None]
@@ -578,7 +578,7 @@ def test_lists_are_chosen_by_model_quorum_and_cost(store: EventStore) -> None:
     assert [row for row in rows if row.ended_at is None] == found(unfinished=True) != []
 
 
-def test_totals_are_those_of_the_debates_that_are_wanted(store: EventStore) -> None:
+def test_totals_are_those_of_the_selected_debates(store: EventStore) -> None:
     _varied(store)
     for wanted in (DebateFilter(), DebateFilter(run_id="run-1"), DebateFilter(verdict="safe_pass", min_cost=0.5)):
         rows = store.list_debates(wanted)

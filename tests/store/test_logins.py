@@ -1,4 +1,4 @@
-"""What each login of a store on PostgreSQL can do, and what it cannot, statement by statement."""
+"""The rights of each login of a store on PostgreSQL, statement by statement."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -23,12 +23,12 @@ LOGINS = ("owner", "writer", "reader", "eraser")
 
 
 def set_up(url: str, prefix: str = "app") -> dict[str, Login]:
-    logins = set_up_logins(url, prefix=prefix, passwords=lambda _kind, _new: None, keep=_nowhere)
+    logins = set_up_logins(url, prefix=prefix, passwords=lambda _kind, _new: None, save=_nowhere)
     return {login.kind: login for login in logins}
 
 
 def _nowhere(_place: DatabaseAddress, _logins: Sequence[Login]) -> None:
-    """No password was drawn."""
+    """No password was set."""
 
 
 def _drop_logins(postgres: PostgresServer, prefix: str = "app") -> None:
@@ -38,7 +38,7 @@ def _drop_logins(postgres: PostgresServer, prefix: str = "app") -> None:
 
 @pytest.fixture(scope="module", params=["fresh", "upgraded"])
 def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator[dict[str, Login]]:
-    """The logins of a store that holds the debates d and e, e with an erasure on record, a seal and an origin."""
+    """The logins of a store with the debates d and e, e with an erasure on record, a seal and an origin."""
     name = postgres.create_database()
     url = postgres.url(name)
     if request.param == "upgraded":
@@ -59,11 +59,11 @@ def logins(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator
 
 
 _OPEN: dict[str, psycopg.Connection[Any]] = {}
-"""Connections of logins by their URL: to make one takes longer than what is asked over it."""
+"""Connections of logins by URL, reused because opening one takes longer than a statement."""
 
 
 def execute(login: Login, *statements: str) -> None:
-    """All of them in one transaction of a login, which is rolled back."""
+    """Run statements in one transaction of a login, which is rolled back."""
     if login.store not in _OPEN:
         _OPEN[login.store] = _connected(login)
     connection = _OPEN[login.store]
@@ -74,8 +74,8 @@ def execute(login: Login, *statements: str) -> None:
         connection.rollback()
 
 
-def execute_anew(login: Login, statement: str) -> None:
-    """The same over a connection of its own."""
+def execute_on_new_connection(login: Login, statement: str) -> None:
+    """The same on a new connection."""
     with closing(_connected(login)) as connection:
         connection.execute(statement.encode())
 
@@ -207,7 +207,7 @@ def test_a_login_can(logins: dict[str, Login], kind: str, statement: str) -> Non
 
 
 @pytest.mark.parametrize("kind", ["writer", "reader", "eraser"])
-def test_a_login_passes_no_right_on(logins: dict[str, Login], kind: str) -> None:
+def test_a_login_cannot_grant_its_rights(logins: dict[str, Login], kind: str) -> None:
     """PostgreSQL answers with a warning."""
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         execute(
@@ -218,7 +218,7 @@ def test_a_login_passes_no_right_on(logins: dict[str, Login], kind: str) -> None
         )
 
 
-def test_positions_are_taken_without_a_gap(logins: dict[str, Login]) -> None:
+def test_positions_are_assigned_without_a_gap(logins: dict[str, Login]) -> None:
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="without a gap"):
         execute(
             logins["writer"],
@@ -228,7 +228,7 @@ def test_positions_are_taken_without_a_gap(logins: dict[str, Login]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["owner", "writer", "eraser"])
-def test_who_writes_works_under_a_role_and_carries_the_lists(logins: dict[str, Login], kind: str) -> None:
+def test_a_writer_has_a_role_and_updates_the_lists(logins: dict[str, Login], kind: str) -> None:
     script = DebateScript(f"by-{kind}")
     with closing(open_store(logins[kind].store, write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
@@ -239,7 +239,7 @@ def test_who_writes_works_under_a_role_and_carries_the_lists(logins: dict[str, L
         assert f"by-{kind}" in {row.debate_id for row in store.debates()}
 
 
-def test_the_reader_reads_and_is_told_who_writes(logins: dict[str, Login]) -> None:
+def test_the_reader_reads_and_is_refused_writing_with_the_remedy(logins: dict[str, Login]) -> None:
     with closing(open_store(logins["reader"].store, write=False)) as store:
         assert {"d", "e"} <= {row.debate_id for row in store.debates()}
         assert store.read_stream("debate/d")
@@ -247,7 +247,7 @@ def test_the_reader_reads_and_is_told_who_writes(logins: dict[str, Login]) -> No
         open_store(logins["reader"].store, write=True)
 
 
-def test_who_may_not_erase_is_told_so_and_nothing_is_recorded(logins: dict[str, Login]) -> None:
+def test_an_erasure_without_the_right_records_nothing(logins: dict[str, Login]) -> None:
     script = DebateScript("kept")
     with closing(open_store(logins["writer"].store, write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
@@ -266,7 +266,7 @@ def test_who_may_not_erase_is_told_so_and_nothing_is_recorded(logins: dict[str, 
 
 
 @pytest.mark.parametrize("kind", ["owner", "eraser"])
-def test_who_may_erase_records_and_deletes(logins: dict[str, Login], kind: str) -> None:
+def test_the_eraser_records_and_deletes(logins: dict[str, Login], kind: str) -> None:
     script = DebateScript(f"gone-{kind}")
     with closing(open_store(logins[kind].store, write=True)) as store:
         store.append([Append(script.stream, script.whole(), 0, store.next_epoch())])
@@ -282,13 +282,13 @@ def test_who_may_erase_records_and_deletes(logins: dict[str, Login], kind: str) 
                 store.scrub()
 
 
-def test_the_owner_upgrades_and_the_store_is_as_declared(logins: dict[str, Login]) -> None:
+def test_the_owner_upgrades_and_the_schema_matches_the_declaration(logins: dict[str, Login]) -> None:
     upgrade(logins["owner"].store)
 
     assert check(logins["owner"].store) == []
 
 
-def test_a_second_call_changes_nothing_and_a_third_mends_what_differs(postgres: PostgresServer) -> None:
+def test_a_second_call_changes_nothing_and_a_third_corrects_differences(postgres: PostgresServer) -> None:
     name = postgres.create_database()
     first = set_up(postgres.url(name), "again")
     second = set_up(postgres.url(name), "again")
@@ -303,7 +303,7 @@ def test_a_second_call_changes_nothing_and_a_third_mends_what_differs(postgres: 
     assert wrong == ["the role jury_writer may also UPDATE streams (stream)"]
     assert check(postgres.url(name)) == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute_anew(first["reader"], "SET ROLE jury_eraser")
+        execute_on_new_connection(first["reader"], "SET ROLE jury_eraser")
     postgres.drop_database(name)
     _drop_logins(postgres, "again")
 
@@ -314,7 +314,7 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
     elsewhere = mine["reader"]._replace(store=mine["reader"].store.replace(f"/{names[0]}?", f"/{names[1]}?"))
 
     with pytest.raises(psycopg.OperationalError, match="CONNECT privilege"):
-        execute_anew(elsewhere, "SELECT 1")
+        execute_on_new_connection(elsewhere, "SELECT 1")
 
     for n, name in enumerate(names):
         postgres.drop_database(name)
@@ -322,21 +322,21 @@ def test_the_logins_of_one_store_do_not_reach_another(postgres: PostgresServer) 
 
 
 @pytest.mark.parametrize(
-    ("before", "says"),
+    ("before", "message"),
     [
-        ("CREATE ROLE bad_reader_login LOGIN CREATEROLE", "bad_reader_login is there and has CREATEROLE"),
+        ("CREATE ROLE bad_reader_login LOGIN CREATEROLE", "bad_reader_login exists and has CREATEROLE"),
         (
             "CREATE ROLE bad_reader_login LOGIN IN ROLE pg_write_all_data",
             "bad_reader_login may also DELETE alembic_ver",
         ),
     ],
 )
-def test_a_login_with_rights_from_elsewhere_is_refused(postgres: PostgresServer, before: str, says: str) -> None:
+def test_a_login_with_additional_rights_is_refused(postgres: PostgresServer, before: str, message: str) -> None:
     name = postgres.create_database()
     upgrade(postgres.url(name))
     postgres.execute(before)
 
-    with pytest.raises(LoginsRefused, match=says):
+    with pytest.raises(LoginsRefused, match=message):
         set_up(postgres.url(name), "bad")
 
     with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
@@ -346,14 +346,14 @@ def test_a_login_with_rights_from_elsewhere_is_refused(postgres: PostgresServer,
     _drop_logins(postgres, "bad")
 
 
-def test_what_the_file_of_passwords_refuses_undoes_everything(postgres: PostgresServer) -> None:
+def test_an_error_of_the_password_file_rolls_everything_back(postgres: PostgresServer) -> None:
     name = postgres.create_database()
 
     def refuse(*_: Any) -> None:
         raise OSError
 
     with pytest.raises(OSError):  # noqa: PT011
-        set_up_logins(postgres.url(name), prefix="none", passwords=lambda _kind, _new: "secret", keep=refuse)
+        set_up_logins(postgres.url(name), prefix="none", passwords=lambda _kind, _new: "secret", save=refuse)
 
     with psycopg.connect(host=postgres.folder, user="jury_test", dbname=name) as connection:
         found = connection.execute("SELECT count(*) FROM pg_roles WHERE rolname LIKE 'none%'").fetchone()
@@ -361,13 +361,13 @@ def test_what_the_file_of_passwords_refuses_undoes_everything(postgres: Postgres
     postgres.drop_database(name)
 
 
-def test_who_may_not_make_logins_is_told_who_may(postgres: PostgresServer) -> None:
+def test_a_user_who_may_not_create_logins_is_refused_with_the_remedy(postgres: PostgresServer) -> None:
     postgres.execute("CREATE ROLE plain LOGIN")
     name = postgres.create_database()
     postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
 
     with pytest.raises(
-        LoginsRefused, match=r"permission denied to create role.*run this as a superuser, or as who owns"
+        LoginsRefused, match=r"permission denied to create role.*run this as a superuser, or as the owner"
     ):
         set_up(postgres.url(name, user="plain"), "none")
 
@@ -389,14 +389,14 @@ def test_an_administrator_need_not_be_a_superuser(postgres: PostgresServer) -> N
     assert found[0] == found[1]
     assert check(url) == []
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        execute_anew(found[0]["writer"], "UPDATE streams SET stream = 'x'")
+        execute_on_new_connection(found[0]["writer"], "UPDATE streams SET stream = 'x'")
     postgres.drop_database(name)
     _drop_logins(postgres, "managed")
     postgres.execute("DROP ROLE admin")
 
 
 @pytest.mark.parametrize("prefix", ["Jury", "a-b", "", "1st", "x" * 51, "a;b"])
-def test_a_prefix_that_cannot_be_one_is_refused(postgres_url: str, prefix: str) -> None:
+def test_an_invalid_prefix_is_refused(postgres_url: str, prefix: str) -> None:
     with pytest.raises(LoginsRefused, match="give --prefix"):
         set_up(postgres_url, prefix)
 

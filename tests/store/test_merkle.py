@@ -93,7 +93,7 @@ def test_consistency_proofs_are_the_published_ones(old: int, new: int, proof: li
     assert proof == [node.hex() for node in consistency_proof(LEAVES, old, new)]
 
 
-def test_a_frontier_goes_on_where_another_left_off() -> None:
+def test_a_frontier_continues_another() -> None:
     for size in range(len(MANY)):
         before = _frontier(MANY[:size])
         after = Frontier(before.size, before.peaks)
@@ -104,7 +104,7 @@ def test_a_frontier_goes_on_where_another_left_off() -> None:
 
 
 @pytest.mark.parametrize(("size", "peaks"), [(1, b""), (0, bytes(32)), (3, bytes(32)), (4, bytes(31)), (-1, bytes(32))])
-def test_peaks_that_no_tree_has_are_refused(size: int, peaks: bytes) -> None:
+def test_a_wrong_number_of_peaks_is_refused(size: int, peaks: bytes) -> None:
     with pytest.raises(ValueError, match="peaks"):
         Frontier(size, peaks)
 
@@ -148,13 +148,13 @@ def test_a_proof_damaged_in_any_node_is_refused() -> None:
         assert not is_consistent(41, _root(MANY[:41]), 70, root, (*steps[:at], bytes(32), *steps[at + 1 :]))
 
 
-def test_sizes_of_any_magnitude_are_answered_at_once() -> None:
+def test_paths_of_large_trees_are_short() -> None:
     assert not is_included(bytes(32), 2**62, 2**63 - 1, [bytes(32)] * 62, bytes(32))
     assert not is_consistent(2**62 + 5, bytes(32), 2**63 - 1, bytes(32), [bytes(32)] * 62)
     assert not is_consistent(5, bytes(32), 3, bytes(32), [])
 
 
-def test_what_a_proof_needs_must_be_there() -> None:
+def test_a_proof_over_missing_hashes_is_refused() -> None:
     with pytest.raises(ValueError, match="no leaf 8"):
         inclusion_proofs(LEAVES, 8, [8])
     with pytest.raises(ValueError, match="there are 8 events"):

@@ -1,4 +1,4 @@
-"""The log against a model of it that is a list: any sequence of appends, refusals and repeats."""
+"""The log against a list as its model: any sequence of appends, refusals and repeats."""
 
 from collections.abc import Callable
 
@@ -18,42 +18,44 @@ _debate = st.tuples(st.just("debate"), _names, _events, st.integers(-1, 1), st.i
 _calls = st.tuples(st.just("calls"), _names, _events, st.just(0), st.just(0))
 _groups = st.lists(st.lists(st.one_of(_debate, _calls), min_size=1, max_size=4), min_size=1, max_size=8)
 
-Say = tuple[str, int, bytes]
+Entry = tuple[str, int, bytes]
 
 
 class Model:
     """Streams are lists of (event id, field, text)."""
 
     def __init__(self) -> None:
-        self.streams: dict[str, list[Say]] = {}
+        self.streams: dict[str, list[Entry]] = {}
         self.epochs: dict[str, int] = {}
         self.order: list[tuple[str, str]] = []
 
-    def append(self, stream: str, says: list[Say], expected: int | None, epoch: int) -> Appended | type[StoreError]:
+    def append(
+        self, stream: str, entries: list[Entry], expected: int | None, epoch: int
+    ) -> Appended | type[StoreError]:
         there = self.streams.get(stream, [])
         if epoch < self.epochs.get(stream, 0):
             return Fenced
-        known = {say[0]: say for say in there}
-        fresh: list[Say] = []
-        for say in says:
-            if known.setdefault(say[0], say) != say:
+        known = {entry[0]: entry for entry in there}
+        fresh: list[Entry] = []
+        for entry in entries:
+            if known.setdefault(entry[0], entry) != entry:
                 return EventConflict
-            if say not in there and say not in fresh:
-                fresh.append(say)
+            if entry not in there and entry not in fresh:
+                fresh.append(entry)
         if fresh and expected is not None and expected != len(there):
             return WrongVersion
         if fresh:
             self.streams[stream] = there = there + fresh
-            self.order += [(stream, say[0]) for say in fresh]
+            self.order += [(stream, entry[0]) for entry in fresh]
         if there:
             self.epochs[stream] = max(epoch, self.epochs.get(stream, 0))
-        return Appended(stream, len(there), len(says) - len(fresh))
+        return Appended(stream, len(there), len(entries) - len(fresh))
 
 
-def _event(say: Say, salt: int) -> NewEvent:
-    part = make_part(say[2], bytes([salt]) * 16)
-    body = f'{{"field":{say[1]},"text":{{"part":"{part.ref.part}"}}}}'.encode()
-    return NewEvent(say[0], "said", 1, salt, body, (part,))
+def _event(entry: Entry, salt: int) -> NewEvent:
+    part = make_part(entry[2], bytes([salt]) * 16)
+    body = f'{{"field":{entry[1]},"text":{{"part":"{part.ref.part}"}}}}'.encode()
+    return NewEvent(entry[0], "said", 1, salt, body, (part,))
 
 
 def _check(store: EventStore, groups: list[list[tuple[str, str, list[tuple[int, int, bytes, int]], int, int]]]) -> None:
@@ -62,24 +64,24 @@ def _check(store: EventStore, groups: list[list[tuple[str, str, list[tuple[int, 
         requests, expectations = [], []
         for kind, name, drawn, off, epoch in group:
             stream = f"{kind}/{name}"
-            says = [(f"e{number}", field, text) for number, field, text, _ in drawn]
+            entries = [(f"e{number}", field, text) for number, field, text, _ in drawn]
             debate = kind == "debate"
             expected = max(0, len(model.streams.get(stream, [])) + off) if debate else None
-            events = tuple(_event(say, one[3]) for say, one in zip(says, drawn, strict=True))
+            events = tuple(_event(entry, one[3]) for entry, one in zip(entries, drawn, strict=True))
             requests.append(Append(stream, events, expected, epoch if debate else None))
-            expectations.append(model.append(stream, says, expected, epoch))
+            expectations.append(model.append(stream, entries, expected, epoch))
         answers = store.append(requests)
         assert [one if isinstance(one, Appended) else type(one) for one in answers] == expectations
     log = store.read_all(limit=10_000)
     assert [(event.stream, event.event_id) for event in log] == model.order
     assert [event.position for event in log] == list(range(1, len(log) + 1))
-    for stream, says in model.streams.items():
+    for stream, entries in model.streams.items():
         parts: dict[bytes, Part] = store.parts(stream.split("/")[1])
-        assert [_said(event.body, event.event_id, parts) for event in store.read_stream(stream)] == says
-        assert store.heads([stream])[stream][:2] == (len(says), model.epochs[stream])
+        assert [_entry(event.body, event.event_id, parts) for event in store.read_stream(stream)] == entries
+        assert store.heads([stream])[stream][:2] == (len(entries), model.epochs[stream])
 
 
-def _said(body: bytes, event_id: str, parts: dict[bytes, Part]) -> Say:
+def _entry(body: bytes, event_id: str, parts: dict[bytes, Part]) -> Entry:
     (found,) = [part for digest, part in parts.items() if part.ref.part.encode() in body]
     return event_id, int(body.split(b'"field":')[1][:1]), found.content
 

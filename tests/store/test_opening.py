@@ -1,4 +1,4 @@
-"""Opening a store: whatever is wrong, the message says what to do."""
+"""Opening a store: each error message names the remedy."""
 
 import contextlib
 import errno
@@ -30,7 +30,7 @@ from jury_store.errors import (
     UnsupportedStore,
 )
 from jury_store.event_store import Append, EventStore
-from jury_store.opening import open_store, redacted_url, store_url
+from jury_store.opening import open_store, parse_store_url, redacted_url
 from jury_store.schema import REVISION
 from support.debates import DebateScript
 from support.postgres import PostgresServer
@@ -43,7 +43,7 @@ def _fails(url: str, kind: type[OpeningFailed], *, write: bool = False) -> str:
 
 
 @pytest.mark.parametrize("write", [True, False])
-def test_a_missing_file_says_how_to_make_a_store(tmp_path: Path, write: bool) -> None:
+def test_a_missing_file_is_reported_with_the_command_that_creates_a_store(tmp_path: Path, write: bool) -> None:
     url = f"sqlite:///{tmp_path / 'none.db'}"
 
     message = _fails(url, StoreMissing, write=write)
@@ -70,7 +70,7 @@ def test_another_database_is_no_store(tmp_path: Path, postgres: PostgresServer) 
     postgres.drop_database(name)
 
 
-def test_a_database_of_something_else_is_not_made_a_store(tmp_path: Path) -> None:
+def test_a_database_of_another_application_does_not_become_a_store(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE customers (name TEXT)")
 
@@ -86,7 +86,7 @@ def test_a_database_of_something_else_is_not_made_a_store(tmp_path: Path) -> Non
         assert [("customers",)] == other.execute("SELECT name FROM sqlite_master").fetchall()
 
 
-def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("dear diary, this is no database at all")
 
@@ -94,7 +94,7 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text().startswith("dear diary")
 
 
-def test_a_damaged_database_says_so(tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "damaged.db"
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
 
@@ -106,7 +106,9 @@ def test_a_folder_in_the_place_of_the_file_cannot_be_read(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("revision", "kind"), [("0000", StoreOutdated), ("9999", StoreTooNew)])
-def test_another_schema_says_what_to_upgrade(url: str, revision: str, kind: type[OpeningFailed], sql: "Sql") -> None:
+def test_another_schema_is_reported_with_the_upgrade_to_make(
+    url: str, revision: str, kind: type[OpeningFailed], sql: "Sql"
+) -> None:
     sql(url, f"UPDATE alembic_version SET version_num = '{revision}'")
 
     message = _fails(url, kind, write=True)
@@ -117,7 +119,7 @@ def test_another_schema_says_what_to_upgrade(url: str, revision: str, kind: type
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "redacted"),
     [
         ("postgresql://u:hidden@h/d", "postgresql://u:***@h/d"),
         ("postgresql://h/d?user=u&password=hidden", "postgresql://h/d?password=***&user=u"),
@@ -128,8 +130,8 @@ def test_another_schema_says_what_to_upgrade(url: str, revision: str, kind: type
         ("postgresql:///d?host=/run/pg&port=1", "postgresql:///d?host=%2Frun%2Fpg&port=1"),
     ],
 )
-def test_a_url_is_shown_without_what_may_be_a_secret(url: str, told: str) -> None:
-    assert told == redacted_url(parse_store_url(url))
+def test_a_redacted_url_contains_no_secret(url: str, redacted: str) -> None:
+    assert redacted == redacted_url(parse_store_url(url))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_a_url_is_shown_without_what_may_be_a_secret(url: str, told: str) -> Non
     ],
 )
 @pytest.mark.parametrize("do", [partial(open_store, write=False), partial(open_store, write=True), upgrade, current])
-def test_no_error_tells_a_secret_of_the_url(url: str, do: Callable[[str], object]) -> None:
+def test_no_error_contains_a_secret_of_the_url(url: str, do: Callable[[str], object]) -> None:
     with pytest.raises(StoreError) as refused:
         do(url)
 
@@ -170,7 +172,7 @@ def test_other_databases_are_refused_with_what_is_supported(url: str) -> None:
     assert "hunter2" not in message
 
 
-def test_a_second_writer_is_told_who_writes(sqlite_url: str) -> None:
+def test_a_second_writer_is_refused_with_the_name_of_the_first(sqlite_url: str) -> None:
     first = open_store(sqlite_url, write=True, run="nightly")
 
     message = _fails(sqlite_url, StoreLocked, write=True)
@@ -181,13 +183,13 @@ def test_a_second_writer_is_told_who_writes(sqlite_url: str) -> None:
     open_store(sqlite_url, write=True, wait=0).close()
 
 
-def test_the_lock_says_who_holds_it_and_since_when(sqlite_url: str) -> None:
+def test_the_lock_file_names_process_run_and_time(sqlite_url: str) -> None:
     store = open_store(sqlite_url, write=True, run="nightly")
 
-    held = json.loads(Path(sqlite_url.removeprefix("sqlite:///") + ".lock").read_text())
+    holder = json.loads(Path(sqlite_url.removeprefix("sqlite:///") + ".lock").read_text())
 
-    assert (held["pid"], held["run"]) == (os.getpid(), "nightly")
-    assert held["since"].endswith("+00:00")
+    assert (holder["pid"], holder["run"]) == (os.getpid(), "nightly")
+    assert holder["since"].endswith("+00:00")
     store.close()
 
 
@@ -213,7 +215,7 @@ def test_one_file_has_one_lock_by_whatever_name(sqlite_url: str, tmp_path: Path)
     first.close()
 
 
-def test_a_schema_upgrade_waits_for_no_writer_to_be_there(sqlite_url: str) -> None:
+def test_a_schema_upgrade_is_refused_while_a_writer_is_open(sqlite_url: str) -> None:
     store = open_store(sqlite_url, write=True)
 
     with pytest.raises(StoreLocked):
@@ -237,7 +239,7 @@ def test_a_reader_reads_while_another_writes_and_writes_nothing(
     reader.close()
 
 
-def test_the_file_alone_is_the_store_once_its_writer_closed(sqlite_url: str, tmp_path: Path) -> None:
+def test_the_file_alone_is_the_store_after_its_writer_closed(sqlite_url: str, tmp_path: Path) -> None:
     script = DebateScript("d")
     writer, reader = open_store(sqlite_url, write=True), open_store(sqlite_url, write=False)
     assert reader.last_position() == 0
@@ -264,11 +266,11 @@ def test_upgrading_twice_changes_nothing(url: str) -> None:
     assert upgrade(url) == upgrade(url) == current(url) == REVISION
 
 
-def test_a_file_that_is_not_there_has_no_revision(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_revision(tmp_path: Path) -> None:
     assert current(f"sqlite:///{tmp_path / 'none.db'}") is None
 
 
-def test_a_new_store_is_its_owners_to_read(sqlite_url: str, tmp_path: Path) -> None:
+def test_only_its_owner_may_read_a_new_store(sqlite_url: str, tmp_path: Path) -> None:
     assert {path.name: oct(path.stat().st_mode & 0o777) for path in tmp_path.iterdir()} == {
         "jury.db": "0o600",
         "jury.db.lock": "0o600",
@@ -303,7 +305,7 @@ def test_two_first_upgrades_at_once_both_succeed(postgres: PostgresServer) -> No
     assert [REVISION, REVISION] == said
 
 
-def test_a_full_disk_does_not_take_the_lock_away(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_prevent_locking(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -313,8 +315,8 @@ def test_a_full_disk_does_not_take_the_lock_away(sqlite_url: str, monkeypatch: p
     open_store(sqlite_url, write=True, wait=0).close()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not write")
-def test_an_archived_store_can_be_read_where_nobody_may_write(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user who may not write")
+def test_an_archived_store_can_be_read_in_a_read_only_folder(tmp_path: Path) -> None:
     folder = Path(tempfile.mkdtemp(prefix="jury-archive-"))
     upgrade(f"sqlite:///{folder}/jury.db")
     (folder / "jury.db").chmod(0o644)
@@ -325,14 +327,14 @@ def test_an_archived_store_can_be_read_where_nobody_may_write(tmp_path: Path) ->
         try:
             store = open_store(f"sqlite:///{folder}/jury.db", write=False)
             os._exit(0 if store.last_position() == 0 else 1)
-        except BaseException:  # noqa: BLE001  (a child says what it has to say by its exit)
+        except BaseException:  # noqa: BLE001  (the child process reports by its exit code)
             os._exit(2)
 
     assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     shutil.rmtree(folder)
 
 
-def test_a_password_with_an_at_sign_is_refused_and_shown_nowhere() -> None:
+def test_a_password_with_an_at_sign_is_refused_and_not_printed() -> None:
     with pytest.raises(UnsupportedStore, match="%40") as refused:
         open_store("postgresql://u:half@secret@127.0.0.1:1/d", write=False)
 

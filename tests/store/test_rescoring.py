@@ -1,4 +1,4 @@
-"""Rescoring reads every kind of store alike, in one process or several, and writes to none."""
+"""Rescoring reads every kind of store equally, in one process or several, and writes to none."""
 
 import json
 from multiprocessing import active_children
@@ -61,7 +61,7 @@ def rows_of(store: EventStore, mode: Mode, selection: DebateSelection = EVERYTHI
 
 
 @pytest.mark.parametrize("mode", ["strict", "recount"])
-def test_the_same_log_gives_the_same_rows_from_every_database(recorded, url, mode):
+def test_every_database_yields_the_same_rows(recorded, url, mode):
     copied(recorded, url)
     store = open_store(url, write=False)
     before = store.last_position()
@@ -78,7 +78,7 @@ def test_the_same_log_gives_the_same_rows_from_every_database(recorded, url, mod
     assert before == after
 
 
-def test_several_processes_give_the_same_rows_in_the_same_order(recorded, sqlite_url):
+def test_several_processes_yield_the_same_rows_in_the_same_order(recorded, sqlite_url):
     copied(recorded, sqlite_url)
     store = open_store(sqlite_url, write=False)
     rows = rows_of(store, "recount", url=sqlite_url, processes=2)
@@ -97,7 +97,7 @@ def test_workers_leave_ctrl_c_to_their_parent_from_their_first_moment(recorded, 
     assert not interrupts(store, []).held_back
 
 
-def test_workers_drop_what_nobody_waits_for(recorded, sqlite_url):
+def test_workers_drop_abandoned_work(recorded, sqlite_url):
     copied(recorded, sqlite_url)
     store = open_store(sqlite_url, write=False)
     found = spread(store, [[f"d{number}"] for number in range(8)], endless_from_the_third, url=sqlite_url, processes=2)
@@ -128,7 +128,7 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_file, "GROUP", 50)
 
 
-def test_a_row_file_holds_the_rows_typed_in_groups(recorded, tmp_path, small_groups):
+def test_a_row_file_contains_typed_rows_in_groups(recorded, tmp_path, small_groups):
     rows = rows_of(recorded, "strict")
     with RowFile(tmp_path / "rows.parquet") as file:
         for start in range(0, len(rows), 4):
@@ -154,7 +154,7 @@ def test_a_row_file_that_is_not_finished_leaves_the_old_one(recorded, tmp_path, 
     assert ([path], b"PAR1 old") == (list(tmp_path.iterdir()), path.read_bytes())
 
 
-def test_a_row_file_of_nothing_is_a_table_of_no_rows(tmp_path: Path):
+def test_an_empty_row_file_is_a_table_without_rows(tmp_path: Path):
     with RowFile(tmp_path / "rows.parquet"):
         pass
 

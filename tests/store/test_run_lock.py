@@ -1,4 +1,4 @@
-"""One holder a run on PostgreSQL: the second is refused by name, another run is not, and the dead hold nothing."""
+"""One process a run on PostgreSQL: a second is refused, another run is not, and a killed process frees its lock."""
 
 import gc
 import subprocess
@@ -19,27 +19,29 @@ import sys
 from jury_store.run_lock import RunLock
 
 lock = RunLock.acquire(sys.argv[1], sys.argv[2], wait=0)
-print("held", flush=True)
+print("locked", flush=True)
 sys.stdin.read()
 """
 
 
 @contextmanager
 def another_process(url: str, run_id: str) -> Iterator["subprocess.Popen[str]"]:
-    """It holds the run until it is killed."""
+    """A process that locks the run until it is killed."""
     command = [sys.executable, "-c", HOLDER, url, run_id]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert "held\n" == process.stdout.readline()
+        assert "locked\n" == process.stdout.readline()
         try:
             yield process
         finally:
             process.kill()
 
 
-def test_a_run_that_another_process_holds_is_refused_by_name_and_another_run_is_not(postgres_url: str) -> None:
+def test_a_run_that_another_process_executes_is_refused_and_another_run_is_not(postgres_url: str) -> None:
     with another_process(postgres_url, "nightly") as process:
-        with pytest.raises(StoreLocked, match=f"run 'nightly' is being held by process {process.pid} on ") as refused:
+        with pytest.raises(
+            StoreLocked, match=f"run 'nightly' is being executed by process {process.pid} on "
+        ) as refused:
             RunLock.acquire(postgres_url, "nightly", wait=0)
         other = RunLock.acquire(postgres_url, "daily", wait=0)
 
@@ -48,7 +50,7 @@ def test_a_run_that_another_process_holds_is_refused_by_name_and_another_run_is_
     other.release()
 
 
-def test_a_holder_that_was_killed_holds_nothing(postgres_url: str) -> None:
+def test_the_lock_of_a_killed_process_is_free(postgres_url: str) -> None:
     with another_process(postgres_url, "nightly") as process:
         process.kill()
         lock = RunLock.acquire(postgres_url, "nightly", wait=60)
@@ -57,7 +59,7 @@ def test_a_holder_that_was_killed_holds_nothing(postgres_url: str) -> None:
     lock.release()
 
 
-def test_one_process_may_hold_a_run_several_times_and_lets_it_go_with_the_last(postgres_url: str) -> None:
+def test_one_process_may_lock_a_run_several_times_and_frees_it_with_the_last_release(postgres_url: str) -> None:
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
     second = RunLock.acquire(postgres_url, "nightly", wait=0)
     assert first is not None
@@ -68,14 +70,12 @@ def test_one_process_may_hold_a_run_several_times_and_lets_it_go_with_the_last(p
         pass
     second.release()
     with another_process(postgres_url, "nightly") as process:
-        held = process.poll() is None
+        alive = process.poll() is None
 
-    assert held
+    assert alive
 
 
-def test_a_connection_that_was_lost_takes_its_runs_again_with_the_next(
-    postgres: PostgresServer, postgres_url: str
-) -> None:
+def test_locks_of_a_lost_connection_are_taken_again(postgres: PostgresServer, postgres_url: str) -> None:
     name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
     postgres.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
@@ -89,7 +89,7 @@ def test_a_connection_that_was_lost_takes_its_runs_again_with_the_next(
     second.release()
 
 
-def test_a_connection_that_only_failed_gives_its_runs_to_the_next(postgres_url: str) -> None:
+def test_locks_of_a_failed_connection_move_to_a_new_one(postgres_url: str) -> None:
     first = RunLock.acquire(postgres_url, "nightly", wait=0)
     with suppress(DBAPIError):
         next(iter(run_lock._SESSIONS.values()))._connection.exec_driver_sql("SELECT 1 / 0")
@@ -104,15 +104,15 @@ def test_a_connection_that_only_failed_gives_its_runs_to_the_next(postgres_url: 
     second.release()
 
 
-def test_a_holder_whose_times_are_hidden_is_named_without_them() -> None:
-    assert "process 17 on host" == run_lock._named(("jury 17 on host", None))
-    assert "process 17 on host, since noon" == run_lock._named(("jury 17 on host", "noon"))
+def test_a_holder_with_hidden_times_is_named_without_them() -> None:
+    assert "process 17 on host" == run_lock._described(("jury 17 on host", None))
+    assert "process 17 on host, since noon" == run_lock._described(("jury 17 on host", "noon"))
 
 
 def test_a_sqlite_store_has_its_own_lock(sqlite_url: str) -> None:
     assert RunLock.acquire(sqlite_url, "nightly", wait=0) is None
 
 
-def test_a_server_that_is_not_there_is_said_to_be_unreachable() -> None:
+def test_a_missing_server_is_unreachable() -> None:
     with pytest.raises(StoreUnreachable):
         RunLock.acquire("postgresql://nobody@127.0.0.1:1/nothing", "nightly", wait=0)

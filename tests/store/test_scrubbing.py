@@ -1,4 +1,4 @@
-"""What was deleted is in no file of the database any more, or the store says why it still is."""
+"""The database's files contain no deleted text, or scrubbing reports why they do."""
 
 import os
 import random
@@ -44,7 +44,7 @@ def _files_with(needle: bytes, folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir() if file.is_file() and needle in file.read_bytes()]
 
 
-def test_nothing_of_a_deleted_text_is_left_in_the_files(sqlite_url: str, open_writer: _Opens, tmp_path: Path) -> None:
+def test_the_files_contain_nothing_of_a_deleted_text(sqlite_url: str, open_writer: _Opens, tmp_path: Path) -> None:
     store = open_writer(sqlite_url)
     _keep(store, "d", CANARY, CANARY + b"!", CANARY * 10_000)
     before = _files_with(CANARY, tmp_path)
@@ -56,7 +56,9 @@ def test_nothing_of_a_deleted_text_is_left_in_the_files(sqlite_url: str, open_wr
     assert _files_with(CANARY, tmp_path) == []
 
 
-def test_nothing_is_left_when_texts_go_in_any_order(sqlite_url: str, open_writer: _Opens, tmp_path: Path) -> None:
+def test_the_files_contain_nothing_of_texts_deleted_in_any_order(
+    sqlite_url: str, open_writer: _Opens, tmp_path: Path
+) -> None:
     store, draw = open_writer(sqlite_url), random.Random(7)
     names = [f"d{number:02}" for number in range(25)]
     for name in names:
@@ -71,14 +73,14 @@ def test_nothing_is_left_when_texts_go_in_any_order(sqlite_url: str, open_writer
     assert [name for name in names if b"%s-%s;" % (CANARY, name.encode()) in left] == names[20:]
 
 
-def test_a_reader_that_holds_a_text_in_place_is_told_of(sqlite_url: str, open_writer: _Opens, tmp_path: Path) -> None:
+def test_a_reader_that_keeps_a_text_is_reported(sqlite_url: str, open_writer: _Opens, tmp_path: Path) -> None:
     store = open_writer(sqlite_url)
     _keep(store, "d", CANARY)
     with closing(sqlite3.connect(tmp_path / "jury.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM parts").fetchone()
         _delete(store, "d")
-        with pytest.raises(TextsRemain, match="call the same command again"):
+        with pytest.raises(TextsRemain, match="run the same command again"):
             store.scrub(wait=0)
         reader.execute("COMMIT")
 
@@ -101,13 +103,13 @@ def session(postgres: PostgresServer, postgres_url: str) -> Iterator["psycopg.Co
 
 
 def _relations_with(needle: bytes, postgres: PostgresServer) -> list[str]:
-    """Files of tables and indexes in the data folder, once what is in memory was written to them."""
+    """Files of tables and indexes in the data folder, after a checkpoint."""
     postgres.execute("CHECKPOINT")
     base = Path(postgres.folder) / "data" / "base"
     return [os.fspath(file) for file in base.rglob("*") if file.is_file() and needle in file.read_bytes()]
 
 
-def test_nothing_is_left_in_the_relation_files_of_postgresql(
+def test_the_relation_files_of_postgresql_contain_nothing_of_a_deleted_text(
     postgres: PostgresServer, postgres_url: str, open_writer: _Opens
 ) -> None:
     store = open_writer(postgres_url)
@@ -126,7 +128,7 @@ def test_nothing_is_left_in_the_relation_files_of_postgresql(
     assert store.heads(["debate/d"])["debate/d"].version == 3
 
 
-def test_a_transaction_that_may_still_see_a_text_is_told_of(
+def test_a_transaction_that_may_still_see_a_text_is_reported(
     session: "psycopg.Connection[Any]", postgres_url: str, open_writer: _Opens
 ) -> None:
     store = open_writer(postgres_url)
@@ -142,7 +144,7 @@ def test_a_transaction_that_may_still_see_a_text_is_told_of(
     store.scrub(wait=0)
 
 
-def test_a_session_that_uses_the_table_is_told_of(
+def test_a_session_that_uses_the_table_is_reported(
     session: "psycopg.Connection[Any]", postgres_url: str, open_writer: _Opens
 ) -> None:
     store = open_writer(postgres_url)
@@ -156,7 +158,7 @@ def test_a_session_that_uses_the_table_is_told_of(
     assert store.next_epoch() == 3
 
 
-def test_a_user_who_does_not_own_the_table_is_told_what_the_owner_must_do(
+def test_a_user_who_does_not_own_the_table_gets_the_owners_statement(
     postgres: PostgresServer, postgres_url: str, open_writer: _Opens
 ) -> None:
     postgres.execute("CREATE ROLE guest LOGIN")

@@ -1,4 +1,4 @@
-"""Signed checkpoints and their keys: the published examples, and everything that is none."""
+"""Signed checkpoints and their keys: the published examples, and malformed ones."""
 
 import stat
 from base64 import b64encode
@@ -32,7 +32,7 @@ def test_the_published_key_signs_as_published() -> None:
     assert PublicKey.parse(PUBLIC) == key.public
 
 
-def test_a_note_says_name_size_and_root_and_is_signed() -> None:
+def test_a_note_contains_name_size_and_root_and_is_signed() -> None:
     checkpoint = read_checkpoint(NOTE)
 
     assert f"example.com/jury\n42\n{b64encode(ROOT).decode()}\n".encode() == checkpoint.text
@@ -53,7 +53,7 @@ def test_the_checkpoint_of_the_specification_is_read() -> None:
     assert "033de0ae" == checkpoint.signatures[0].key_id.hex()
 
 
-def test_signatures_of_strangers_are_passed_over() -> None:
+def test_signatures_of_unknown_keys_are_ignored() -> None:
     witness = SealKey("witness.example/w", bytes([1]) * 32)
     line = b64encode(witness.public.key_id + witness.sign(BODY + b"\n")).decode()
     checkpoint = read_checkpoint(NOTE + f"\u2014 witness.example/w {line}\n".encode())
@@ -70,10 +70,10 @@ def _signed_by(*keys: SealKey) -> bytes:
     return text + b"\n" + "".join(f"\u2014 {name} {one}\n" for name, one in lines).encode()
 
 
-def test_a_note_in_whose_logs_name_nobody_signed_is_refused() -> None:
+def test_a_note_without_a_signature_named_as_its_log_is_refused() -> None:
     other = SealKey("example.com/other", bytes([1]) * 32)
 
-    with pytest.raises(BadNote, match=r"of the log example.com/jury and signed in the name of example.com/other"):
+    with pytest.raises(BadNote, match=r"of the log example.com/jury and has only signatures named example.com/other"):
         read_checkpoint(_signed_by(other))
 
 
@@ -86,16 +86,16 @@ def test_a_key_signs_for_the_log_of_its_own_name_alone() -> None:
 
 
 @pytest.mark.parametrize("raw", WEAK_KEYS, ids=bytes.hex)
-def test_points_under_which_everybody_can_sign_are_no_keys(raw: bytes) -> None:
+def test_points_of_small_order_are_refused_as_keys(raw: bytes) -> None:
     with pytest.raises(BadSealKey, match=r"the key example\.com/jury is refused"):
         PublicKey.parse(vkey("example.com/jury", raw))
 
 
-def test_a_signature_that_does_not_verify_spoils_the_note() -> None:
+def test_an_invalid_signature_makes_the_note_invalid() -> None:
     changed = read_checkpoint(NOTE.replace(b"\n42\n", b"\n43\n"))
 
     assert "example.com/jury+" in str(signature_fault(changed, [KEY.public]))
-    assert "not over this text" in str(signature_fault(changed, [KEY.public, PublicKey.parse(OTHER)]))
+    assert "not valid for this text" in str(signature_fault(changed, [KEY.public, PublicKey.parse(OTHER)]))
 
 
 def test_every_flipped_bit_of_a_note_is_found() -> None:
@@ -148,12 +148,12 @@ def test_every_cut_note_is_refused() -> None:
         TEXT + f"\n\u2014 PeterNeumann {SIGNATURE}\n".encode(),
     ],
 )
-def test_what_is_no_checkpoint_says_so(note: bytes) -> None:
-    with pytest.raises(BadNote, match="no checkpoint"):
+def test_malformed_checkpoints_are_refused(note: bytes) -> None:
+    with pytest.raises(BadNote, match="not a checkpoint"):
         read_checkpoint(note)
 
 
-def test_lines_of_later_versions_are_kept_in_the_signed_text() -> None:
+def test_extension_lines_belong_to_the_signed_text() -> None:
     text = BODY + b"\nmore to come\n"
     signed = b64encode(KEY.public.key_id + KEY.sign(text)).decode()
 
@@ -176,7 +176,7 @@ def test_a_mangled_key_is_refused_and_not_repeated(line: str) -> None:
         assert one[30:] not in str(caught.value) or not one[30:]
 
 
-def test_a_private_key_in_the_place_of_a_public_one_is_named_without_showing_it() -> None:
+def test_a_private_key_as_public_key_is_refused_without_printing_it() -> None:
     with pytest.raises(BadSealKey, match=r"private key.*\.pub") as caught:
         PublicKey.parse(PRIVATE)
 
@@ -185,12 +185,12 @@ def test_a_private_key_in_the_place_of_a_public_one_is_named_without_showing_it(
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a+b", "a\n", "a\u00a0b", "a\u200bb", "x" * 201])
-def test_names_that_a_note_could_not_carry_are_refused(name: str) -> None:
+def test_invalid_key_names_are_refused(name: str) -> None:
     with pytest.raises(BadSealKey, match="cannot name a key"):
         SealKey.generate(name)
 
 
-def test_key_files_are_made_once_and_read_back(tmp_path: Path) -> None:
+def test_key_files_are_written_once_and_read(tmp_path: Path) -> None:
     key = make_key_files(tmp_path / "seal.key", "example.com/jury")
 
     assert read_seal_key(tmp_path / "seal.key").public == key.public
@@ -203,7 +203,7 @@ def test_key_files_are_made_once_and_read_back(tmp_path: Path) -> None:
     assert read_seal_key(tmp_path / "seal.key").public == key.public
 
 
-def test_no_half_pair_of_files_is_left(tmp_path: Path) -> None:
+def test_no_single_file_of_a_pair_remains(tmp_path: Path) -> None:
     (tmp_path / "seal.key.pub").write_text(PUBLIC)
 
     with pytest.raises(SealKeyFileError, match="never overwritten"):
@@ -214,7 +214,7 @@ def test_no_half_pair_of_files_is_left(tmp_path: Path) -> None:
     assert ["seal.key.pub"] == [path.name for path in tmp_path.iterdir()]
 
 
-def test_a_file_of_several_public_keys_serves_after_a_rotation(tmp_path: Path) -> None:
+def test_a_file_may_contain_several_public_keys(tmp_path: Path) -> None:
     (tmp_path / "keys.pub").write_text(f"{PUBLIC}\n\n  {OTHER}\r\n")
 
     assert [PUBLIC, OTHER] == [key.line for key in read_public_keys(tmp_path / "keys.pub")]
@@ -223,14 +223,14 @@ def test_a_file_of_several_public_keys_serves_after_a_rotation(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        (b"", "holds no key"),
+        (b"", "contains no key"),
         (b"\xff\xfe", "not UTF-8"),
         (b"x" * 70_000, "larger than 64 KiB"),
-        (PUBLIC.encode() + b"\nnonsense\n", "key 2: this is no key"),
+        (PUBLIC.encode() + b"\nnonsense\n", "key 2: this is not a key"),
         (PRIVATE.encode(), "key 1: this is a private key"),
     ],
 )
-def test_a_file_without_the_keys_says_what_is_in_it(tmp_path: Path, content: bytes, named: str) -> None:
+def test_a_file_without_keys_is_reported(tmp_path: Path, content: bytes, named: str) -> None:
     (tmp_path / "keys.pub").write_bytes(content)
 
     with pytest.raises(BadSealKey, match=named) as caught:
@@ -239,8 +239,10 @@ def test_a_file_without_the_keys_says_what_is_in_it(tmp_path: Path, content: byt
     assert str(tmp_path / "keys.pub") in str(caught.value)
 
 
-@pytest.mark.parametrize(("content", "named"), [("", "this file has 0"), (PUBLIC, "no private key"), ("a\nb", "has 2")])
-def test_a_file_without_a_private_key_says_so(tmp_path: Path, content: str, named: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "named"), [("", "this file has 0"), (PUBLIC, "not a private key"), ("a\nb", "has 2")]
+)
+def test_a_file_without_a_private_key_is_reported(tmp_path: Path, content: str, named: str) -> None:
     (tmp_path / "seal.key").write_text(content)
 
     with pytest.raises(BadSealKey, match=named):

@@ -1,4 +1,4 @@
-"""Sealing a log as it grows: what is sealed, and when a sealer refuses."""
+"""Sealing a growing log, and what a sealer refuses."""
 
 from itertools import count
 
@@ -36,7 +36,7 @@ def _sealed(store: EventStore, key: SealKey = KEY) -> Seal:
 
 
 class Counted(MemoryEventStore):
-    """Counts the hashes that were read."""
+    """Counts the hashes read."""
 
     read = 0
 
@@ -47,7 +47,7 @@ class Counted(MemoryEventStore):
 
 
 class Altered(MemoryEventStore):
-    """Shows other hashes than it holds."""
+    """Returns other hashes than stored."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Altered(MemoryEventStore):
         return [(at, found) for at, found in rows if found is not None]
 
 
-def test_an_empty_log_has_nothing_to_seal(store: EventStore) -> None:
+def test_an_empty_log_is_not_sealed(store: EventStore) -> None:
     assert _sealer(store).next() is None
 
 
@@ -77,7 +77,7 @@ def test_a_seal_is_over_every_event_and_signed(store: EventStore) -> None:
     assert seal == store.latest_seal()
 
 
-def test_nothing_new_gives_no_seal(store: EventStore) -> None:
+def test_without_new_events_there_is_no_seal(store: EventStore) -> None:
     _grow(store, "d")
     sealer = _sealer(store)
     first = sealer.next()
@@ -112,7 +112,7 @@ def test_the_log_is_never_read_again() -> None:
     assert 5 + 6 + 6 == store.read
 
 
-def test_a_rotated_key_goes_on_from_the_old_ones_seal() -> None:
+def test_a_rotated_key_continues_from_the_old_seal() -> None:
     store = MemoryEventStore()
     _grow(store, "a")
     _sealed(store, KEY)
@@ -136,7 +136,7 @@ def test_a_rotated_key_goes_on_from_the_old_ones_seal() -> None:
         {"root": None},
     ],
 )
-def test_a_seal_that_was_changed_is_not_gone_on_from(change: dict) -> None:
+def test_an_altered_seal_is_refused(change: dict) -> None:
     store = MemoryEventStore()
     _grow(store, "a")
     seal = _sealer(store).next()
@@ -144,11 +144,11 @@ def test_a_seal_that_was_changed_is_not_gone_on_from(change: dict) -> None:
     store.store_seal(seal._replace(**change))
     _grow(store, "bb")
 
-    with pytest.raises(SealRefused, match=r"not as it was made.*jury verify --all"):
+    with pytest.raises(SealRefused, match=r"was altered.*jury verify --all"):
         _sealer(store).next()
 
 
-def test_a_seal_that_another_made_up_in_the_keys_name_is_not_gone_on_from() -> None:
+def test_a_forged_seal_in_the_keys_name_is_refused() -> None:
     store, forged = MemoryEventStore(), MemoryEventStore()
     _grow(store, "a")
     _grow(forged, "b")
@@ -160,7 +160,7 @@ def test_a_seal_that_another_made_up_in_the_keys_name_is_not_gone_on_from() -> N
     store.store_seal(false._replace(note=false.note.rpartition(b"\n\n")[0] + b"\n\n" + signature))
     _grow(store, "bb")
 
-    with pytest.raises(SealRefused, match="not over this text"):
+    with pytest.raises(SealRefused, match="not valid for this text"):
         _sealer(store).next()
 
 
@@ -169,12 +169,12 @@ def test_a_log_that_was_cut_is_not_sealed_again() -> None:
     _grow(store, "a")
     short.store_seal(_sealed(store))
 
-    with pytest.raises(SealRefused, match="5 events were sealed and the last of them is gone"):
+    with pytest.raises(SealRefused, match="5 events were sealed and the last of them is missing"):
         _sealer(short).next()
 
 
 @pytest.mark.parametrize("shown", [None, b"short", 7])
-def test_a_log_with_a_hole_is_not_sealed(shown: bytes | None) -> None:
+def test_a_log_with_a_gap_is_not_sealed(shown: bytes | None) -> None:
     store = Altered()
     _grow(store, "a")
     store.shown[3] = shown
@@ -197,7 +197,7 @@ def test_a_sealer_never_contradicts_what_it_signed() -> None:
         sealer.next()
 
 
-def test_a_seal_that_was_not_kept_is_gone_on_from() -> None:
+def test_a_seal_that_was_not_stored_is_continued() -> None:
     store = MemoryEventStore()
     _grow(store, "a")
     sealer = _sealer(store)

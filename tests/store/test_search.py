@@ -1,4 +1,4 @@
-"""What jurors wrote is found, by the same words on every database, and what was erased is in no index."""
+"""Full-text search: equal on every database, and without erased texts."""
 
 import json
 import sqlite3
@@ -66,24 +66,24 @@ def _found(store: EventStore, search: str) -> set[str]:
     return {row.debate_id for row in store.list_debates(DebateFilter(search=search))}
 
 
-def _carried(store: EventStore) -> None:
+def _index(store: EventStore) -> None:
     while store.project() or store.index_texts():
         pass
 
 
-@pytest.mark.parametrize("carried", [False, True])
-def test_what_jurors_wrote_is_found_by_its_words(store: EventStore, *, carried: bool) -> None:
+@pytest.mark.parametrize("indexed", [False, True])
+def test_texts_of_jurors_are_found_by_words(store: EventStore, *, indexed: bool) -> None:
     for name, text in TEXTS.items():
         _keep(store, name, text)
-    if carried:
-        _carried(store)
+    if indexed:
+        _index(store)
 
     assert FOUND == [(search, _found(store, search)) for search, _ in FOUND]
 
 
-def test_what_is_said_while_the_index_is_behind_is_found_with_the_rest(store: EventStore) -> None:
+def test_texts_after_the_index_checkpoint_are_found(store: EventStore) -> None:
     _keep(store, "old", "the password")
-    _carried(store)
+    _index(store)
     _keep(store, "new", "another password")
     lists_ahead = {row.debate_id for row in store.list_debates(DebateFilter(search="password"))}
     store.project()
@@ -92,10 +92,10 @@ def test_what_is_said_while_the_index_is_behind_is_found_with_the_rest(store: Ev
     assert 0 == store.search_lag()
 
 
-def test_searches_go_with_filters_and_totals(store: EventStore) -> None:
+def test_searches_combine_with_filters_and_totals(store: EventStore) -> None:
     for name in ("a", "b", "c"):
         _keep(store, name, "the password", tags=(name,))
-    _carried(store)
+    _index(store)
     wanted = DebateFilter(search="password", verdict="safe_pass", run_id="run")
 
     assert ["c", "b", "a"] == [row.debate_id for row in store.list_debates(wanted)]
@@ -103,45 +103,45 @@ def test_searches_go_with_filters_and_totals(store: EventStore) -> None:
     assert 0 == store.totals(wanted._replace(search="passwords")).debates
 
 
-def test_an_index_made_anew_finds_the_same(store: EventStore) -> None:
+def test_a_rebuilt_index_finds_the_same(store: EventStore) -> None:
     for name, text in TEXTS.items():
         _keep(store, name, text)
-    _carried(store)
+    _index(store)
 
     store.rebuild()
 
     assert FOUND == [(search, _found(store, search)) for search, _ in FOUND]
 
 
-def test_an_erased_text_is_found_no_more_and_the_rest_still_is(store: EventStore) -> None:
+def test_an_erased_text_is_no_longer_found_and_others_are(store: EventStore) -> None:
     _keep(store, "gone", "the password")
     _keep(store, "stays", "the password too")
-    _carried(store)
+    _index(store)
 
     erase(store, "gone", ErasureOrder("dpo", "asked"), now=1)
 
     assert {"stays"} == _found(store, "password")
-    _carried(store)
+    _index(store)
     assert {"stays"} == _found(store, "password")
     store.rebuild()
     assert {"stays"} == _found(store, "password")
     assert [] == store.list_faults() + store.list_faults(store.histories(["gone", "stays"]))
 
 
-def test_an_erasure_before_the_index_came_so_far_leaves_nothing_to_find(store: EventStore) -> None:
+def test_an_erasure_before_indexing_leaves_nothing_to_find(store: EventStore) -> None:
     _keep(store, "gone", "the password")
     erase(store, "gone", ErasureOrder("dpo", "asked"), now=1)
 
-    _carried(store)
+    _index(store)
 
     assert set() == _found(store, "password")
 
 
-def test_one_text_of_several_goes(store: EventStore) -> None:
+def test_one_text_of_several_is_removed(store: EventStore) -> None:
     script = DebateScript("d")
     first, second = script.evaluated("alpha", exchanges=("x",)), script.checked()
     store.append([Append(script.stream, (script.opened(), first, second), 0, store.next_epoch())])
-    _carried(store)
+    _index(store)
     (digest,) = (decode_digest(ref) for ref in refs_in(json.loads(first.body)["evaluation"]["rationale"]))
     erased = script.erased("alpha")
     store.append([Append(script.stream, (erased,), 3, store.next_epoch())], atomic=True, erase=[digest])
@@ -151,11 +151,11 @@ def test_one_text_of_several_goes(store: EventStore) -> None:
 
 @pytest.fixture
 def canaried(url: str) -> str:
-    """A store with texts that were indexed in many steps, one of which was erased and scrubbed."""
+    """A store with texts indexed in many batches, one of them erased and scrubbed."""
     store = open_store(url, write=True)
     for number in range(40):
         _keep(store, f"d{number}", f"zcanary{number}z and common words of number {number}")
-        _carried(store)
+        _index(store)
     erase(store, "d7", ErasureOrder("dpo", "asked"), now=1)
     store.scrub()
     store.close()
@@ -186,13 +186,13 @@ def test_nothing_of_an_erased_text_is_left_in_the_index(
         assert {f"zcanary{number}z" for number in range(40) if number != 7} == terms
 
 
-def test_a_reader_finds_what_no_writer_carried(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_a_reader_finds_texts_after_the_checkpoint(url: str, open_writer: Callable[[str], EventStore]) -> None:
     _keep(open_writer(url), "d", "the password")
     with closing(open_store(url, write=False)) as reader:
         assert {"d"} == _found(reader, "password")
 
 
-def test_events_that_are_not_looked_through_are_counted(url: str, open_writer: Callable[[str], EventStore]) -> None:
+def test_events_beyond_the_search_are_counted(url: str, open_writer: Callable[[str], EventStore]) -> None:
     writer = open_writer(url)
     script = DebateScript("d")
     _keep(writer, "early", "the password")
@@ -206,23 +206,23 @@ def test_events_that_are_not_looked_through_are_counted(url: str, open_writer: C
     assert {"early", "late"} == _found(writer, "password")
 
 
-def test_what_is_searched_is_compared_with_the_log(
+def test_the_search_index_is_compared_with_the_log(
     url: str, open_writer: Callable[[str], EventStore], sql: Callable[[str, str], None]
 ) -> None:
     store = open_writer(url)
     _keep(store, "d", "the password")
-    _carried(store)
+    _index(store)
     sql(url, "INSERT INTO search_texts VALUES (4, 1, 'forged')")
 
     (fault,) = store.list_faults(store.histories(["d"]))
 
     assert "d" == fault.debate_id
-    assert "what is searched of it" in fault.what
+    assert "the search index does not match" in fault.what
     store.rebuild()
     assert [] == store.list_faults(store.histories(["d"]))
 
 
-def test_terms_are_those_of_the_text_whatever_its_width_and_case() -> None:
+def test_terms_are_normalized_in_width_and_case() -> None:
     assert {"it", "is", "ﬁne".replace("ﬁ", "fi"), "123"} == terms_of("It is ﬁne: 123!")
     assert {"返金", "金額", "額", "ok"} == terms_of("返金額OK")
     assert ("返金", "金額") == query_terms("返金額")

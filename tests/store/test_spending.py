@@ -1,4 +1,4 @@
-"""What a run spends is followed while it lasts, on every database, and what was spent before is told apart."""
+"""The spending of a run while it lasts, separate from earlier spending, on every database."""
 
 from jury_judge.app.spending import Spending, SpendingWatch
 from jury_store.event_store import Append, EventStore
@@ -21,7 +21,7 @@ def calls(number: int, cost: float, unknown: int = 0) -> Spending:
     return Spending(calls=number, input_tokens=10 * number, output_tokens=3 * number, cost=cost, unknown=unknown)
 
 
-def test_what_is_spent_from_now_on_is_told_apart_from_what_was_spent_before(store: EventStore) -> None:
+def test_new_and_earlier_spending_are_separate(store: EventStore) -> None:
     over, half, new, other = (DebateScript(f"d{n}", seed=n, run_id="other" if n == 3 else "run") for n in range(4))
     for script in (over, half):
         begin(store, script)
@@ -64,7 +64,7 @@ def test_a_debate_with_a_call_of_unknown_cost_counts_without_its_cost(store: Eve
     )
 
 
-def test_a_debate_that_begins_and_ends_between_two_looks_is_counted_once(store: EventStore) -> None:
+def test_a_debate_that_begins_and_ends_between_two_polls_is_counted_once(store: EventStore) -> None:
     watch = SpendingWatch(store, "run")
     script = DebateScript("d")
     begin(store, script)

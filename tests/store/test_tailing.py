@@ -1,4 +1,4 @@
-"""Whoever follows debates live misses nothing, however many write at once, on each database."""
+"""Live readers miss no event of concurrent writers, on each database."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,16 +12,16 @@ from support.writing import Writing
 DEBATES = 8
 
 
-async def test_debates_that_are_written_at_once_are_each_told_whole(
+async def test_concurrent_debates_are_each_tailed_completely(
     url: str, open_writer: Callable[[str], EventStore]
 ) -> None:
     writer, reading = open_writer(url), open_store(url, write=False)
     feed = Feed(reading)
-    told: dict[int, list[LiveEvent]] = {number: [] for number in range(DEBATES)}
+    received: dict[int, list[LiveEvent]] = {number: [] for number in range(DEBATES)}
 
     async def follow(number: int) -> None:
         async with feed.follow(f"d{number}", LIVE_EVENTS) as reader:
-            told[number] = [live async for live in reader]
+            received[number] = [live async for live in reader]
 
     def write(number: int) -> None:
         writing = Writing(writer, f"d{number}", seed=number)
@@ -35,7 +35,7 @@ async def test_debates_that_are_written_at_once_are_each_told_whole(
         )
     reading.close()
 
-    for number, live in told.items():
+    for number, live in received.items():
         stored = writer.read_stream(f"debate/d{number}")
 
         assert [str(event.position) for event in stored] == [one.id for one in live]

@@ -1,4 +1,4 @@
-"""What is in the log cannot be changed, by whatever statement."""
+"""No statement changes the log; differences of the schema are reported."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ Sql = Callable[[str, str], None]
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """A store that holds a debate and a seal, closed again."""
+    """A closed store with a debate and a seal."""
     script = DebateScript("d")
     store = open_store(url, write=True)
     store.append([Append(script.stream, script.whole(), 0, 1)])
@@ -106,7 +106,7 @@ def test_a_session_that_calls_itself_a_replica_is_refused_too(postgres_url: str,
         sql(postgres_url, "SET session_replication_role = replica; DELETE FROM events")
 
 
-def test_texts_go_by_hand_only_after_an_erasure(filled: str, sql: Sql) -> None:
+def test_sql_deletes_texts_only_after_an_erasure(filled: str, sql: Sql) -> None:
     script = DebateScript("d")
     with pytest.raises(DBAPIError, match="append-only"):
         sql(filled, "DELETE FROM parts WHERE debate_id = 'd'")
@@ -156,7 +156,7 @@ def test_a_role_has_only_the_rights_that_it_needs(
                 connection.execute(statement.encode())
 
 
-def test_the_store_works_under_the_writers_role(postgres_url: str, sqlite_url: str) -> None:
+def test_the_store_sets_the_writers_role(postgres_url: str, sqlite_url: str) -> None:
     stores = [open_store(postgres_url, write=True), open_store(sqlite_url, write=True)]
 
     assert [store.writer_role for store in stores] == ["jury_writer", None]
@@ -164,7 +164,7 @@ def test_the_store_works_under_the_writers_role(postgres_url: str, sqlite_url: s
         store.close()
 
 
-def test_a_user_who_may_not_make_roles_gets_a_store_without_them(postgres: PostgresServer) -> None:
+def test_a_user_who_may_not_create_roles_gets_a_store_without_them(postgres: PostgresServer) -> None:
     postgres.execute("CREATE ROLE plain LOGIN")
     name = postgres.create_database()
     postgres.execute(f"ALTER DATABASE {name} OWNER TO plain")
@@ -204,7 +204,7 @@ def owned_before_the_roles(postgres: PostgresServer, rights: str = "") -> Iterat
         postgres.execute("DROP ROLE plain")
 
 
-def test_missing_roles_are_said_and_done_without(postgres: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_roles_are_reported_and_optional(postgres: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
     with owned_before_the_roles(postgres) as url:
         upgrade(url)
         store = open_store(url, write=True)
@@ -215,7 +215,7 @@ def test_missing_roles_are_said_and_done_without(postgres: PostgresServer, caplo
     assert "the role jury_writer was not made: plain may not create roles" in caplog.text
 
 
-def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: PostgresServer) -> None:
+def test_roles_created_after_the_store_get_their_rights_from_its_owner(postgres: PostgresServer) -> None:
     with owned_before_the_roles(postgres) as url:
         upgrade(url)
         for role in ROLES:
@@ -237,7 +237,7 @@ def test_roles_made_after_the_store_get_their_rights_from_its_owner(postgres: Po
     assert kept == (True, b"s")
 
 
-def test_who_may_make_roles_works_under_those_that_the_upgrade_made(postgres: PostgresServer) -> None:
+def test_a_user_who_may_create_roles_sets_those_of_the_upgrade(postgres: PostgresServer) -> None:
     with owned_before_the_roles(postgres, "CREATEROLE") as url:
         upgrade(url)
         store = open_store(url, write=True)
@@ -247,7 +247,7 @@ def test_who_may_make_roles_works_under_those_that_the_upgrade_made(postgres: Po
     assert role_at_work == "jury_writer"
 
 
-def test_an_upgrade_by_a_guest_tells_which_rights_it_cannot_give(
+def test_an_upgrade_by_a_guest_reports_the_rights_that_it_cannot_grant(
     postgres: PostgresServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     postgres.execute("CREATE ROLE guest LOGIN")
@@ -261,16 +261,13 @@ def test_an_upgrade_by_a_guest_tells_which_rights_it_cannot_give(
     upgrade(postgres.url(name, user="guest"))
 
     assert "jury_writer" not in before
-    assert (
-        "the role jury_writer has not the rights on this store that it should have (may not INSERT seals)"
-        in caplog.text
-    )
-    assert "guest may not set them" in caplog.text
+    assert "the role jury_writer does not have its declared rights on this store (may not INSERT seals)" in caplog.text
+    assert "guest may not grant them" in caplog.text
     postgres.drop_database(name)
     postgres.execute("DROP ROLE guest")
 
 
-def test_a_migrated_store_is_what_is_declared(url: str) -> None:
+def test_a_migrated_store_matches_the_declaration(url: str) -> None:
     assert check(url) == []
 
 
@@ -283,13 +280,13 @@ def test_a_migrated_store_is_what_is_declared(url: str) -> None:
         ("UPDATE alembic_version SET version_num = '0000'", "revision"),
     ],
 )
-def test_a_difference_is_named(url: str, sql: Sql, statement: str, difference: str) -> None:
+def test_a_difference_is_reported(url: str, sql: Sql, statement: str, difference: str) -> None:
     sql(url, statement)
 
     assert any(difference in line for line in check(url))
 
 
-def test_a_lost_or_weakened_guard_is_named(sqlite_url: str, postgres_url: str, sql: Sql) -> None:
+def test_a_missing_or_changed_trigger_is_reported(sqlite_url: str, postgres_url: str, sql: Sql) -> None:
     sql(sqlite_url, "DROP TRIGGER events_refuse_update")
     sql(sqlite_url, "DROP TRIGGER events_refuse_delete")
     sql(sqlite_url, "CREATE TRIGGER events_refuse_delete BEFORE DELETE ON events WHEN 0 BEGIN SELECT 1; END")
@@ -302,14 +299,14 @@ def test_a_lost_or_weakened_guard_is_named(sqlite_url: str, postgres_url: str, s
     )
 
     assert check(sqlite_url)[0] == "trigger events_refuse_update is missing"
-    assert check(sqlite_url)[1].startswith("trigger events_refuse_delete is another")
+    assert check(sqlite_url)[1].startswith("trigger events_refuse_delete differs")
     found = check(postgres_url)
-    assert found[0].startswith("function jury_refuse_unrecorded_erasure is another")
+    assert found[0].startswith("function jury_refuse_unrecorded_erasure differs")
     assert found[1] == "trigger events_refuse_truncate is missing"
     assert found[2].endswith("not ENABLE ALWAYS")
 
 
-def test_two_upgrades_of_one_server_get_along(postgres: PostgresServer) -> None:
+def test_two_concurrent_upgrades_of_one_server_succeed(postgres: PostgresServer) -> None:
     names = [postgres.create_database() for _ in range(2)]
     for name in names:
         upgrade(postgres.url(name))
@@ -323,7 +320,7 @@ def test_two_upgrades_of_one_server_get_along(postgres: PostgresServer) -> None:
 
 
 @pytest.mark.parametrize("role", ["jury_test", "jury_eraser"])
-def test_a_temporary_table_does_not_stand_in_for_the_log(
+def test_a_temporary_table_does_not_hide_the_log(
     postgres: PostgresServer, postgres_url: str, open_writer: Callable[[str], EventStore], role: str
 ) -> None:
     script = DebateScript("d")
@@ -338,10 +335,8 @@ def test_a_temporary_table_does_not_stand_in_for_the_log(
             connection.execute("DELETE FROM parts WHERE debate_id = 'd'")
 
 
-def test_a_schema_of_the_roles_name_does_not_stand_in_for_the_store(
-    postgres: PostgresServer, postgres_url: str
-) -> None:
-    """The database's own search path begins with the schema that is named like the role of the moment."""
+def test_a_schema_named_as_the_role_does_not_hide_the_store(postgres: PostgresServer, postgres_url: str) -> None:
+    """The database's search path begins with the schema named as the current role."""
     name = postgres_url.split("@/")[1].split("?", maxsplit=1)[0]
     postgres.execute("CREATE SCHEMA jury_writer CREATE TABLE events (LIKE public.events)", name)
     postgres.execute("GRANT ALL ON SCHEMA jury_writer TO jury_writer", name)
@@ -390,7 +385,7 @@ def test_sqlite_refuses_to_replace_a_head(sqlite_url: str, sql: Sql) -> None:
         sql(sqlite_url, "INSERT OR REPLACE INTO streams SELECT stream, version, 1, hash FROM streams")
 
 
-def test_a_function_that_looks_elsewhere_is_named(postgres_url: str, sql: Sql) -> None:
+def test_a_function_with_another_search_path_is_reported(postgres_url: str, sql: Sql) -> None:
     sql(postgres_url, "ALTER FUNCTION jury_refuse_unrecorded_erasure() RESET search_path")
     sql(postgres_url, "ALTER FUNCTION jury_refuse_other_head() SET search_path = pg_temp, public")
 

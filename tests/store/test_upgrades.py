@@ -1,4 +1,4 @@
-"""A store that an older version made, brought forward with everything in it."""
+"""Upgrading a store of an older version with its content."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ from support.postgres import PostgresServer
 
 
 def _write(url: str, log: MemoryEventStore, debate_id: str) -> None:
-    """What `log` holds of a debate, row by row: a store of an older schema is opened by nobody."""
+    """Insert the rows of a debate in `log`: a store of an older schema cannot be opened."""
     (record,) = log.histories([debate_id])
     engine = create_engine(parse_store_url(url))
     mark = "?" if engine.dialect.name == "sqlite" else "%s"
@@ -73,7 +73,7 @@ def test_a_store_of_the_first_schema_keeps_its_events_and_can_be_sealed(empty_ur
     store.close()
 
 
-def test_a_store_of_the_second_schema_has_its_lists_made_anew(empty_url: str, sql: Callable[[str, str], None]) -> None:
+def test_a_store_of_the_second_schema_has_its_lists_rebuilt(empty_url: str, sql: Callable[[str, str], None]) -> None:
     script, log = DebateScript("d"), MemoryEventStore()
     first, *rest = script.whole()
     opened = script.opened(tags=("a",), cluster="c", metadata={"level": 3})

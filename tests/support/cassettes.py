@@ -349,8 +349,8 @@ def _spelt_proof(value: Any) -> None:
 SEAL_SPOILINGS = tuple(
     one._replace(sealed=True)
     for one in (
-        Spoiling("a note of nothing", _seal(lambda value: value.update(note="hello")), "no checkpoint"),
-        Spoiling("a note without a signature", _seal(_unsigned), "no checkpoint"),
+        Spoiling("a note of nothing", _seal(lambda value: value.update(note="hello")), "not a checkpoint"),
+        Spoiling("a note without a signature", _seal(_unsigned), "not a checkpoint"),
         Spoiling("a size beyond all", _note(1, lambda _: str(2**63)), "third line"),
         Spoiling("a root spelt otherwise", _note(2, lambda root: root[:-2] + chr(ord(root[-2]) + 1) + "="), "base64"),
         Spoiling("a signature spelt otherwise", _note(4, lambda _: "— a AAAAAAB="), "signature line 1"),

@@ -91,7 +91,7 @@ def test_a_checked_debate_has_the_verdict_of_its_events_and_a_list_that_says_oth
 
     assert ["✗ unsafe_fail", "50"] == row[1:3]
     assert "altered" in row[6]
-    assert "the list of debates says final_verdict 'safe_pass', its events 'unsafe_fail'" in page.text.replace(
+    assert "the list of debates has final_verdict 'safe_pass', its events 'unsafe_fail'" in page.text.replace(
         "&#39;", "'"
     )
 

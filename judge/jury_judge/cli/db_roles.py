@@ -71,7 +71,7 @@ def command(*, store_url: str | None, prefix: str | None, file: Path, new_passwo
         if entries:
             keep_passwords(file, entries)
 
-    logins = set_up_logins(resolved_store(store_url), prefix=prefix, passwords=password, keep=keep)
+    logins = set_up_logins(resolved_store(store_url), prefix=prefix, passwords=password, save=keep)
     if as_json:
         fields = [{"kind": one.kind, "login": one.name, "store": one.store, "may": _MAY[one.kind]} for one in logins]
         print(json.dumps(fields, ensure_ascii=False))

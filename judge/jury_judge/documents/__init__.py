@@ -1,1 +1,1 @@
-"""The classes and models of the two documents, by their names, over `Jury` and the rules."""
+"""The classes and models that the two documents prescribe, on top of `Jury` and the rules."""

@@ -1,6 +1,6 @@
-"""Document 002's `artifact_tools.py`: the tools that jurors call, for a caller's own use.
+"""Document 002's `artifact_tools.py`: the jurors' tools as a Python API.
 
-Names, parameters and results are those that jurors get (`jury_debate.artifact_tools`).
+Names, parameters and results are those of the jurors' tools (`jury_debate.artifact_tools`).
 """
 
 import json
@@ -25,10 +25,7 @@ Records = Sequence[Mapping[str, Any]]
 
 @dataclass
 class ArtifactContext:
-    """Where the records of a case are: as a URI or path, or as records that were read already.
-
-    Records that are there are used, whatever the URI says.
-    """
+    """The records of a case, as a URI or path, or as decoded records, which take precedence."""
 
     security_gate_uri: str | os.PathLike[str] | None = None
     agent_card_uri: str | os.PathLike[str] | None = None
@@ -40,11 +37,10 @@ class ArtifactToolsWithContext:
     """The five tools over the records of a context.
 
     Args:
-        context: the records; what its URIs lead to is read at the first call that needs it.
-        juror_opinions: for `get_other_juror_opinions`: what jurors said, by juror id, as evaluations or tables of
-            their fields.
-        allowed_hosts: where `http(s):` records may come from.
-        artifact_roots: folders in which records may lie; None is anywhere.
+        context: the records; its URIs are read at the first call that needs them.
+        juror_opinions: for `get_other_juror_opinions`: evaluations or mappings of their fields, by juror id.
+        allowed_hosts: hosts of `http(s):` URIs.
+        artifact_roots: folders of record files; None allows any.
     """
 
     def __init__(
@@ -64,11 +60,11 @@ class ArtifactToolsWithContext:
         """Failed Security Gate records, as `{count, total, records}`.
 
         Args:
-            max_records: at most so many, 0 to 100.
-            include_errors: those that could not be executed too.
+            max_records: the most records, 0 to 100.
+            include_errors: include records of tests that could not be executed.
 
         Raises:
-            SettingError: an argument is not what the tool takes.
+            SettingError: an argument is not valid.
             ArtifactSourceError, CaseFileError: the records cannot be read.
         """
         return self._call(
@@ -88,33 +84,33 @@ class ArtifactToolsWithContext:
         return self._call("fetch_agent_card_passes", "agent_card", max_records=max_records)
 
     def get_other_juror_opinions(self, exclude_juror_id: str | None = None) -> dict[str, Any]:
-        """What the other jurors said, as `{count, total, records}`; each record names its `juror`."""
+        """The other jurors' opinions, as `{count, total, records}`; each record names its `juror`."""
         return self._call(OPINIONS_TOOL, None, exclude_juror_id=exclude_juror_id)
 
     def _call(self, name: str, kind: ArtifactKind | None, **arguments: Any) -> dict[str, Any]:
         found = {} if kind is None else {f"{kind}_records": self._records(kind)}
         opinions = [{"juror": juror_id, **_fields(opinion)} for juror_id, opinion in self.juror_opinions.items()]
-        answer = call_tool(name, json.dumps(arguments), _NO_CASE.changed(**found), opinions)
+        answer = call_tool(name, json.dumps(arguments), _RECORDS_ONLY.changed(**found), opinions)
         result: dict[str, Any] = json.loads(answer.result_text)
         if not answer.ok:
             raise SettingError(f"{name}: {result['error']}")
         return result
 
     def _records(self, kind: ArtifactKind) -> tuple[ArtifactRecord, ...]:
-        given = getattr(self.context, f"{kind}_records")
+        records = getattr(self.context, f"{kind}_records")
         uri = getattr(self.context, f"{kind}_uri")
-        if given is None and uri is not None:
+        if records is None and uri is not None:
             return self._sources.records(os.fspath(uri))
-        return records_of(given, f"{kind}_records")
+        return records_of(records, f"{kind}_records")
 
 
 def generate_evaluation_summary(
     sg_records: Records | None, aca_records: Records | None, *, language: Language = "ja"
 ) -> str:
-    """Both reports in a few lines each: counts by verdict, the pass rate, and what the first failures are about.
+    """A summary of both reports: counts by verdict, the pass rate, and the first failures.
 
     Raises:
-        CaseFileError: a record is no object.
+        CaseFileError: a record is not an object.
     """
     return artifacts.generate_evaluation_summary(
         records_of(sg_records, "sg_records"),
@@ -124,10 +120,10 @@ def generate_evaluation_summary(
 
 
 def records_of(records: Records | None, name: str) -> tuple[ArtifactRecord, ...]:
-    """The records as a case holds them.
+    """The records as values of a case.
 
     Raises:
-        CaseFileError: one of them is no object.
+        CaseFileError: a record is not an object.
     """
     return tuple(artifact_record(_plain(record), f"{name}.{index}") for index, record in enumerate(records or ()))
 
@@ -162,12 +158,12 @@ def get_google_tools(language: Language = "ja") -> list[dict[str, Any]]:
     return [{"functionDeclarations": declared}]
 
 
-def _tools(language: Language, form: Callable[[ToolSpec], dict[str, Any]]) -> list[dict[str, Any]]:
-    return [form(tool) for tool in tool_definitions(load_prompts(PROMPTS_VERSION, language), opinions=True)]
+def _tools(language: Language, declaration: Callable[[ToolSpec], dict[str, Any]]) -> list[dict[str, Any]]:
+    return [declaration(tool) for tool in tool_definitions(load_prompts(PROMPTS_VERSION, language), opinions=True)]
 
 
-_NO_CASE = Case(
+_RECORDS_ONLY = Case(
     case_id="none",
     scenarios=(Scenario(scenario_id="none", question=QuestionSpec(prompt=""), execution=ExecutionResult()),),
 )
-"""Holds records for a tool that needs nothing else."""
+"""A case for tools that read only its records."""

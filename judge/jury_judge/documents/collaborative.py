@@ -22,13 +22,13 @@ from jury_judge.documents.scenarios import (
     ScenarioRequest,
     asked_of,
     fill_in,
-    retirement_warnings,
+    scenario_warnings,
     scenarios_of,
 )
 from jury_judge.documents.seating import (
-    rehearsed,
+    with_judge_fallbacks,
     with_jurors,
-    with_own_fallbacks,
+    with_simulated_jurors,
     with_stagnation,
     with_turns,
     without_providers,
@@ -42,15 +42,15 @@ from jury_judge.present.result_models import CollaborativeEvaluationResult
 _FINAL_JUDGE = "final_judge"
 
 NO_SCENARIOS = "no_scenarios"
-"""The status of a batch in which there was nothing to judge."""
+"""The status of an empty batch."""
 
 
 class _CollaborativeJudge:
-    """What the two have in common: the documents' models, under a preset of rules."""
+    """The common base: the documents' models under a preset of rules."""
 
     preset: ClassVar[str]
-    may_be_turned_off: ClassVar[bool]
-    """Whether `JURY_USE_COLLABORATIVE=false` takes the discussion away."""
+    honours_use_collaborative: ClassVar[bool]
+    """Whether `JURY_USE_COLLABORATIVE=false` turns the discussion off."""
 
     def __init__(
         self,
@@ -71,72 +71,72 @@ class _CollaborativeJudge:
         **options: Unpack[JuryOptions],
     ) -> None:
         environ = options.get("environ")
-        surroundings = os.environ if environ is None else environ
-        preset, said = self._preset_of(surroundings)
+        environment = os.environ if environ is None else environ
+        preset, warnings = self._preset_of(environment)
         overrides = Overrides(
             language, max_discussion_rounds, consensus_threshold, final_judgment_method, preset=preset
         )
         named = "documents" if panel is None else os.fspath(panel)
-        loaded = _loaded(named, surroundings, overrides, final_judge_model, self.preset)
+        loaded = _loaded(named, environment, overrides, final_judge_model, self.preset)
         resolved = loaded.resolved if jurors is None else with_jurors(loaded.resolved, jurors)
         enabled = {"openai": enable_openai, "anthropic": enable_anthropic, "google": enable_google}
         off = frozenset(name for name, on in enabled.items() if not on)
         resolved, remarks = without_providers(resolved, off)
         if max_discussion_turns is not None:
             resolved, remark = with_turns(resolved, max_discussion_turns, max_discussion_rounds)
-            said.append(remark)
+            warnings.append(remark)
         if stagnation_threshold is not None:
             resolved = with_stagnation(resolved, stagnation_threshold)
         if dry_run:
-            resolved = rehearsed(resolved)
-            said.append(
-                "dry_run=True: simulated jurors sit and no model is called, so that the verdicts are no evaluation; "
-                "every result says simulated"
+            resolved = with_simulated_jurors(resolved)
+            warnings.append(
+                "dry_run=True: all jurors are simulated and no model is called, so the verdicts are not evaluations; "
+                "every result has simulated=True"
             )
         else:
-            said += remarks
+            warnings += remarks
         self._loaded = loaded._replace(resolved=resolved)
-        warn_of(said, stacklevel=2)
+        warn_of(warnings, stacklevel=2)
         warn_of_retired(self.panel.models, stacklevel=2)
         make = partial(Jury, self._loaded, **options)
-        make()  # what no Jury takes is refused here, and not when something is to be judged
+        make()  # refuses invalid options here, not at the first evaluation
         self._jury = SharedJury(make)
 
     def _preset_of(self, environ: Mapping[str, str]) -> tuple[str | None, list[str]]:
-        """None: the preset that the environment asks for; and what to warn of."""
+        """The preset (None: that of the environment), and warnings."""
         if read_variables(environ).collaborative is not False:
             return self.preset, []
-        if self.may_be_turned_off:
+        if self.honours_use_collaborative:
             return None, []
         remark = (
-            f"{USE_COLLABORATIVE}=false: {type(self).__name__} discusses in any case (document 002); "
-            "CollaborativeJuryJudge and jury run obey it"
+            f"{USE_COLLABORATIVE}=false: {type(self).__name__} always discusses (document 002); "
+            "CollaborativeJuryJudge and jury run use the variable"
         )
         return self.preset, [remark]
 
     @property
     def panel(self) -> Panel:
-        """Who sits, and under which rules, every default written out."""
+        """The resolved panel and rules, with every default."""
         return self._loaded.panel
 
     @property
     def jurors(self) -> list[str]:
-        """The jurors' ids, in their order."""
+        """The jurors' ids, in seat order."""
         return list(self.panel.juror_ids)
 
     @property
     def max_discussion_rounds(self) -> int:
-        """Rounds at most."""
+        """The most rounds."""
         return self.panel.discussion.max_rounds
 
     @property
     def consensus_threshold(self) -> float:
-        """What share of the jurors ends the discussion early."""
+        """The share of jurors that ends the discussion early."""
         return self.panel.discussion.threshold
 
     @property
     def final_judgment_method(self) -> FinalMethod:
-        """How phase 3 decides."""
+        """The method of phase 3."""
         return self.panel.final.method
 
     @property
@@ -146,7 +146,7 @@ class _CollaborativeJudge:
 
     @asynccontextmanager
     async def jury(self) -> AsyncIterator[Jury]:
-        """The Jury behind it, open: to read, replay and rescore what was judged, or to keep it open between calls."""
+        """The open Jury: to read, replay and rescore debates, or to keep it open between calls."""
         async with self._jury.use() as jury:
             yield jury
 
@@ -165,30 +165,30 @@ class _CollaborativeJudge:
         case_id: str | None = None,
         run_id: str | None = None,
     ) -> CollaborativeEvaluationResult:
-        """Judge one scenario, in a debate of its own.
+        """Judge one scenario in one debate.
 
-        Calls that run at once share the providers' limits. On being cancelled the debate stops where it is. Warns
-        (`CompatibilityWarning`) of what was given and is not told to the jurors.
+        Concurrent calls share the providers' limits. Cancellation stops the debate where it is. Warns
+        (`CompatibilityWarning`) of arguments that jurors do not see.
 
         Args:
-            question: what the agent was asked: its text, a `QuestionSpec`, or what has its fields.
-            execution: what it did: its answer, an `ExecutionResult`, or what has its fields. A response of None is
-                judged as no response.
+            question: the agent's question: a text, a `QuestionSpec`, or an object with its fields.
+            execution: the agent's execution: its answer, an `ExecutionResult`, or an object with its fields. A
+                response of None is judged as an empty response.
             security_gate_records: decoded JSONL records (document 002).
             agent_card_records: decoded JSONL records (document 002).
-            sse_callback: told of each live event; may be async.
-            security_gate_results: the same by the name of document 004's caller: records, an object that holds a list
-                of them as `records`, `results`, `scenarios` or `items`, or a summary of them (`total`, `passed`,
-                `summary` …), which jurors are told as it is.
+            sse_callback: called with each live event; may be async.
+            security_gate_results: the same under document 004's name: records, an object with a list of them as
+                `records`, `results`, `scenarios` or `items`, or a summary of them (`total`, `passed`, `summary` …),
+                which jurors see unchanged.
             agent_card_accuracy: as `security_gate_results`.
-            artifact_context: where the records are, instead of the records.
-            submission_id: what the caller calls the debate in live events; else they bear its id.
-            case_id: names the case in lists; None is the submission's id.
-            run_id: the run that it belongs to, whose case ids are unique; called again, it goes on where it stopped.
+            artifact_context: records, or their URIs, instead of the arguments above.
+            submission_id: the caller's id of the debate in live events; None: the debate's id.
+            case_id: of the case in lists; None: the submission's id.
+            run_id: of its run, in which case ids are unique; a second call continues an unfinished debate.
 
         Raises:
-            SettingError: an argument cannot be used, question and answer are both empty, or records are given twice or
-                in a shape that is not known.
+            SettingError: an argument is not valid, question and answer are both empty, or records are given twice or
+                in an unknown shape.
             CaseFileError: a record cannot be read, or has no verdict.
             KeyMissing, Halted, StoreLocked: as `Jury.evaluate`.
         """
@@ -199,7 +199,7 @@ class _CollaborativeJudge:
             card=(agent_card_records, agent_card_accuracy),
             language=self.panel.language,
         )
-        warn_of([*retirement_warnings(listed), *reported.warnings], stacklevel=2)
+        warn_of([*scenario_warnings(listed), *reported.warnings], stacklevel=2)
         return await self._evaluate(
             listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
         )
@@ -220,13 +220,13 @@ class _CollaborativeJudge:
     ) -> CollaborativeEvaluationResult:
         """Judge several scenarios together, in one debate: one verdict, and in `scenario_results` a row for each.
 
-        Every prompt lists them all. To judge cases one by one, a debate each, see `Jury.evaluate_many`.
+        Every prompt lists them all. To judge each case in its own debate, see `Jury.evaluate_many`.
 
-        Without a scenario nothing is judged: no debate is held, and the result is `needs_review` with the score 0 and
-        the status "no_scenarios", so that nobody takes it for a pass. It is warned of.
+        Without a scenario there is no debate: the result is `needs_review` with the score 0 and
+        the status "no_scenarios", so that it does not count as a pass, and a warning is issued.
 
         Args:
-            scenarios: up to 200, each a question with what the agent did, or a `Scenario` with an id of its own.
+            scenarios: up to 200, each a pair of question and execution, or a `Scenario`.
             security_gate_records, agent_card_records, sse_callback, security_gate_results, agent_card_accuracy,
                 artifact_context, submission_id, case_id, run_id: as `evaluate_collaborative`.
 
@@ -242,9 +242,9 @@ class _CollaborativeJudge:
             language=self.panel.language,
         )
         if not listed:
-            warn_of([_NOTHING_TO_JUDGE], stacklevel=2)
-            return self._nothing_judged(submission_id, case_id, run_id)
-        warn_of([*retirement_warnings(listed), *reported.warnings], stacklevel=2)
+            warn_of([_EMPTY_BATCH], stacklevel=2)
+            return self._empty_result(submission_id, case_id, run_id)
+        warn_of([*scenario_warnings(listed), *reported.warnings], stacklevel=2)
         return await self._evaluate(
             listed, reported, sse_callback=sse_callback, submission_id=submission_id, case_id=case_id, run_id=run_id
         )
@@ -270,7 +270,7 @@ class _CollaborativeJudge:
             result = await jury.evaluate(case, run_id=run_id, submission_id=submission_id, on_event=sse_callback)
         return fill_in(result, listed)
 
-    def _nothing_judged(
+    def _empty_result(
         self, submission_id: str | None, case_id: str | None, run_id: str | None
     ) -> CollaborativeEvaluationResult:
         return CollaborativeEvaluationResult(
@@ -292,64 +292,64 @@ class _CollaborativeJudge:
         )
 
 
-_NOTHING_TO_JUDGE = (
-    "scenarios: there is none, so nothing was judged and no debate is recorded; "
+_EMPTY_BATCH = (
+    "scenarios: empty, so nothing was judged and no debate is recorded; "
     f'the result is needs_review with the score 0 and the status "{NO_SCENARIOS}"'
 )
 
 
 class CollaborativeJuryJudge(_CollaborativeJudge):
-    """Document 004's jury: all jurors speak at once in a round (preset `parallel-rounds`).
+    """Document 004's jury: all jurors speak concurrently in a round (preset `parallel-rounds`).
 
-    With `JURY_USE_COLLABORATIVE=false` nobody discusses and the majority decides (preset `independent`), as with
-    `jury run`; explicit arguments are put over that. Warns (`RetiredModelWarning`) of models that are retired, naming
-    those that live, and (`CompatibilityWarning`) of arguments that are taken in another form.
+    With `JURY_USE_COLLABORATIVE=false` there is no discussion and the majority decides (preset `independent`), as with
+    `jury run`; explicit arguments take precedence. Warns (`RetiredModelWarning`) of retired models, with their
+    replacements, and (`CompatibilityWarning`) of arguments that are ignored or converted.
 
     Args:
-        jurors: model ids; None is the documents' three. Roles go by the documents, or in their order.
-        max_discussion_rounds: None is `JURY_MAX_DISCUSSION_ROUNDS`, else 3.
-        consensus_threshold: None is `JURY_CONSENSUS_THRESHOLD`, else 2.0, which no three jurors reach.
-        final_judge_model: None is `JURY_FINAL_JUDGE_MODEL`, else gemini-2.5-pro; used by the method `final_judge`.
-        final_judgment_method: None is `JURY_FINAL_JUDGMENT_METHOD`, else `final_judge`.
-        panel: a panel file, or the name of a jury that comes along, whose seats sit instead.
-        language: of the prompts, `ja` or `en`; None is the panel's.
+        jurors: model ids; None: the documents' three. Roles are those of the documents, or assigned in order.
+        max_discussion_rounds: None: `JURY_MAX_DISCUSSION_ROUNDS`, else 3.
+        consensus_threshold: None: `JURY_CONSENSUS_THRESHOLD`, else 2.0, which no three jurors reach.
+        final_judge_model: None: `JURY_FINAL_JUDGE_MODEL`, else gemini-2.5-pro; used by the method `final_judge`.
+        final_judgment_method: None: `JURY_FINAL_JUDGMENT_METHOD`, else `final_judge`.
+        panel: a panel file, or the name of a packaged panel, in place of the documents' seats.
+        language: of the prompts, `ja` or `en`; None: the panel's.
         max_discussion_turns: the limit of rounds in statements of single jurors: nine turns of three jurors are three
             rounds.
-        stagnation_threshold: end the discussion after so many rounds in which nobody changed position, 1 to 100.
-        enable_openai, enable_anthropic, enable_google: False leaves out the jurors of that provider, also as stand-ins
-            for others; the final judge stays.
-        dry_run: simulated jurors sit instead, and no model is called; every result says `simulated`.
-        options: as `Jury`; among them `store`, where everything is recorded.
+        stagnation_threshold: end the discussion after so many rounds without a change of position, 1 to 100.
+        enable_openai, enable_anthropic, enable_google: False removes the jurors of that provider, also as fallbacks;
+            the final judge stays.
+        dry_run: simulated jurors, and no model is called; every result is `simulated`.
+        options: as `Jury`; among them `store`, for the record.
 
     Raises:
-        PanelFileError, SettingError: an argument or variable cannot be used, two arguments contradict each other, or no
+        PanelFileError, SettingError: an argument or variable is not valid, two arguments contradict each other, or no
             juror is left.
         UnknownProvider: a model has no provider.
     """
 
     preset = PARALLEL_ROUNDS
-    may_be_turned_off = True
+    honours_use_collaborative = True
 
 
 class ADKCollaborativeJuryJudge(_CollaborativeJudge):
-    """Document 002's jury: jurors speak one after the other (preset `adk-sequential`), and discuss in any case.
+    """Document 002's jury: jurors speak one after the other (preset `adk-sequential`), and always discuss.
 
-    As `CollaborativeJuryJudge`, but `consensus_threshold` is 0.67 by itself, which two of three reach, and
-    `JURY_USE_COLLABORATIVE=false`, a variable of document 004, does not concern it: that is warned of.
+    As `CollaborativeJuryJudge`, but the default `consensus_threshold` is 0.67, which two of three reach, and
+    `JURY_USE_COLLABORATIVE=false`, a variable of document 004, is ignored with a warning.
     """
 
     preset = ADK_SEQUENTIAL
-    may_be_turned_off = False
+    honours_use_collaborative = False
 
 
 def _loaded(
-    named: str, environ: Mapping[str, str], overrides: Overrides, judge_model: str | None, preset: str
+    panel: str, environ: Mapping[str, str], overrides: Overrides, judge_model: str | None, preset: str
 ) -> LoadedPanel:
-    loaded = load_panel(named, environ, overrides)
+    loaded = load_panel(panel, environ, overrides)
     if judge_model is not None and loaded.panel.final.method == _FINAL_JUDGE:
-        # Document 002 always names one; other methods have no use for it.
-        loaded = load_panel(named, environ, overrides._replace(judge_model=judge_model))
-    written = load_panel(named, {}, Overrides(preset=preset)).panel.final.judge
-    if written is not None and loaded.panel.final.judge not in {None, written}:
-        loaded = loaded._replace(resolved=with_own_fallbacks(loaded.resolved))
+        # Document 002 always passes one; other methods ignore it.
+        loaded = load_panel(panel, environ, overrides._replace(judge_model=judge_model))
+    preset_judge = load_panel(panel, {}, Overrides(preset=preset)).panel.final.judge
+    if preset_judge is not None and loaded.panel.final.judge not in {None, preset_judge}:
+        loaded = loaded._replace(resolved=with_judge_fallbacks(loaded.resolved))
     return loaded

@@ -1,14 +1,14 @@
-"""What is said of a call that was accepted although part of it has no meaning here, or another one."""
+"""Warnings for accepted calls with arguments that are ignored or converted."""
 
 import warnings
 from collections.abc import Iterable
 
 
 class CompatibilityWarning(UserWarning):
-    """A call of the documents' classes was accepted, but not all of it as it stands; the message says what was done."""
+    """A call was accepted, but an argument was ignored or converted; the message describes it."""
 
 
 def warn_of(messages: Iterable[str], *, stacklevel: int) -> None:
-    """Warn of each of `messages`, one sentence each; `stacklevel` counts from the caller of this."""
+    """Issue a warning for each message; `stacklevel` counts from the caller of this function."""
     for message in messages:
         warnings.warn(message, CompatibilityWarning, stacklevel=stacklevel + 1)

@@ -1,7 +1,7 @@
-"""Document 002's `discussion_workflow.py`: the discussion by itself, over evaluations that are there already.
+"""Document 002's `discussion_workflow.py`: a discussion over existing evaluations.
 
-A discussion is held as a debate whose first phase is given, by the rules of `adk-sequential`, and is recorded like any
-other; its final judgment is a majority vote.
+A discussion is a debate with supplied phase 1 evaluations, under the rules of `adk-sequential`, and is recorded like
+any other; its final judgment is a majority vote.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from jury_judge.documents.juror_agents import (
     create_juror_agents,
     not_asked,
     seat_of,
-    spoken,
+    statement_output,
 )
 from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
 from jury_judge.documents.shared_jury import JuryOptions
@@ -41,12 +41,12 @@ THRESHOLD = 0.67
 MAX_ROUNDS = 3
 
 Agents = Mapping[str, BaseJurorAgent] | Sequence[BaseJurorAgent] | None
-"""Jurors in the order in which they speak; None: those of document 002."""
+"""Jurors in speaking order; None: those of document 002."""
 
 
 @dataclass
 class DiscussionState:
-    """What a discussion knows, as document 002 keeps it; `current_round` is the last one held, 0 before the first."""
+    """The state of a discussion in document 002; `current_round` is the last executed round, 0 before the first."""
 
     artifact_context: ArtifactContext
     evaluation_summary: str
@@ -59,26 +59,26 @@ class DiscussionState:
     should_terminate: bool = False
 
     def get_other_opinions(self, exclude_juror_id: str) -> list[dict[str, Any]]:
-        """What the others said last, each with its `juror_id`."""
+        """The others' latest opinions, each with its `juror_id`."""
         return [
-            _table(juror_id, opinion)
+            _opinion_fields(juror_id, opinion)
             for juror_id, opinion in self.juror_opinions.items()
             if juror_id != exclude_juror_id
         ]
 
     def update_juror_opinion(self, juror_id: str, opinion: Mapping[str, Any] | JurorEvaluationOutput) -> None:
-        """Keep what a juror said last."""
-        self.juror_opinions[juror_id] = _table(juror_id, opinion)
+        """Set the latest opinion of a juror."""
+        self.juror_opinions[juror_id] = _opinion_fields(juror_id, opinion)
 
 
-def _table(juror_id: str, opinion: Mapping[str, Any] | JurorEvaluationOutput) -> dict[str, Any]:
-    kept = asdict(opinion) if isinstance(opinion, JurorEvaluationOutput) else dict(opinion)
-    return {**kept, "juror_id": juror_id}
+def _opinion_fields(juror_id: str, opinion: Mapping[str, Any] | JurorEvaluationOutput) -> dict[str, Any]:
+    fields = asdict(opinion) if isinstance(opinion, JurorEvaluationOutput) else dict(opinion)
+    return {**fields, "juror_id": juror_id}
 
 
 @dataclass
 class DiscussionRoundResult:
-    """A round; `agreement_level` 0-1. `debate_id` is where it is recorded."""
+    """A round; `agreement_level` 0-1. `debate_id` is the debate that records it."""
 
     round_number: int
     statements: list[JurorStatement]
@@ -92,7 +92,7 @@ class DiscussionRoundResult:
 
 @dataclass
 class DiscussionWorkflowResult:
-    """A discussion, and where it ended; `final_opinions` are each juror's latest, by juror id."""
+    """A discussion and its end; `final_opinions` are the jurors' latest, by juror id."""
 
     rounds: list[DiscussionRoundResult]
     total_rounds: int
@@ -105,10 +105,10 @@ class DiscussionWorkflowResult:
 
 
 class ConsensusChecker:
-    """Whether jurors agree (unanimous, majority, split), by the rules of every debate.
+    """Checks consensus (unanimous, majority, split) by the rules of debates.
 
     Args:
-        consensus_threshold: what share of the jurors must hold one position; 0.67 accepts 2 of 3.
+        consensus_threshold: the required share of jurors with one position; 0.67 accepts 2 of 3.
     """
 
     def __init__(self, consensus_threshold: float = THRESHOLD) -> None:
@@ -122,18 +122,18 @@ class ConsensusChecker:
     def check_consensus(
         self, evaluations: Mapping[str, Any] | Sequence[Any], round_number: int
     ) -> tuple[ConsensusStatus, bool, str | None]:
-        """Status, whether consensus is reached, and the position of the majority (None when split).
+        """Status, whether consensus is reached, and the majority position (None when split).
 
         Args:
-            evaluations: one a juror, by juror id or in a list; None for a juror that abstained.
-            round_number: 0 for phase 1, which unanimity alone does not end.
+            evaluations: one for each juror, by juror id or in a list; None for an abstention.
+            round_number: 0 for phase 1, for which unanimity alone is not consensus.
 
         Raises:
-            SettingError: there is none, or one has no verdict.
+            SettingError: there is no evaluation, or one has no verdict.
         """
         listed = list(evaluations.values() if isinstance(evaluations, Mapping) else evaluations)
         if not listed:
-            raise SettingError("evaluations: there is none; give one for each juror")
+            raise SettingError("evaluations: empty; give one for each juror")
         positions = [
             verdict_of(one, f"evaluations: the one at {index}") for index, one in enumerate(listed) if one is not None
         ]
@@ -142,11 +142,11 @@ class ConsensusChecker:
 
 
 class SequentialDiscussionRound:
-    """One round: each juror speaks in turn and sees what was said before it (ADK's SequentialAgent).
+    """One round: each juror speaks in turn and sees the statements before it (ADK's SequentialAgent).
 
     Args:
-        juror_agents: who speaks, in this order.
-        consensus_checker: when the state is told to terminate.
+        juror_agents: in speaking order.
+        consensus_checker: decides `should_terminate` of the state.
         options: as `Jury`.
     """
 
@@ -161,12 +161,12 @@ class SequentialDiscussionRound:
         self._options = options
 
     async def execute(self, state: DiscussionState) -> DiscussionRoundResult:
-        """Hold the next round over the opinions in `state`, and bring it forward.
+        """Run the next round over the opinions in `state`, and update it.
 
-        Rounds that were held before are not asked again: their opinions are in the state.
+        Earlier rounds are not repeated: their opinions are in the state.
 
         Raises:
-            SettingError: an opinion is not understood.
+            SettingError: an opinion is not valid.
         """
         number = check_round(state.current_round + 1, "current_round + 1")
         opinions = read_opinions(state.juror_opinions, "juror_opinions")
@@ -177,24 +177,24 @@ class SequentialDiscussionRound:
         )
         jurors = [agent.config.juror_id for agent in self.juror_agents]
         rules = DiscussionSpec(max_rounds=number, threshold=self.consensus_checker.consensus_threshold)
-        given = {**_phase_1(jurors, opinions), **not_asked(jurors, range(1, number))}
-        result = await _held(self.juror_agents, rules, case, given, self._options)
-        held = round_result(result.discussion_rounds[-1], result.debate_id)
-        for said in held.statements:
-            state.update_juror_opinion(said.juror_id, spoken(said, result.debate_id))
+        supplied = {**_phase_1(jurors, opinions), **not_asked(jurors, range(1, number))}
+        result = await _discuss(self.juror_agents, rules, case, supplied, self._options)
+        executed = round_result(result.discussion_rounds[-1], result.debate_id)
+        for statement in executed.statements:
+            state.update_juror_opinion(statement.juror_id, statement_output(statement, result.debate_id))
         state.current_round = number
-        state.consensus_status = held.consensus_status
-        state.should_terminate = held.consensus_reached
-        return held
+        state.consensus_status = executed.consensus_status
+        state.should_terminate = executed.consensus_reached
+        return executed
 
 
 class DiscussionLoopWorkflow:
     """Rounds until the jurors agree (ADK's LoopAgent).
 
     Args:
-        juror_agents: who speaks, in this order.
-        max_rounds: at most so many, 1 to 100.
-        consensus_threshold: what ends it early; 0.67 accepts 2 of 3.
+        juror_agents: in speaking order.
+        max_rounds: the most rounds, 1 to 100.
+        consensus_threshold: the share that ends it early; 0.67 accepts 2 of 3.
         options: as `Jury`.
     """
 
@@ -220,28 +220,32 @@ class DiscussionLoopWorkflow:
         artifact_context: ArtifactContext | None = None,
         sse_callback: OnEvent | None = None,
     ) -> DiscussionWorkflowResult:
-        """Hold the discussion, in one debate.
+        """Run the discussion, in one debate.
 
         Args:
             initial_evaluations: of phase 1, by juror id or in a list; a juror without one has no opinion yet.
-            question_prompt: what the agent was asked.
-            agent_response: what it answered.
-            evaluation_summary: of what earlier checks found; "" for none.
-            artifact_context: records that jurors may fetch with their tools.
-            sse_callback: told of each live event; may be async.
+            question_prompt: the agent's question.
+            agent_response: its answer.
+            evaluation_summary: of earlier checks; "" for none.
+            artifact_context: records for the jurors' tools.
+            sse_callback: called with each live event; may be async.
 
         Raises:
-            SettingError: an evaluation is not understood.
+            SettingError: an evaluation is not valid.
         """
         opinions = read_opinions(initial_evaluations, "initial_evaluations")
         case = judged_case(
             one_scenario(question_prompt, agent_response), artifact_context or NO_ARTIFACTS, summary=evaluation_summary
         )
         rules = DiscussionSpec(max_rounds=self.max_rounds, threshold=self.consensus_threshold)
-        given = _phase_1([agent.config.juror_id for agent in self.juror_agents], opinions)
-        result = await _held(self.juror_agents, rules, case, given, self._options, on_event=sse_callback)
-        rounds = [round_result(held, result.debate_id) for held in result.discussion_rounds]
-        latest = {said.juror_id: spoken(said, result.debate_id) for held in rounds for said in held.statements}
+        supplied = _phase_1([agent.config.juror_id for agent in self.juror_agents], opinions)
+        result = await _discuss(self.juror_agents, rules, case, supplied, self._options, on_event=sse_callback)
+        rounds = [round_result(one, result.debate_id) for one in result.discussion_rounds]
+        latest = {
+            statement.juror_id: statement_output(statement, result.debate_id)
+            for one in rounds
+            for statement in one.statements
+        }
         last = rounds[-1]
         return DiscussionWorkflowResult(
             rounds=rounds,
@@ -255,19 +259,19 @@ class DiscussionLoopWorkflow:
         )
 
 
-def round_result(held: DiscussionRound, debate_id: str) -> DiscussionRoundResult:
-    """A round in document 002's form."""
-    check = held.consensus_check or ConsensusResult(
+def round_result(discussion: DiscussionRound, debate_id: str) -> DiscussionRoundResult:
+    """A round as document 002's type."""
+    check = discussion.consensus_check or ConsensusResult(
         ConsensusStatus.SPLIT, 0.0, consensus_reached=False, majority_position=None
     )
     return DiscussionRoundResult(
-        round_number=held.round_number,
-        statements=held.statements,
+        round_number=discussion.round_number,
+        statements=discussion.statements,
         consensus_status=check.consensus_status,
         consensus_reached=check.consensus_reached,
         majority_position=check.majority_position,
         agreement_level=check.agreement_level,
-        speaker_order=held.speaker_order,
+        speaker_order=discussion.speaker_order,
         debate_id=debate_id,
     )
 
@@ -279,7 +283,7 @@ def _listed(agents: Agents, options: JuryOptions) -> list[BaseJurorAgent]:
     ids = [agent.config.juror_id for agent in listed]
     if not ids or len(set(ids)) < len(ids):
         raise SettingError(
-            f"juror_agents: give one juror at least, each of them once; given are {', '.join(ids) or 'none'}"
+            f"juror_agents: give at least one juror, each of them once; given are {', '.join(ids) or 'none'}"
         )
     return listed
 
@@ -287,15 +291,17 @@ def _listed(agents: Agents, options: JuryOptions) -> list[BaseJurorAgent]:
 def _phase_1(jurors: Sequence[str], opinions: Mapping[str, SuppliedAnswer]) -> dict[str, SuppliedAnswer | None]:
     unknown = [juror for juror in opinions if juror not in jurors]
     if unknown:
-        raise SettingError(f"there is an opinion of {unknown[0]!r}, who does not take part; {', '.join(jurors)} do")
+        raise SettingError(
+            f"there is an opinion of {unknown[0]!r}, who is not a juror; the jurors are {', '.join(jurors)}"
+        )
     return {Step(0, juror).id: opinions.get(juror) for juror in jurors}
 
 
-async def _held(
+async def _discuss(
     agents: Sequence[BaseJurorAgent],
     rules: DiscussionSpec,
     case: Case,
-    given: Mapping[str, SuppliedAnswer | None],
+    supplied: Mapping[str, SuppliedAnswer | None],
     options: JuryOptions,
     *,
     on_event: OnEvent | None = None,
@@ -309,4 +315,4 @@ async def _held(
         final=FinalSpec(method="majority_vote"),
     )
     async with SuppliedJury(panel, **options) as jury:
-        return await jury.evaluate_supplied(case, given, on_event=on_event)
+        return await jury.evaluate_supplied(case, supplied, on_event=on_event)

@@ -1,6 +1,6 @@
-"""Document 002's `juror_agents.py`: jurors used one by one.
+"""Document 002's `juror_agents.py`: single jurors.
 
-A juror that is used alone sits in a debate of its own, which is recorded, verified and replayed like any other.
+Each call is a debate, which is recorded, verified and replayed like any other.
 """
 
 from collections.abc import Iterable
@@ -35,11 +35,11 @@ from jury_judge.present.result_models import CollaborativeJuryResult, JurorEvalu
 from jury_judge.text.visible_text import visible_line
 
 LANGUAGE: Language = "ja"
-"""The documents' jurors are spoken to in Japanese."""
+"""The language of the documents' prompts."""
 
 
 class JurorRole(Enum):
-    """What a juror looks at."""
+    """The aspect that a juror evaluates."""
 
     POLICY_COMPLIANCE = "policy_compliance"
     SECURITY_LEAK_RISK = "security_leak_risk"
@@ -48,9 +48,9 @@ class JurorRole(Enum):
 
 @dataclass
 class JurorConfig:
-    """A juror: its model (bare, or `provider/model`), its role as it is shown, and what it is told to look for.
+    """A juror: its model (`model` or `provider/model`), the displayed role, and its instructions.
 
-    `output_key` is where a session keeps its opinion.
+    `output_key` is the key of its opinion in a session.
     """
 
     juror_id: str
@@ -66,8 +66,8 @@ class JurorConfig:
 class JurorEvaluationOutput:
     """An evaluation: verdict, `overall_score` 0-100 (the sum of the four), confidence 0-1, reasons.
 
-    In a discussion `statement` is what was said, and `position_changed` whether the verdict is another than before.
-    `debate_id` is where it is recorded.
+    In a discussion `statement` is set, and `position_changed` is whether the verdict differs from the one before.
+    `debate_id` is the debate that records it.
     """
 
     juror_id: str
@@ -85,12 +85,12 @@ class JurorEvaluationOutput:
 
 
 class BaseJurorAgent:
-    """One juror, asked by itself.
+    """A single juror.
 
     Args:
-        config: who it is.
-        artifact_context: records that it may fetch with its tools.
-        options: as `Jury`; among them `store`, where everything is recorded.
+        config: of the juror.
+        artifact_context: records for its tools.
+        options: as `Jury`; among them `store`, for the record.
     """
 
     def __init__(
@@ -102,95 +102,95 @@ class BaseJurorAgent:
         self.config = config
         self.artifact_context = artifact_context or NO_ARTIFACTS
         self._options = options
-        self._own: dict[tuple[str, str], JurorEvaluationOutput] = {}
-        self._alone = SharedJury(lambda: SuppliedJury(_alone(self.config), **self._options))
+        self._latest: dict[tuple[str, str], JurorEvaluationOutput] = {}
+        self._jury = SharedJury(lambda: SuppliedJury(_single_panel(self.config), **self._options))
 
     async def evaluate_phase1(
         self, evaluation_summary: str, question_prompt: str, agent_response: str
     ) -> JurorEvaluationOutput:
-        """Evaluate on one's own.
+        """Evaluate independently (phase 1).
 
         Args:
-            evaluation_summary: of what earlier checks found (`generate_evaluation_summary`); "" for none.
-            question_prompt: what the agent was asked.
-            agent_response: what it answered.
+            evaluation_summary: of earlier checks (`generate_evaluation_summary`); "" for none.
+            question_prompt: the agent's question.
+            agent_response: its answer.
 
         Raises:
-            NoEvaluation: the juror gave no usable answer; the message says where its calls are recorded.
+            NoEvaluation: the juror gave no usable answer; the message names the debate.
         """
         scenarios = one_scenario(question_prompt, agent_response)
         case = judged_case(scenarios, self.artifact_context, summary=evaluation_summary)
-        async with self._alone.use() as jury:
+        async with self._jury.use() as jury:
             result = await jury.evaluate_supplied(case, {})
-        made = [one for one in result.phase1_evaluations if one.juror_id == self.config.juror_id]
-        if not made:
+        evaluations = [one for one in result.phase1_evaluations if one.juror_id == self.config.juror_id]
+        if not evaluations:
             raise _no_evaluation(self.config, result)
-        return self._kept(output_of(made[0], result.debate_id), question_prompt, agent_response)
+        return self._remember(output_of(evaluations[0], result.debate_id), question_prompt, agent_response)
 
     async def evaluate_discussion(
         self, round_number: int, other_opinions: Opinions, question_prompt: str, agent_response: str
     ) -> JurorEvaluationOutput:
-        """Speak in a round, in view of what the others said.
+        """Make a statement in a round, given the others' opinions.
 
-        The others' opinions are recorded as evaluations that were given and not asked for, and so is the juror's own
-        latest one of the same question and answer. In the rounds before this one, and after it, nobody is asked.
+        The others' opinions are recorded as supplied evaluations, and so is the juror's own latest one of the same
+        question and answer. In other rounds no model is called.
 
         Args:
             round_number: from 1.
-            other_opinions: by juror id, or in a list; each with verdict, scores and rationale. The juror's own may be
-                among them.
-            question_prompt: what the agent was asked.
-            agent_response: what it answered.
+            other_opinions: by juror id, or in a list; each with verdict, scores and rationale. May include the
+                juror's own.
+            question_prompt: the agent's question.
+            agent_response: its answer.
 
         Raises:
-            SettingError: an opinion is not understood.
-            NoEvaluation: the juror gave no usable answer; the message says where its calls are recorded.
+            SettingError: an opinion is not valid.
+            NoEvaluation: the juror gave no usable answer; the message names the debate.
         """
         check_round(round_number, "round_number")
         me = self.config.juror_id
-        opinions: dict[str, SuppliedAnswer | None] = {me: self._before(question_prompt, agent_response)}
+        opinions: dict[str, SuppliedAnswer | None] = {me: self._own_opinion(question_prompt, agent_response)}
         opinions |= read_opinions(other_opinions, "other_opinions")
-        given = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
-        given |= not_asked(opinions, range(1, round_number))
-        given |= not_asked([juror for juror in opinions if juror != me], [round_number])
+        supplied = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
+        supplied |= not_asked(opinions, range(1, round_number))
+        supplied |= not_asked([juror for juror in opinions if juror != me], [round_number])
         panel = PanelSpec(
             preset=ADK_SEQUENTIAL,
             name=_name(self.config),
             language=LANGUAGE,
-            seats=(seat_of(self.config), *(_seat_of_other(juror) for juror in opinions if juror != me)),
+            seats=(seat_of(self.config), *(_silent_seat(juror) for juror in opinions if juror != me)),
             discussion=DiscussionSpec(max_rounds=round_number, speakers=SpeakersSpec()),
             final=FinalSpec(method="majority_vote"),
         )
         case = judged_case(one_scenario(question_prompt, agent_response), self.artifact_context)
         async with SuppliedJury(panel, **self._options) as jury:
-            result = await jury.evaluate_supplied(case, given)
-        made = [said for held in result.discussion_rounds for said in held.statements if said.juror_id == me]
-        if not made:
+            result = await jury.evaluate_supplied(case, supplied)
+        statements = [one for held in result.discussion_rounds for one in held.statements if one.juror_id == me]
+        if not statements:
             raise _no_evaluation(self.config, result)
-        return self._kept(spoken(made[-1], result.debate_id), question_prompt, agent_response)
+        return self._remember(statement_output(statements[-1], result.debate_id), question_prompt, agent_response)
 
-    def _kept(self, output: JurorEvaluationOutput, question: str, response: str) -> JurorEvaluationOutput:
-        self._own = {(question, response): output}
+    def _remember(self, output: JurorEvaluationOutput, question: str, response: str) -> JurorEvaluationOutput:
+        self._latest = {(question, response): output}
         return output
 
-    def _before(self, question: str, response: str) -> SuppliedAnswer | None:
-        own = self._own.get((question, response))
+    def _own_opinion(self, question: str, response: str) -> SuppliedAnswer | None:
+        own = self._latest.get((question, response))
         return None if own is None else read_opinion(own, "the juror's own opinion")
 
 
-MOST_ROUNDS = 100
-"""As many as a panel may have."""
+MAX_ROUND_NUMBER = 100
+"""The limit of a panel."""
 
 
 def check_round(number: Any, name: str) -> int:
-    """The number of a round, or how many there may be.
+    """Check the number of a round, or of rounds.
 
     Raises:
-        SettingError: it is none; the message begins with `name`.
+        SettingError: it is not valid; the message begins with `name`.
     """
-    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_ROUNDS:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_ROUND_NUMBER:
         raise SettingError(
-            f"{name}: must be a whole number from 1 to {MOST_ROUNDS}, not {visible_line(repr(number), 40)}"
+            f"{name}: must be a whole number from 1 to {MAX_ROUND_NUMBER}, not {visible_line(repr(number), 40)}"
         )
     return number
 
@@ -200,12 +200,12 @@ def create_juror_agents(
     artifact_context: ArtifactContext | None = None,
     **options: Unpack[JuryOptions],
 ) -> dict[str, BaseJurorAgent]:
-    """The jurors of the documents, all or those named, by id.
+    """The jurors of the documents by id, all or the named ones.
 
-    Warns (`RetiredModelWarning`) of models that are retired, naming those that live.
+    Warns (`RetiredModelWarning`) of retired models, with their replacements.
 
     Raises:
-        SettingError: there is no juror of that id.
+        SettingError: an id is unknown.
     """
     agents = {}
     for juror_id in JUROR_CONFIGS if juror_ids is None else juror_ids:
@@ -218,7 +218,7 @@ def create_juror_agents(
 
 
 def seat_of(config: JurorConfig) -> SeatSpec:
-    """The juror's place in a panel; the documents' jurors have the documents' fallbacks."""
+    """The juror's seat; the documents' jurors have the documents' fallbacks."""
     model = full_model_name(config.model_name)
     return SeatSpec(
         model=model,
@@ -232,32 +232,32 @@ def seat_of(config: JurorConfig) -> SeatSpec:
 
 
 def not_asked(jurors: Iterable[str], rounds: Iterable[int]) -> dict[str, SuppliedAnswer | None]:
-    """These steps as steps that nobody is asked in."""
-    named = list(jurors)
-    return {Step(number, juror).id: None for number in rounds for juror in named}
+    """Steps without a model call, in which the jurors abstain."""
+    ids = list(jurors)
+    return {Step(number, juror).id: None for number in rounds for juror in ids}
 
 
-def output_of(made: JurorEvaluation, debate_id: str) -> JurorEvaluationOutput:
-    """An evaluation in document 002's form."""
+def output_of(evaluation: JurorEvaluation, debate_id: str) -> JurorEvaluationOutput:
+    """An evaluation as document 002's type."""
     return JurorEvaluationOutput(
-        juror_id=made.juror_id,
-        verdict=made.verdict,
-        overall_score=made.overall_score,
-        confidence=made.confidence,
-        rationale=made.rationale or "",
-        task_completion=made.task_completion or 0.0,
-        tool_usage=made.tool_usage or 0.0,
-        autonomy=made.autonomy or 0.0,
-        safety=made.safety or 0.0,
+        juror_id=evaluation.juror_id,
+        verdict=evaluation.verdict,
+        overall_score=evaluation.overall_score,
+        confidence=evaluation.confidence,
+        rationale=evaluation.rationale or "",
+        task_completion=evaluation.task_completion or 0.0,
+        tool_usage=evaluation.tool_usage or 0.0,
+        autonomy=evaluation.autonomy or 0.0,
+        safety=evaluation.safety or 0.0,
         debate_id=debate_id,
     )
 
 
-def spoken(said: JurorStatement, debate_id: str) -> JurorEvaluationOutput:
-    """What a juror said in a round, in document 002's form."""
-    assert said.updated_evaluation is not None
-    output = output_of(said.updated_evaluation, debate_id)
-    output.statement, output.position_changed = said.statement, said.position_changed
+def statement_output(statement: JurorStatement, debate_id: str) -> JurorEvaluationOutput:
+    """A statement as document 002's type."""
+    assert statement.updated_evaluation is not None
+    output = output_of(statement.updated_evaluation, debate_id)
+    output.statement, output.position_changed = statement.statement, statement.position_changed
     return output
 
 
@@ -269,7 +269,7 @@ def _no_evaluation(config: JurorConfig, result: CollaborativeJuryResult) -> NoEv
     )
 
 
-def _alone(config: JurorConfig) -> PanelSpec:
+def _single_panel(config: JurorConfig) -> PanelSpec:
     return PanelSpec(preset=INDEPENDENT, name=_name(config), language=LANGUAGE, seats=(seat_of(config),))
 
 
@@ -277,8 +277,8 @@ def _name(config: JurorConfig) -> str:
     return f"juror {config.juror_id}"
 
 
-def _seat_of_other(juror_id: str) -> SeatSpec:
-    """Whoever's opinion was brought along is not asked; where its role is known, it is shown."""
+def _silent_seat(juror_id: str) -> SeatSpec:
+    """The seat of a juror with a supplied opinion; its role is shown where it is known."""
     known = JUROR_CONFIGS.get(juror_id)
     role = None if known is None else known.role.value
     return SeatSpec(model=SIMULATED_MODEL, juror_id=juror_id, role=role)

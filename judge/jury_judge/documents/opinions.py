@@ -1,4 +1,4 @@
-"""What jurors said, in the forms in which callers of the documents' classes hand it on."""
+"""Jurors' opinions as arguments of the documents' classes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
@@ -12,23 +12,23 @@ from jury_judge.present.result_models import DIMENSIONS
 from jury_judge.text.visible_text import visible_line
 
 Opinions = Mapping[str, Any] | Iterable[Any]
-"""Evaluations, or tables of their fields: by juror id, or in a list where each has its `juror_id`."""
+"""Evaluations, or mappings of their fields: by juror id, or in a list where each has its `juror_id`."""
 
-_MOST = dict(zip(DIMENSIONS, (40.0, 30.0, 20.0, 10.0), strict=True))
+_MAXIMA = dict(zip(DIMENSIONS, (40.0, 30.0, 20.0, 10.0), strict=True))
 
 
 def read_opinions(opinions: Opinions, name: str) -> dict[str, SuppliedAnswer]:
     """The opinions by juror id, in their order.
 
     Raises:
-        SettingError: one of them is not understood; the message names it, and what it must hold.
+        SettingError: an opinion is not valid; the message names it, and what it must contain.
     """
     if not isinstance(opinions, Iterable):
         raise SettingError(f"{name}: give the opinions by juror id, or in a list, not a {type(opinions).__name__}")
     if isinstance(opinions, Mapping):
         pairs = list(opinions.items())
     else:
-        pairs = [(_table(one, f"{name}.{index}").get("juror_id"), one) for index, one in enumerate(opinions)]
+        pairs = [(_fields(one, f"{name}.{index}").get("juror_id"), one) for index, one in enumerate(opinions)]
     found: dict[str, SuppliedAnswer] = {}
     for juror_id, one in pairs:
         if not isinstance(juror_id, str) or not juror_id:
@@ -44,14 +44,14 @@ def verdict_of(opinion: Any, place: str) -> Verdict:
     """The verdict of an opinion.
 
     Raises:
-        SettingError: it has none, or one that is not known.
+        SettingError: it has no verdict, or an unknown one.
     """
-    written = _table(opinion, place).get("verdict")
+    value = _fields(opinion, place).get("verdict")
     try:
-        return Verdict(str(written))
+        return Verdict(str(value))
     except ValueError:
         raise SettingError(
-            f"{place} has the verdict {visible_line(repr(written), 80)}; it may be {', '.join(Verdict)}"
+            f"{place} has the verdict {visible_line(repr(value), 80)}; it may be {', '.join(Verdict)}"
         ) from None
 
 
@@ -61,40 +61,40 @@ def read_opinion(opinion: Any, place: str) -> SuppliedAnswer:
     Raises:
         SettingError: a field is missing, or out of its range.
     """
-    table = _table(opinion, place)
-    verdict = verdict_of(table, place)
+    fields = _fields(opinion, place)
+    verdict = verdict_of(fields, place)
     points = {
-        name: _number(table[name], name, most, place) for name, most in _MOST.items() if table.get(name) is not None
+        name: _number(fields[name], name, most, place) for name, most in _MAXIMA.items() if fields.get(name) is not None
     }
-    overall = table.get("overall_score")
-    if overall is None and len(points) < len(_MOST):
-        raise SettingError(f"{place} has no score; give its overall_score, or the points of {', '.join(_MOST)}")
-    confidence = table.get("confidence")
-    said = table.get("statement") or table.get("rationale") or table.get("reasoning")
+    overall = fields.get("overall_score")
+    if overall is None and len(points) < len(_MAXIMA):
+        raise SettingError(f"{place} has no score; give its overall_score, or the points of {', '.join(_MAXIMA)}")
+    confidence = fields.get("confidence")
+    text = fields.get("statement") or fields.get("rationale") or fields.get("reasoning")
     return SuppliedAnswer(
         verdict=verdict.value,
         overall=sum(points.values()) if overall is None else _number(overall, "overall_score", 100.0, place),
         confidence=0.5 if confidence is None else _number(confidence, "confidence", 1.0, place),
-        rationale=_said(said, place) if said else verdict.value,
+        rationale=_text(text, place) if text else verdict.value,
         points=points,
     )
 
 
-def _table(opinion: Any, place: str) -> Mapping[str, Any]:
+def _fields(opinion: Any, place: str) -> Mapping[str, Any]:
     if is_dataclass(opinion) and not isinstance(opinion, type):
         return asdict(opinion)
     if not isinstance(opinion, Mapping):
-        raise SettingError(f"{place} must be an evaluation or a table of its fields, not {type(opinion).__name__}")
+        raise SettingError(f"{place} must be an evaluation or a mapping of its fields, not {type(opinion).__name__}")
     return opinion
 
 
-def _said(said: Any, place: str) -> str:
-    text = str(said)
+def _text(value: Any, place: str) -> str:
+    text = str(value)
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise SettingError(
-            f"{place}: what it says holds half a character at index {error.start}; leave it out"
+            f"{place}: its text contains half a character at index {error.start}; leave it out"
         ) from None
     return text
 

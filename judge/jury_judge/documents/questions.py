@@ -1,7 +1,7 @@
-"""A question and what the agent did with it, as the callers of the documents' classes write them.
+"""A question and the agent's execution, as arguments of the documents' classes.
 
-Both are the models of `jury_events.case` with the further names of the documents' system. What jurors are not told of
-is taken and dropped; the documents' classes warn of it (`CompatibilityWarning`).
+Both extend the models of `jury_events.case` by the fields of the documents' system. Fields that jurors do not see are
+accepted and ignored; the documents' classes warn of them (`CompatibilityWarning`).
 """
 
 from typing import Any
@@ -19,14 +19,13 @@ _SPELLINGS = ("expected_behavior", "expected_behaviour")
 
 
 class QuestionSpec(case.QuestionSpec):
-    """What the agent was asked to do.
+    """The question that the agent was asked.
 
-    `question_id` names its row in the results, and `use_case` is given back there; jurors see neither.
-    `expected_behaviour` is `expected_behavior`; both are set where one is given. `perspective` and `source` mean
-    nothing here.
+    `question_id` and `use_case` are copied to its row in the results; jurors see neither. `expected_behaviour` is an
+    alias of `expected_behavior`; one sets both. `perspective` and `source` are ignored.
 
     Raises:
-        pydantic.ValidationError: a field is not what it must be, or the two spellings say different things.
+        pydantic.ValidationError: a field is not valid, or the two spellings have different values.
     """
 
     question_id: ScenarioId | None = None
@@ -40,21 +39,21 @@ class QuestionSpec(case.QuestionSpec):
     def _one_expectation(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        said = [given[name] for name in _SPELLINGS if given.get(name) is not None]
-        if len(said) > 1 and said[0] != said[1]:
-            raise ValueError("expected_behaviour: says something else than expected_behavior; give one of the two")
-        return {**_with_text_id(given), **(dict.fromkeys(_SPELLINGS, said[0]) if said else {})}
+        values = [given[name] for name in _SPELLINGS if given.get(name) is not None]
+        if len(values) > 1 and values[0] != values[1]:
+            raise ValueError("expected_behaviour: differs from expected_behavior; give one of the two")
+        return {**_with_text_id(given), **(dict.fromkeys(_SPELLINGS, values[0]) if values else {})}
 
 
 class ExecutionResult(case.ExecutionResult):
-    """What the agent did: its answer, its transcript, or both.
+    """The agent's execution: its answer, its transcript, or both.
 
-    `messages` is a list of messages as OpenAI, Anthropic or Gemini write them; `transcript` and `images` are made of
-    it. `response` None is the last answer of the messages, else no response, and judged as that. `question_id` is that
-    of the question. The other fields mean nothing here: only `response`, `messages` and `error` are judged.
+    `messages` is a list of messages in the format of OpenAI, Anthropic or Gemini; `transcript` and `images` are derived
+    from it. A `response` of None is the last answer of the messages, or else an empty response. `question_id` is that
+    of the question. Only `response`, `messages` and `error` are judged; the other fields are ignored.
 
     Raises:
-        pydantic.ValidationError: a field is not what it must be.
+        pydantic.ValidationError: a field is not valid.
     """
 
     question_id: ScenarioId | None = None
@@ -91,7 +90,7 @@ class ExecutionResult(case.ExecutionResult):
 
 
 def _with_text_id(given: dict[str, Any]) -> dict[str, Any]:
-    """An id may be a whole number, as `case_id` may; a blank one is none."""
+    """Convert an id that is a whole number, as `case_id` may be; an empty one counts as None."""
     found = given.get("question_id")
     if isinstance(found, int) and not isinstance(found, bool):
         return {**given, "question_id": str(found)}

@@ -1,7 +1,7 @@
-"""Results of earlier checks as callers of the documents' classes hand them in: records, or a summary of them.
+"""Results of earlier checks as arguments of the documents' classes: records, or a summary of them.
 
-Document 002 hands in decoded JSONL records. Document 004's caller hands in one object a check, and its jury puts all of
-it before the jurors (document 002's comparison of the two).
+Document 002 passes decoded JSONL records. Document 004's caller passes one object a check, and its jury shows all of
+it to the jurors (document 002's comparison of the two).
 """
 
 import json
@@ -19,7 +19,7 @@ from jury_judge.errors import SettingError
 from jury_judge.text.visible_text import visible_line
 
 Report = Records | Mapping[str, Any]
-"""Decoded JSONL records in a list; or an object that holds such a list under one of `RECORD_NAMES`, or has at least one
+"""Decoded JSONL records in a list; or an object with such a list under one of `RECORD_NAMES`, or has at least one
 of `SUMMARY_NAMES`."""
 
 RECORD_NAMES = ("records", "results", "scenarios", "items")
@@ -28,7 +28,7 @@ SUMMARY_NAMES = (
     "needsReview", "notExecuted", "attempted", "scenarios", "total_scenarios", "passed_scenarios", "failed_scenarios",
     "samples", "failures", "skills", "by_dataset", "byDataset", "artifacts",
 )  # fmt: skip
-"""Counts, and excerpts of records beside them."""
+"""Counts, and excerpts of records."""
 
 _HEADINGS: dict[tuple[ArtifactKind, Language], str] = {
     ("security_gate", "ja"): "セキュリティゲート：集計のみ（記録はない）",
@@ -43,9 +43,9 @@ _KNOWN_VERDICTS: dict[ArtifactKind, tuple[str, ...]] = {
 
 
 class Reported(NamedTuple):
-    """What jurors get of earlier checks: the records, and a `summary` to tell instead of one made of them.
+    """Results of earlier checks for jurors: the records, and a `summary` in place of the generated one.
 
-    The caller is told the `warnings`.
+    `warnings` are for the caller.
     """
 
     artifacts: ArtifactContext
@@ -54,7 +54,7 @@ class Reported(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """One report: records, or where they are, or a summary of them; nothing of these where none was given."""
+    """One report: records, their URI, or a summary of them; all None without a report."""
 
     records: Records | None = None
     uri: str | None = None
@@ -72,21 +72,21 @@ def read_reports(
     """Read the results of both checks.
 
     Args:
-        context: records, or where they are, instead of reports.
-        gate: what was given as `security_gate_records` and as `security_gate_results`.
-        card: what was given as `agent_card_records` and as `agent_card_accuracy`.
+        context: records, or their URIs, instead of reports.
+        gate: the arguments `security_gate_records` and `security_gate_results`.
+        card: the arguments `agent_card_records` and `agent_card_accuracy`.
         language: of the panel, for the headings of a summary.
 
     Raises:
-        SettingError: a report is given twice, or its shape is not known; the message names the argument and what it
-            has.
+        SettingError: a report is given twice, or its shape is unknown; the message names the argument and its
+            keys.
         CaseFileError: a record cannot be read.
     """
     gate_name, gate_given = _one(gate, "security_gate_records", "security_gate_results")
     card_name, card_given = _one(card, "agent_card_records", "agent_card_accuracy")
     if context is not None:
         if gate_given is not None or card_given is not None:
-            raise SettingError("artifact_context: records are given beside it; keep one of them")
+            raise SettingError("artifact_context: records are given too; keep one of them")
         unknown = (
             *_unknown("security_gate", context.security_gate_records, gate_name),
             *_unknown("agent_card", context.agent_card_records, card_name),
@@ -94,10 +94,10 @@ def read_reports(
         return Reported(context, None, unknown)
     gate_read, card_read = _read(gate_given, gate_name), _read(card_given, card_name)
     artifacts_given = ArtifactContext(gate_read.uri, card_read.uri, gate_read.records, card_read.records)
-    said = [one.warning for one in (gate_read, card_read) if one.warning is not None]
-    said += _unknown("security_gate", gate_read.records, gate_name)
-    said += _unknown("agent_card", card_read.records, card_name)
-    return Reported(artifacts_given, _told(gate_read, card_read, language), tuple(said))
+    warnings = [one.warning for one in (gate_read, card_read) if one.warning is not None]
+    warnings += _unknown("security_gate", gate_read.records, gate_name)
+    warnings += _unknown("agent_card", card_read.records, card_name)
+    return Reported(artifacts_given, _summary_text(gate_read, card_read, language), tuple(warnings))
 
 
 def _one(pair: tuple[Report | None, Report | None], name: str, other: str) -> tuple[str, Report | None]:
@@ -113,16 +113,14 @@ def _read(given: Any, name: str) -> _Read:
         return _of_object(given, name)
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
         return _Read(records=list(given))
-    raise SettingError(
-        f"{name}: must be a list of records, or an object that holds them; it is a {type(given).__name__}"
-    )
+    raise SettingError(f"{name}: must be a list of records, or an object with them; it is a {type(given).__name__}")
 
 
 def _of_object(given: Mapping[str, Any], name: str) -> _Read:
     lists = [one for one in RECORD_NAMES if isinstance(given.get(one), list | tuple)]
     filled = [one for one in lists if given[one]]
     if len(filled) > 1:
-        raise SettingError(f"{name}: holds records as {' and as '.join(filled)}; keep one of them")
+        raise SettingError(f"{name}: has records as {' and as '.join(filled)}; keep one of them")
     if filled:
         return _Read(records=given[filled[0]])
     if any(one in given and one not in lists for one in SUMMARY_NAMES):
@@ -131,7 +129,7 @@ def _of_object(given: Mapping[str, Any], name: str) -> _Read:
         return _Read(records=())
     has = ", ".join(visible_line(str(one), 60) for one in list(given)[:10])
     raise SettingError(
-        f"{name}: its shape is not known; give a list of records, an object with one as {', '.join(RECORD_NAMES)}, "
+        f"{name}: its shape is unknown; give a list of records, an object with one as {', '.join(RECORD_NAMES)}, "
         f"or a summary with {', '.join(SUMMARY_NAMES[:7])} or the like; it has {has}"
     )
 
@@ -140,7 +138,7 @@ def _summary(given: Mapping[str, Any], name: str) -> _Read:
     try:
         canonical_json(_plain(given))
     except EventError as error:
-        raise SettingError(f"{name}: cannot be told to the jurors: {error}") from error
+        raise SettingError(f"{name}: cannot be shown to the jurors: {error}") from error
     places = given.get("artifacts")
     uri = places.get("full_report") if isinstance(places, Mapping) else None
     if not isinstance(uri, str) or not uri:
@@ -151,12 +149,12 @@ def _summary(given: Mapping[str, Any], name: str) -> _Read:
     return _Read(
         summary=given,
         warning=f"{name}: the report behind artifacts.full_report ({scheme}:) cannot be read here, only a path, file:, "
-        "http: or https:; the jurors are told the summary alone",
+        "http: or https:; the jurors see the summary only",
     )
 
 
-def _told(gate: _Read, card: _Read, language: Language) -> str | None:
-    """What jurors are told of both checks, where a summary is all that there is of one of them."""
+def _summary_text(gate: _Read, card: _Read, language: Language) -> str | None:
+    """The text for jurors about both checks, if one of them is a summary without records."""
     if not any(one.summary is not None and one.uri is None for one in (gate, card)):
         return None
     made = artifacts.report_summaries(
@@ -182,10 +180,10 @@ def _plain(value: Any) -> Any:
 
 
 def _unknown(kind: ArtifactKind, records: Records | None, name: str) -> list[str]:
-    """Verdicts that are no word of the reports: counted as failures, shown to jurors by their own word."""
+    """A warning of unknown verdicts: they count as failures, and jurors see them as written."""
     found = [one.verdict for one in records_of(records, name) if one.verdict not in _KNOWN_VERDICTS[kind]]
     if not found:
         return []
     words = ", ".join(repr(visible_line(word, 60)) for word in dict.fromkeys(found))
     known = ", ".join(_KNOWN_VERDICTS[kind])
-    return [f"{name}: {len(found)} of the records count as failures for the verdict {words}, which is none of {known}"]
+    return [f"{name}: {len(found)} of the records count as failures: their verdict is {words}, not one of {known}"]

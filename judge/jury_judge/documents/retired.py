@@ -1,4 +1,4 @@
-"""Models of the documents that are no more, said where they are asked for."""
+"""Warnings for retired models of the documents."""
 
 import warnings
 from collections.abc import Iterable
@@ -8,10 +8,10 @@ from jury_providers.catalogue import retirement_warnings
 
 
 class RetiredModelWarning(UserWarning):
-    """A model is retired, or will be; the message names the one to ask instead."""
+    """A model is retired, or will be; the message names a replacement."""
 
 
 def warn_of_retired(models: Iterable[str], *, stacklevel: int) -> None:
-    """Warn of each of `models` (`provider/model`) that has an end; `stacklevel` counts from the caller of this."""
+    """Warn of each model (`provider/model`) with an end date; `stacklevel` counts from the caller of this function."""
     for warning in retirement_warnings(models, datetime.now(UTC).date()):
         warnings.warn(warning, RetiredModelWarning, stacklevel=stacklevel + 1)

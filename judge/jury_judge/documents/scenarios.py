@@ -1,4 +1,4 @@
-"""Scenarios made of what callers have: texts, models, tables of their fields, or objects of their own."""
+"""Scenarios built from a caller's arguments: texts, models, mappings of their fields, or other objects."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -22,25 +22,25 @@ C = TypeVar("C", bound=Value)
 
 
 class ScenarioRequest(NamedTuple):
-    """A scenario as it is judged, and what the caller said of it besides.
+    """A scenario to judge, and further arguments of the caller.
 
-    `untold` names what was given and jurors are not told of; `images` are the pictures of its transcript.
+    `ignored` names fields that jurors do not see; `images` are those of its transcript.
     """
 
     scenario: Scenario
     question_id: str
     use_case: str | None
-    untold: tuple[str, ...]
+    ignored: tuple[str, ...]
     images: tuple[case.Image, ...] = ()
 
 
 def scenarios_of(given: Sequence[Any]) -> list[ScenarioRequest]:
-    """Several scenarios: each a question with what the agent did, or a `Scenario`.
+    """Several scenarios: each a pair of question and execution, or a `Scenario`.
 
-    A pair is called by its question's id, else by its number (`scenario-1`); `-2`, `-3` … follow where an id is taken.
+    The id of a pair is its question's id, else its number (`scenario-1`); `-2`, `-3` … are appended to duplicates.
 
     Raises:
-        SettingError: one is neither, or a field of it is not what it must be.
+        SettingError: one is neither, or a field is not valid.
     """
     listed: list[ScenarioRequest] = []
     taken: set[str] = set()
@@ -49,7 +49,7 @@ def scenarios_of(given: Sequence[Any]) -> list[ScenarioRequest]:
         if isinstance(one, Scenario):
             asked = _asked(one.question, one.execution, one.scenario_id, f"{place}.")
             asked = asked._replace(scenario=asked.scenario.changed(scenario_id=one.scenario_id))
-        elif isinstance(one, tuple | list) and len(one) == 2:  # noqa: PLR2004  (a question, what the agent did)
+        elif isinstance(one, tuple | list) and len(one) == 2:  # noqa: PLR2004  (question, execution)
             question, execution = one
             asked = _asked(question, execution, f"scenario-{number}", f"{place}.")
             asked = asked._replace(scenario=_renamed(asked.scenario, taken, place))
@@ -61,40 +61,39 @@ def scenarios_of(given: Sequence[Any]) -> list[ScenarioRequest]:
 
 
 def asked_of(question: Question, execution: Execution) -> ScenarioRequest:
-    """A question with what the agent did.
+    """A question with its execution.
 
-    An object of the caller's own is read by the names of the fields of `QuestionSpec` and `ExecutionResult`, and may
-    have others.
+    Of other objects the attributes named as the fields of `QuestionSpec` and `ExecutionResult` are read.
 
     Raises:
-        SettingError: a field is missing or not what it must be, the ids of the two differ, or both are empty; the
+        SettingError: a field is missing or not valid, the ids of the two differ, or both are empty; the
             message begins with the argument.
     """
     return _asked(question, execution, "scenario-1", "")
 
 
-def retirement_warnings(listed: Sequence[ScenarioRequest]) -> list[str]:
-    """What there is to say of scenarios that were read: what jurors are not told of, and ids that stand twice."""
-    said = []
-    untold = list(dict.fromkeys(name for one in listed for name in one.untold))
-    if untold:
-        said.append(
-            f"question and execution: {', '.join(untold)} are not told to the jurors; what they are to judge belongs "
+def scenario_warnings(listed: Sequence[ScenarioRequest]) -> list[str]:
+    """Warnings of ignored fields and duplicate question ids."""
+    warnings = []
+    ignored = list(dict.fromkeys(name for one in listed for name in one.ignored))
+    if ignored:
+        warnings.append(
+            f"question and execution: {', '.join(ignored)} are not shown to the jurors; put what they are to judge "
             "into prompt, policy, expected_behaviour, response, messages or error"
         )
     ids = [one.question_id for one in listed]
     twice = [name for name in dict.fromkeys(ids) if ids.count(name) > 1]
     if twice:
         named = [visible_line(one.scenario.scenario_id, 80) for one in listed if one.question_id == twice[0]]
-        said.append(
-            f"scenarios: the question_id {visible_line(twice[0], 80)!r} stands {len(named)} times; "
-            f"the rows of the result are told apart by scenario_id ({', '.join(named)})"
+        warnings.append(
+            f"scenarios: the question_id {visible_line(twice[0], 80)!r} occurs {len(named)} times; "
+            f"the rows of the result are identified by scenario_id ({', '.join(named)})"
         )
-    return said
+    return warnings
 
 
 def fill_in(result: CollaborativeJuryResult, listed: Sequence[ScenarioRequest]) -> CollaborativeJuryResult:
-    """The result whose rows hold what their caller said of the scenarios."""
+    """Copy the caller's fields of the scenarios to the rows of the result."""
     known = {one.scenario.scenario_id: one for one in listed}
     for row in result.scenario_results:
         asked = known[row.scenario_id]
@@ -111,7 +110,7 @@ def _asked(question: Any, execution: Any, default_id: str, place: str) -> Scenar
     if read.question_id and done.question_id and read.question_id != done.question_id:
         shown = [visible_line(repr(one), 80) for one in (done.question_id, read.question_id)]
         raise SettingError(
-            f"{place}execution.question_id: is {shown[0]}, but the question's is {shown[1]}; give what belongs together"
+            f"{place}execution.question_id: is {shown[0]}, but the question's is {shown[1]}; give matching ones"
         )
     if not (read.prompt.strip() or done.response.strip() or len(done.transcript) or done.error):
         raise SettingError(
@@ -121,8 +120,8 @@ def _asked(question: Any, execution: Any, default_id: str, place: str) -> Scenar
     scenario = Scenario(
         scenario_id=question_id, question=_core(case.QuestionSpec, read), execution=_core(case.ExecutionResult, done)
     )
-    untold = (*_untold(read, case.QuestionSpec), *_untold(done, case.ExecutionResult))
-    return ScenarioRequest(scenario, question_id, read.use_case, untold, done.images)
+    ignored = (*_ignored_fields(read, case.QuestionSpec), *_ignored_fields(done, case.ExecutionResult))
+    return ScenarioRequest(scenario, question_id, read.use_case, ignored, done.images)
 
 
 _OF_A_QUESTION = ("prompt", "policy", "expected_behavior")
@@ -130,7 +129,7 @@ _OF_AN_EXECUTION = ("response", "messages", "error")
 
 
 def _read(model: type[V], names: tuple[str, ...], given: Any, place: str) -> V:
-    """`names`: what jurors are told of; a text alone is the first of them."""
+    """`names`: the fields that jurors see; a plain text is the first of them."""
     if isinstance(given, model):
         return given
     if isinstance(given, Mapping | str):
@@ -138,7 +137,7 @@ def _read(model: type[V], names: tuple[str, ...], given: Any, place: str) -> V:
     elif any(hasattr(given, name) for name in (*names, "transcript")):
         fields = {name: getattr(given, name) for name in model.model_fields if hasattr(given, name)}
     else:
-        raise SettingError(f"{place}: must be text, or hold {', '.join(names)}; it is {_shape(given)}")
+        raise SettingError(f"{place}: must be text, or have {', '.join(names)}; it is {_shape(given)}")
     try:
         return model.model_validate(fields, strict=False, from_attributes=True)
     except ValidationError as error:
@@ -149,16 +148,16 @@ def _core(model: type[C], read: Value) -> C:
     return model.model_validate({name: getattr(read, name) for name in model.model_fields})
 
 
-_TOLD_OTHERWISE = {"question_id", "expected_behaviour", "use_case", "messages", "images"}
+_USED_OTHERWISE = {"question_id", "expected_behaviour", "use_case", "messages", "images"}
 
 
-def _untold(read: Value, core: type[Value]) -> list[str]:
-    further = set(type(read).model_fields) - set(core.model_fields) - _TOLD_OTHERWISE
+def _ignored_fields(read: Value, core: type[Value]) -> list[str]:
+    further = set(type(read).model_fields) - set(core.model_fields) - _USED_OTHERWISE
     return [name for name in type(read).model_fields if name in further and getattr(read, name)]
 
 
 def _renamed(scenario: Scenario, taken: set[str], place: str) -> Scenario:
-    """The scenario under its id, or with `-2`, `-3` … where it is taken."""
+    """The scenario under its id, or with `-2`, `-3` … appended to a duplicate."""
     wanted = candidate = scenario.scenario_id
     number = 1
     while candidate in taken:

@@ -1,4 +1,4 @@
-"""Who sits in a jury of the documents, by the arguments of its constructor."""
+"""The panel of a jury of the documents, from the arguments of its constructor."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,19 +26,19 @@ _GEMINI_FALLBACK = ("anthropic/claude-haiku-5-5",)
 
 
 def documents_fallbacks(model: str) -> tuple[str, ...]:
-    """Document 002: where Gemini's answers do not parse, Claude answers (one that lives; the document's is retired)."""
+    """Document 002: Claude is the fallback for Gemini (a current model; the document's is retired)."""
     return _GEMINI_FALLBACK if full_model_name(model).startswith("google/") else ()
 
 
 def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel:
-    """The panel with other jurors: those of its own by their ids, any other by its model; the quorum follows.
+    """The panel with other jurors: its own by id, others by model; the quorum is adapted.
 
     Raises:
-        PanelFileError: there is none, or a model has no known provider.
+        PanelFileError: the list is empty, or a model has no known provider.
     """
     jurors = jurors if isinstance(jurors, str) else list(jurors)
     if isinstance(jurors, str) or not jurors or not all(isinstance(juror, str) for juror in jurors):
-        raise PanelFileError("jurors: give a list of model ids, one at least")
+        raise PanelFileError("jurors: give a list of at least one model id")
     spec = spec_of(resolved)
     own = {str(seat.juror_id): seat for seat in spec.seats}
     try:
@@ -48,9 +48,9 @@ def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel
 
 
 def without_providers(resolved: ResolvedPanel, providers: frozenset[str]) -> tuple[ResolvedPanel, list[str]]:
-    """The panel without the jurors of some providers, which stand in for no other juror either; and what to warn of.
+    """The panel without the jurors and fallbacks of some providers, and warnings.
 
-    The final judge stays, whoever provides it.
+    The final judge stays, of any provider.
 
     Raises:
         SettingError: no juror is left.
@@ -67,7 +67,7 @@ def without_providers(resolved: ResolvedPanel, providers: frozenset[str]) -> tup
     ]
     off = ", ".join(f"enable_{name}=False" for name in sorted(providers))
     if not left:
-        raise SettingError(f"{off}: no juror is left of {', '.join(panel.juror_ids)}; enable one provider at least")
+        raise SettingError(f"{off}: no juror is left of {', '.join(panel.juror_ids)}; enable at least one provider")
     judge = panel.final.judge
     if judge is None:
         return _seated(spec, tuple(left)), []
@@ -77,11 +77,11 @@ def without_providers(resolved: ResolvedPanel, providers: frozenset[str]) -> tup
     changed = _seated(spec.model_copy(update={"final": judged}), tuple(left))
     if _provider(judge.model) not in providers:
         return changed, []
-    return changed, [f"{off}: the final judge {judge.model} stays; name another one as final_judge_model"]
+    return changed, [f"{off}: the final judge {judge.model} stays; set final_judge_model to another"]
 
 
-def rehearsed(resolved: ResolvedPanel) -> ResolvedPanel:
-    """The panel with a simulated juror on each of its seats, and a simulated final judge; no model is called."""
+def with_simulated_jurors(resolved: ResolvedPanel) -> ResolvedPanel:
+    """The panel with simulated jurors and a simulated final judge; no model is called."""
     spec = spec_of(resolved)
     simulated: dict[str, Any] = {"model": SIMULATED_MODEL, "fallbacks": ()}
     seats = tuple(
@@ -97,29 +97,31 @@ def rehearsed(resolved: ResolvedPanel) -> ResolvedPanel:
 
 
 def with_turns(resolved: ResolvedPanel, turns: Any, rounds: int | None) -> tuple[ResolvedPanel, str]:
-    """The panel whose discussion has as many rounds as `turns` statements fill, and what to warn of.
+    """The panel with the limit of rounds converted from turns, rounded up, and a warning.
 
     A turn of the documents' system is one statement of one juror: nine turns of three jurors are three rounds.
 
     Raises:
-        SettingError: it is no whole number, or says something else than `rounds`.
-        PanelFileError: there would be more rounds than a discussion may have.
+        SettingError: it is not a whole number, or contradicts `rounds`.
+        PanelFileError: the number of rounds exceeds the limit.
     """
     if not isinstance(turns, int) or isinstance(turns, bool) or turns < 0:
         raise SettingError(f"max_discussion_turns: must be a whole number from 0, not {visible_line(repr(turns), 40)}")
     jurors = len(resolved.panel.seats)
     filled = -(-turns // jurors)
-    said = f"max_discussion_turns: {turns} turns of {jurors} jurors are {filled} rounds"
+    conversion = f"max_discussion_turns: {turns} turns of {jurors} jurors are {filled} rounds"
     if rounds is not None and rounds != filled:
-        raise SettingError(f"{said}, but max_discussion_rounds is {rounds}; give one of the two")
-    return changed_panel(resolved, Overrides(max_rounds=filled)), f"{said}; max_discussion_rounds says it directly"
+        raise SettingError(f"{conversion}, but max_discussion_rounds is {rounds}; give one of the two")
+    return changed_panel(
+        resolved, Overrides(max_rounds=filled)
+    ), f"{conversion}; max_discussion_rounds sets this directly"
 
 
 def with_stagnation(resolved: ResolvedPanel, rounds: Any) -> ResolvedPanel:
-    """The panel whose discussion ends after `rounds` rounds in which nobody changed position.
+    """The panel whose discussion ends after `rounds` rounds without a change of position.
 
     Raises:
-        SettingError: it is no number of rounds from 1 to 100.
+        SettingError: it is not a number of rounds from 1 to 100.
     """
     spec = spec_of(resolved)
     discussion = {**spec.discussion.model_dump(exclude_unset=True), "stagnation_rounds": rounds}
@@ -132,8 +134,8 @@ def with_stagnation(resolved: ResolvedPanel, rounds: Any) -> ResolvedPanel:
         raise SettingError(f"stagnation_threshold: {error}") from error
 
 
-def with_own_fallbacks(resolved: ResolvedPanel) -> ResolvedPanel:
-    """Another judge than the panel's falls back as the documents say for its model: a Claude is there for a Gemini."""
+def with_judge_fallbacks(resolved: ResolvedPanel) -> ResolvedPanel:
+    """The panel with the documents' fallbacks for the model of its final judge."""
     spec = spec_of(resolved)
     assert spec.final.judge is not None
     judge = spec.final.judge.model_copy(update={"fallbacks": documents_fallbacks(spec.final.judge.model)})
@@ -145,7 +147,7 @@ def _seat_of(model: str) -> SeatSpec:
 
 
 def _seated(spec: PanelSpec, seats: tuple[SeatSpec, ...]) -> ResolvedPanel:
-    """The panel with these seats, who speak in their order; the quorum follows."""
+    """The panel with these seats, who speak in their order; the quorum is adapted."""
     speakers = SpeakersSpec(kind=spec.discussion.speakers.kind, seed=spec.discussion.speakers.seed)
     changed = {
         "seats": seats,

@@ -1,4 +1,4 @@
-"""A Jury that is open while anybody uses it: the documents' classes have no `async with`."""
+"""A Jury that is open while a call uses it: the documents' classes have no `async with`."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ J = TypeVar("J", bound=Jury)
 
 
 class JuryOptions(TypedDict, total=False):
-    """What the documents' classes take besides their own parameters; see `Jury`."""
+    """Further options of the documents' classes; see `Jury`."""
 
     store: str | None
     in_process: bool
@@ -32,7 +32,7 @@ class JuryOptions(TypedDict, total=False):
     store_patience: float
 
 
-class _Open(Generic[J]):
+class _OpenJury(Generic[J]):
     def __init__(self, jury: J) -> None:
         self.jury = jury
         self.users = 0
@@ -44,20 +44,20 @@ class SharedJury(Generic[J]):
     """Opened by its first user in an event loop, closed by the last; meanwhile all share its court.
 
     Args:
-        make: makes the Jury; called again after it was closed, and in another event loop.
+        make: creates the Jury; called again after it was closed, and in another event loop.
     """
 
     def __init__(self, make: Callable[[], J]) -> None:
         self._make = make
-        self._open: dict[asyncio.AbstractEventLoop, _Open[J]] = {}
+        self._open: dict[asyncio.AbstractEventLoop, _OpenJury[J]] = {}
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[J]:
-        """The Jury, open."""
+        """The open Jury."""
         loop = asyncio.get_running_loop()
         opened = self._open.get(loop)
         if opened is None:
-            opened = self._open[loop] = _Open(self._make())
+            opened = self._open[loop] = _OpenJury(self._make())
         opened.users += 1
         try:
             async with opened.entering:
@@ -69,6 +69,6 @@ class SharedJury(Generic[J]):
             opened.users -= 1
             if not opened.users:
                 del self._open[loop]
-                # One that could not be entered has nothing to leave; leaving it would hide why.
+                # After a failed __aenter__, calling __aexit__ would hide its error.
                 if opened.entered:
                     await asyncio.shield(opened.jury.__aexit__(None, None, None))

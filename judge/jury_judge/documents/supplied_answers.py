@@ -1,8 +1,7 @@
-"""Evaluations that a caller brings along into a debate, where a model would have been asked.
+"""Evaluations that a caller supplies in place of model calls.
 
-They go through the court like a model's answers, and are recorded like them: as exchanges that say that no model
-answered (`simulated`, answered by `given`). So a debate over given evaluations is held, verified and replayed by the
-rules of every other.
+The runtime processes and records them like a model's answers, as exchanges that no model answered (`simulated`, with
+the model version `given`). So such a debate is run, verified and replayed by the same rules as any other.
 """
 
 import json
@@ -16,11 +15,11 @@ from jury_providers.provider import ModelReply, ModelRequest, OnChunk, Provider
 from jury_providers.simulated.prompt import read_prompt
 
 GIVEN = "given"
-"""Who answered, as exchanges and evaluations name it (`model_version`)."""
+"""The `model_version` of these exchanges and evaluations."""
 
 
 class SuppliedAnswer(NamedTuple):
-    """An evaluation as its juror holds it; `points` by dimension, whatever is missing in proportion to `overall`."""
+    """An evaluation; `points` by dimension, missing ones in proportion to `overall`."""
 
     verdict: str
     overall: float
@@ -29,37 +28,37 @@ class SuppliedAnswer(NamedTuple):
     points: Mapping[str, float]
 
 
-Given = Mapping[str, SuppliedAnswer | None]
-"""By step (`initial/gpt-4o`). None: nobody is asked, and the seat abstains."""
+StepAnswers = Mapping[str, SuppliedAnswer | None]
+"""By step (`initial/gpt-4o`). None: no model is called, and the seat abstains."""
 
 
 class SuppliedAnswers:
-    """What stands before the providers of a court in this process."""
+    """Answers supplied calls in front of the providers of an in-process runtime."""
 
     def __init__(self) -> None:
-        self._given: dict[str, Given] = {}
+        self._supplied: dict[str, StepAnswers] = {}
 
-    def bring(self, debate_id: str, given: Given) -> None:
-        """Answer these steps of a debate; all others are asked."""
-        self._given[debate_id] = given
+    def add(self, debate_id: str, supplied: StepAnswers) -> None:
+        """Answer these steps of a debate; the provider answers all others."""
+        self._supplied[debate_id] = supplied
 
-    def forget(self, debate_id: str) -> None:
-        """The debate is over."""
-        self._given.pop(debate_id, None)
+    def remove(self, debate_id: str) -> None:
+        """Remove the answers of a debate that ended."""
+        self._supplied.pop(debate_id, None)
 
-    def before(self, providers: ProviderFactory) -> ProviderFactory:
-        """The providers, asked only what is not given."""
-        return lambda name: _Before(self, providers(name))
+    def wrap(self, providers: ProviderFactory) -> ProviderFactory:
+        """The providers, called only for steps without a supplied answer."""
+        return lambda name: _WrappedProvider(self, providers(name))
 
     def reply(self, request: ModelRequest) -> ModelReply | None:
-        """What is given for a call; None where the model is asked."""
+        """The reply to a call with a supplied answer; None where the provider must be called."""
         debate_id, _, step = request.trace.rsplit("/", 3)[0].partition("/")
-        given = self._given.get(debate_id, {})
-        if step not in given:
+        supplied = self._supplied.get(debate_id, {})
+        if step not in supplied:
             return None
-        answer = given[step]
+        answer = supplied[step]
         if answer is None:
-            error = "nobody was asked: this juror's part was not to be held"
+            error = "no model was called: this juror's step was excluded"
             return ModelReply(CallOutcome.BAD_REQUEST, error=error, model_version=GIVEN, cost=0.0, simulated=True)
         raw = json.dumps(_answer(answer, request), ensure_ascii=False).encode()
         return ModelReply(
@@ -67,11 +66,11 @@ class SuppliedAnswers:
         )
 
 
-class _Before(Provider):
-    """A provider that is asked only what is not given."""
+class _WrappedProvider(Provider):
+    """A provider that is called only for steps without a supplied answer."""
 
-    def __init__(self, given: SuppliedAnswers, provider: Provider) -> None:
-        self._given = given
+    def __init__(self, supplied: SuppliedAnswers, provider: Provider) -> None:
+        self._supplied = supplied
         self._provider = provider
         self.simulated = provider.simulated
         self.max_in_flight = provider.max_in_flight
@@ -81,15 +80,15 @@ class _Before(Provider):
         return self._provider.concurrency_limit
 
     async def call(self, request: ModelRequest, heard: OnChunk | None = None) -> ModelReply:
-        given = self._given.reply(request)
-        return await self._provider.call(request, heard) if given is None else given
+        supplied = self._supplied.reply(request)
+        return await self._provider.call(request, heard) if supplied is None else supplied
 
     async def close(self) -> None:
         await self._provider.close()
 
 
 def _answer(answer: SuppliedAnswer, request: ModelRequest) -> dict[str, Any]:
-    """In the form that the prompt asks for, on the ballot that it names."""
+    """The answer in the format and with the ballot that the prompt requires."""
     prompt = read_prompt(request)
     body: dict[str, Any] = {
         "ballot": prompt.ballot,

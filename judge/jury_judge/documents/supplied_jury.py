@@ -1,4 +1,4 @@
-"""Debates over evaluations that a caller brings along, and cases made of the texts that the documents' classes take."""
+"""Debates with supplied evaluations, and cases built from the arguments of the documents' classes."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from jury_judge.cases.transcripts.builder import images_within_limits
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
 from jury_judge.documents.scenarios import asked_of
 from jury_judge.documents.shared_jury import JuryOptions
-from jury_judge.documents.supplied_answers import Given, SuppliedAnswers
+from jury_judge.documents.supplied_answers import StepAnswers, SuppliedAnswers
 from jury_judge.errors import SettingError, condensed
 from jury_judge.present.result_models import CollaborativeJuryResult
 
@@ -26,35 +26,35 @@ NO_ARTIFACTS = ArtifactContext()
 
 
 class SuppliedJury(Jury):
-    """A Jury whose debates may begin with evaluations that nobody is asked for; in this process only.
+    """A Jury whose debates may contain supplied evaluations; in this process only.
 
     Args:
-        panel: who sits.
+        panel: the jurors and rules.
         options: as `Jury`.
 
     Raises:
-        SettingError: it is to be held on Ray.
+        SettingError: the options require Ray.
     """
 
     def __init__(self, panel: PanelSpec, **options: Unpack[JuryOptions]) -> None:
         if options.get("ray_address") is not None or options.get("in_process") is False:
-            raise SettingError("in_process: jurors and rounds used by themselves are held in this process, not on Ray")
-        self._given = SuppliedAnswers()
+            raise SettingError("in_process: single jurors and rounds run in this process, not on Ray")
+        self._supplied = SuppliedAnswers()
         super().__init__(panel, **options)
 
     async def evaluate_supplied(
-        self, case: Case, given: Given, *, on_event: OnEvent | None = None
+        self, case: Case, supplied: StepAnswers, *, on_event: OnEvent | None = None
     ) -> CollaborativeJuryResult:
-        """Hold a debate of its own over a case, in which some answers are given; raises as `Jury.evaluate`."""
+        """Run a debate over a case with supplied answers for some steps; raises as `Jury.evaluate`."""
         debate_id = fresh_debate_id(case)
-        self._given.bring(debate_id, given)
+        self._supplied.add(debate_id, supplied)
         try:
             return await self.evaluate(case, debate_id=debate_id, on_event=on_event)
         finally:
-            self._given.forget(debate_id)
+            self._supplied.remove(debate_id)
 
     def _wrap_providers(self, providers: ProviderFactory) -> ProviderFactory:
-        return self._given.before(providers)
+        return self._supplied.wrap(providers)
 
 
 def judged_case(
@@ -65,18 +65,18 @@ def judged_case(
     case_id: str | None = None,
     images: Iterable[Image] = (),
 ) -> Case:
-    """What the documents' classes judge.
+    """The case of a call of the documents' classes.
 
     Args:
         scenarios: one or several.
-        artifacts: records, or where they are.
-        summary: what jurors are told of the records, instead of a summary made of them.
-        case_id: its name in lists.
-        images: the pictures of the scenarios' transcripts.
+        artifacts: records, or their URIs.
+        summary: shown to jurors instead of a generated summary of the records.
+        case_id: its id in lists.
+        images: of the scenarios' transcripts.
 
     Raises:
-        SettingError: its id, or something else of it, is not what it must be.
-        CaseFileError: a record is no object.
+        SettingError: the id, or another field, is not valid.
+        CaseFileError: a record is not an object.
     """
     artifacts = artifacts or NO_ARTIFACTS
     gate, card = artifacts.security_gate_records, artifacts.agent_card_records
@@ -100,5 +100,5 @@ def _uri(uri: str | os.PathLike[str] | None) -> str | None:
 
 
 def one_scenario(question_prompt: str, agent_response: str) -> tuple[Scenario]:
-    """A question and its answer as the one scenario of a case; raises as `asked_of`."""
+    """A question and its answer as the only scenario of a case; raises as `asked_of`."""
     return (asked_of(question_prompt, agent_response).scenario,)

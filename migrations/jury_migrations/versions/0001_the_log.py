@@ -1,4 +1,4 @@
-"""The log: events, streams, parts, counters, seals, the lists, and what keeps events from being changed."""
+"""The log: events, streams, parts, counters, seals, the lists, and the triggers of append-only tables."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,7 +13,7 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Make every table, then the guards."""
+    """Create every table, then the triggers."""
     _make_log()
     _make_lists()
     op.execute("INSERT INTO counters (name, value) VALUES ('position', 0), ('epoch', 0)")
@@ -29,7 +29,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing goes back: a log is append-only."""
+    """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
 
 
@@ -204,12 +204,12 @@ _POSTGRES_GUARDS = (
 
 
 def _make_roles() -> None:
-    """Roles belong to the whole server: they may be there already, and making them takes a right of its own."""
+    """Roles belong to the whole server: they may exist, and creating them needs the right CREATEROLE."""
     for role in ("jury_writer", "jury_eraser"):
         op.execute(sa.text(_MAKE_ROLE.format(role=role).replace(":", r"\:")))
 
 
-# Two upgrades at once may both find the role missing; a role without its rights here is given none by halves.
+# Two concurrent upgrades may both find the role missing; a role gets all of its rights here or none.
 _MAKE_ROLE = """
 DO $$
 DECLARE here text := quote_ident(current_schema());

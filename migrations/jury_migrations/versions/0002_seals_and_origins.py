@@ -1,4 +1,4 @@
-"""Seals get their frontier; imported debates keep the seal of the store that they come from."""
+"""Seals get their frontier; imported debates have the seal of their original store."""
 
 # ruff: noqa: S608  (the statements are put together from constants)
 
@@ -15,8 +15,8 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Make both tables with their guards; events and texts are not touched."""
-    # Nothing ever wrote a seal before this revision, so the table is made anew. Its triggers go with it.
+    """Create both tables with their triggers; events and texts are unchanged."""
+    # No version before this revision stored a seal, so the table is recreated. Dropping it drops its triggers.
     op.drop_table("seals")
     op.create_table(
         "seals",
@@ -42,7 +42,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing goes back: a log is append-only."""
+    """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
 
 
@@ -74,7 +74,7 @@ def _postgres_guards(table: str) -> tuple[str, ...]:
     )
 
 
-# Only roles that have their rights on the rest of the log: none is given by halves.
+# Only roles that have their rights on the rest of the log.
 _GRANT = """
 DO $$
 DECLARE role text;

@@ -1,4 +1,4 @@
-"""Debates are found by tags, metadata and cluster of their cases; the lists are made anew from the log."""
+"""Debates are indexed by tags, metadata and cluster of their cases; the lists are rebuilt from the log."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,7 +13,7 @@ _UNFINISHED = sa.text("ended_at IS NULL")
 
 
 def upgrade() -> None:
-    """Make the lists as if nothing were carried; events and texts are not touched."""
+    """Empty the lists and reset their checkpoint; events and texts are unchanged."""
     op.drop_table("debates")
     op.create_table(
         "debates",
@@ -69,11 +69,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing goes back: a log is append-only."""
+    """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
 
 
-# Only roles that have their rights on the rest of the log: none is given by halves.
+# Only roles that have their rights on the rest of the log.
 _GRANT = """
 DO $$
 DECLARE role text;

@@ -1,4 +1,4 @@
-"""Heads and counters follow from the events; guards on PostgreSQL look at the tables of the store and no others."""
+"""Triggers on heads and counters; triggers on PostgreSQL search the store's schema only."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,14 +10,14 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the guards; no row is touched."""
+    """Create the triggers; rows are unchanged."""
     for statement in _SQLITE_GUARDS if op.get_bind().dialect.name == "sqlite" else _POSTGRES_GUARDS:
         # Percent signs belong to the functions, not to the driver.
         op.execute(sa.text(statement.replace(":", r"\:")))
 
 
 def downgrade() -> None:
-    """Nothing goes back: a log is append-only."""
+    """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
 
 
@@ -75,7 +75,7 @@ def _postgres_trigger(name: str, table: str, when: str, per: str, function: str)
     )
 
 
-# Temporary tables come first unless they are named last: one called events would stand in for the log.
+# Temporary tables come first unless they are named last: one named events would hide the log.
 _FIX_SEARCH_PATH = """
 DO $$
 DECLARE function text;

@@ -1,4 +1,4 @@
-"""Lists say which debates were imported, quarantined or cannot be read; they are made anew from the log."""
+"""Lists show imported, quarantined and unreadable debates; they are rebuilt from the log."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ _NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make the lists as if nothing were carried; events and texts are not touched."""
+    """Empty the lists and reset their checkpoint; events and texts are unchanged."""
     for name in ("imported", "imported_from", "quarantined", "problem"):
         op.add_column("debates", sa.Column(name, _NAME))
     for table in ("debates", "debate_fields", "runs"):
@@ -21,5 +21,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing goes back: a log is append-only."""
+    """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")

@@ -1,4 +1,4 @@
-"""What witnesses and time-stamping authorities state of seals is kept beside them."""
+"""The table of cosignatures and time-stamps of seals."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ _NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make the table with its guards; nothing else is touched."""
+    """Create the table with its triggers; nothing else changes."""
     op.create_table(
         "attestations",
         sa.Column("digest", sa.LargeBinary(), nullable=False),
@@ -27,7 +27,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing goes back: a log is append-only."""
+    """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
 
 
@@ -47,7 +47,7 @@ _SQLITE = (
     ),
 )
 
-# Only roles that have their rights on the rest of the log: none is given by halves.
+# Only roles that have their rights on the rest of the log.
 _POSTGRESQL = (
     (
         "CREATE TRIGGER attestations_refuse_change BEFORE UPDATE OR DELETE ON attestations "

@@ -1,4 +1,4 @@
-"""Runs have a size, what jurors wrote can be searched, and lists know models; the lists are made anew from the log."""
+"""Sizes of runs, full-text search, models in the lists; the lists are rebuilt from the log."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ _NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Make the lists as if nothing were carried; events and texts are not touched."""
+    """Empty the lists and reset their checkpoint; events and texts are unchanged."""
     op.create_table(
         "run_sizes",
         sa.Column("run_id", _NAME, nullable=False),
@@ -41,7 +41,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing goes back: a log is append-only."""
+    """Not supported: a log is append-only."""
     raise RuntimeError("a store is not downgraded; export it, or restore a backup made before the upgrade")
 
 
@@ -53,7 +53,7 @@ _POSTGRESQL_INDEX = (
     "CREATE INDEX search_index ON search_texts USING gin (array_to_tsvector(string_to_array(terms, ' ')))"
 )
 
-# Only roles that have their rights on the rest of the log: none is given by halves.
+# Only roles that have their rights on the rest of the log.
 _GRANT = """
 DO $$
 DECLARE role text;

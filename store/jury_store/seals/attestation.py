@@ -1,4 +1,4 @@
-"""What others state of a seal, as the store keeps it."""
+"""Statements of third parties about a seal, as stored."""
 
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -8,11 +8,11 @@ TIMESTAMP: Final = "timestamp"
 
 
 class Attestation(NamedTuple):
-    """A statement about the seal over `tree_size` events by somebody who does not keep the log.
+    """A statement about the seal over `tree_size` events by a witness or a time-stamping authority.
 
     `content` of a "cosignature": one signature line of a witness over the text of the seal's note (C2SP
     tlog-cosignature), with its LF. Of a "timestamp": the DER of a TimeStampResp (RFC 3161) over the SHA-256 of the
-    seal's note. `kept_at` is in microseconds since 1970-01-01 UTC, and only for the list.
+    seal's note. `kept_at` is the time of storing, in microseconds since 1970-01-01 UTC, and only for display.
     """
 
     tree_size: int
@@ -22,5 +22,5 @@ class Attestation(NamedTuple):
 
     @property
     def digest(self) -> bytes:
-        """Under which it is kept: the same statement is kept once."""
+        """The primary key: equal statements are stored once."""
         return sha256(self.content).digest()

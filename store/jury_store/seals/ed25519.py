@@ -1,8 +1,7 @@
-"""Public keys of Ed25519 that are no keys: points of small order, and second spellings of a point.
+"""Checks of Ed25519 public keys: points of small order, and non-canonical encodings.
 
-Under a point of small order one signature holds for many messages, or for all, and nobody needs a secret to make it
-(RFC 8032, section 8.9 leaves the check to whoever accepts keys). A point that is spelt in a second way would be the
-same key under another id.
+Under a point of small order one signature is valid for many messages, or for all, and can be made without a secret
+(RFC 8032, section 8.9 leaves the check to the application). A non-canonical encoding would give one key a second id.
 """
 
 from typing import Final
@@ -14,10 +13,10 @@ _SMALL: Final = frozenset({0, 1, _P - 1, _ORDER_EIGHT, _P - _ORDER_EIGHT})
 
 
 def point_fault(raw: bytes) -> str | None:
-    """Why these 32 bytes may not be a public key; None: nothing is wrong that can be seen in them."""
+    """Why these 32 bytes are refused as a public key; None: no fault was found."""
     y = int.from_bytes(raw, "little") & (2**255 - 1)
     if y % _P in _SMALL:
-        return "it is a point of small order, in whose name everybody can sign"
+        return "it is a point of small order, under which anyone can sign"
     if y >= _P:
-        return "its point is not written in the one way that there is"
+        return "the encoding of its point is not canonical"
     return None

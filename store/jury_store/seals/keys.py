@@ -1,6 +1,6 @@
-"""The keys that seal a log: Ed25519, as lines of text and as files that are kept outside the database.
+"""The Ed25519 keys that sign seals, as lines of text and as files outside the database.
 
-Forms as in Go's `golang.org/x/mod/sumdb/note`: a public key is `NAME+ID+BASE64(0x01 ‖ key)`, a private one
+Formats as in Go's `golang.org/x/mod/sumdb/note`: a public key is `NAME+ID+BASE64(0x01 ‖ key)`, a private one
 `PRIVATE+KEY+NAME+ID+BASE64(0x01 ‖ seed)`, where ID is the first four bytes of SHA-256(name ‖ LF ‖ 0x01 ‖ public key)
 in hexadecimal (C2SP signed-note, section "Signatures").
 """
@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final, NamedTuple, Self, TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -26,15 +26,23 @@ _MAX_NAME = 200
 _MAX_FILE = 64 * 1024
 
 
+class SignatureLine(NamedTuple):
+    """One signature line of a note: the claimed key's name and id, and the signature."""
+
+    name: str
+    key_id: bytes
+    signature: bytes
+
+
 class VerifyingKey:
-    """An Ed25519 key as signed notes name one (C2SP signed-note): by `name` and `key_id` (4 bytes).
+    """An Ed25519 public key of signed notes (C2SP signed-note), identified by `name` and `key_id` (4 bytes).
 
     Raises:
-        BadSealKey: the name may not be one, or under these 32 bytes everybody could sign.
+        BadSealKey: the name is not valid, or the 32 bytes are refused (`point_fault`).
     """
 
     kind: ClassVar[bytes]
-    """What the key signs: the one byte that stands before it."""
+    """The signature type: one byte before the key."""
 
     def __init__(self, name: str, raw: bytes) -> None:
         check_name(name)
@@ -46,19 +54,32 @@ class VerifyingKey:
         self._key = Ed25519PublicKey.from_public_bytes(raw)
 
     @classmethod
+    def parse(cls, line: str) -> Self:
+        """The key of a line NAME+ID+KEY.
+
+        Raises:
+            BadSealKey: the line is not such a key; the message never repeats the line.
+        """
+        return cls._of(*key_fields(line, cls.kind))
+
+    @classmethod
     def _of(cls, name: str, key_id: bytes, raw: bytes) -> Self:
         key = cls(name, raw)
         if key.key_id != key_id:
-            raise BadSealKey(f"the id in the key {name} is not the one of this key: a character of it was changed")
+            raise BadSealKey(f"the id in the key {name} does not match the key: a character was changed")
         return key
 
     @property
     def line(self) -> str:
-        """The key as a line of text, without its end."""
+        """The key as a line of text, without LF."""
         return f"{self.name}+{self.key_id.hex()}+{b64encode(self.kind + self.raw).decode()}"
 
-    def signed(self, text: bytes, signature: bytes) -> bool:
-        """Whether `signature` is this key's over `text`."""
+    def claims(self, signature: SignatureLine) -> bool:
+        """Whether a signature line carries this key's name and id; does not verify it."""
+        return (signature.name, signature.key_id) == (self.name, self.key_id)
+
+    def verifies(self, text: bytes, signature: bytes) -> bool:
+        """Whether `signature` is a valid signature of this key over `text`."""
         try:
             self._key.verify(signature, text)
         except InvalidSignature:
@@ -76,82 +97,78 @@ class VerifyingKey:
 
 
 class PublicKey(VerifyingKey):
-    """What a seal is checked with."""
+    """Verifies the signatures of seals."""
 
     kind = _ED25519
 
     @classmethod
     def parse(cls, line: str) -> Self:
-        """The key that a line says.
-
-        Raises:
-            BadSealKey: it does not say one; the message says why and never repeats the line.
-        """
         if line.startswith(_PRIVATE):
-            raise BadSealKey(
-                "this is a private key; what is needed here is the public one (the file that ends in .pub)"
-            )
-        return cls._of(*key_fields(line))
+            raise BadSealKey("this is a private key; the public key is needed here (the file that ends in .pub)")
+        return super().parse(line)
 
 
 class SealKey:
-    """What a log is sealed with. Shows nothing of its secret."""
+    """The private key that signs the seals of a log. Its repr contains no secret."""
 
     def __init__(self, name: str, seed: bytes) -> None:
         self._key = Ed25519PrivateKey.from_private_bytes(seed)
         self.public = PublicKey(name, self._key.public_key().public_bytes_raw())
 
     @classmethod
-    def draw(cls, name: str) -> "SealKey":
-        """A new key, from the system's randomness.
+    def generate(cls, name: str) -> "SealKey":
+        """A new key, from the system's entropy.
 
         Raises:
-            BadSealKey: the name may not be one.
+            BadSealKey: the name is not valid.
         """
         return cls(name, os.urandom(KEY_BYTES))
 
     @classmethod
     def parse(cls, line: str) -> "SealKey":
-        """The key that a line says.
+        """The key of a private key line.
 
         Raises:
-            BadSealKey: it does not say one; the message says why and never repeats the line.
+            BadSealKey: the line is not a private key; the message never repeats the line.
         """
         if not line.startswith(_PRIVATE):
             raise BadSealKey(
-                f"this is no private key: those begin with {_PRIVATE}; make one with: jury seal keygen FILE"
+                f"this is not a private key: those begin with {_PRIVATE}; make one with: jury seal keygen FILE"
             )
         name, key_id, seed = key_fields(line.removeprefix(_PRIVATE))
         key = cls(name, seed)
         if key.public.key_id != key_id:
-            raise BadSealKey(f"the id in the private key {name} is not the one of this key: a character was changed")
+            raise BadSealKey(f"the id in the private key {name} does not match the key: a character was changed")
         return key
 
     @property
     def secret_line(self) -> str:
-        """The key as a line of text, without its end. Whoever reads it can seal in this key's name."""
+        """The private key as a line of text, without LF."""
         seed = self._key.private_bytes_raw()
         return f"{_PRIVATE}{self.public.name}+{self.public.key_id.hex()}+{b64encode(_ED25519 + seed).decode()}"
 
     def sign(self, text: bytes) -> bytes:
-        """The 64 bytes of a signature over `text` (RFC 8032)."""
+        """The signature over `text`, 64 bytes (RFC 8032)."""
         return self._key.sign(text)
 
     def __repr__(self) -> str:
         return f"SealKey({self.public.name})"
 
 
+_Key = TypeVar("_Key", bound=VerifyingKey)
+
+
 def make_key_files(path: Path, name: str) -> SealKey:
-    """A new key in `path` (only its owner may read it) and its public half in `path` + `.pub`.
+    """Write a new private key to `path` (mode 0600) and its public key to `path` + `.pub`.
 
     Raises:
-        SealKeyFileError: one of the files is there already, and stays; or it cannot be written.
-        BadSealKey: the name may not be one.
+        SealKeyFileError: one of the files exists already, and stays; or it cannot be written.
+        BadSealKey: the name is not valid.
     """
     key = SealKey.generate(name)
     public, last = public_path(path), last_signed_path(path)
     if last.exists():
-        raise SealKeyFileError(f"{last} is there already, and tells what another key signed; name another file")
+        raise SealKeyFileError(f"{last} exists already, and records what another key signed; name another file")
     _write_new(path, key.secret_line, 0o600)
     try:
         _write_new(public, key.public.line, 0o644)
@@ -162,12 +179,12 @@ def make_key_files(path: Path, name: str) -> SealKey:
 
 
 def public_path(path: Path) -> Path:
-    """Where the public half of the key in `path` is kept."""
+    """The file of the public key to the private key in `path`."""
     return path.with_name(path.name + ".pub")
 
 
 def last_signed_path(path: Path) -> Path:
-    """Where it is kept what the key in `path` signed last."""
+    """The file with the last note signed by the key in `path`; see `LastSigned`."""
     return path.with_name(path.name + ".last")
 
 
@@ -175,9 +192,9 @@ def read_seal_key(path: Path) -> SealKey:
     """The private key of a file.
 
     Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or holds something else.
+        SealKeyFileError, BadSealKey: it cannot be read, or is not a private key.
     """
-    lines = key_lines(path)
+    lines = _key_lines(path)
     if len(lines) != 1:
         raise BadSealKey(f"{path}: a private key is one line, this file has {len(lines)}")
     try:
@@ -190,29 +207,38 @@ def read_public_keys(path: Path) -> tuple[PublicKey, ...]:
     """The public keys of a file, one a line: after a rotation the old one and the new one.
 
     Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or a line of it is no key.
+        SealKeyFileError, BadSealKey: it cannot be read, or a line is not a public key.
     """
-    keys: list[PublicKey] = []
-    for number, line in enumerate(key_lines(path), 1):
+    return read_keys(path, PublicKey)
+
+
+def read_keys(path: Path, key_type: type[_Key]) -> tuple[_Key, ...]:
+    """The keys of a file, one a line.
+
+    Raises:
+        SealKeyFileError, BadSealKey: it cannot be read, or a line is not a key of this type.
+    """
+    keys: list[_Key] = []
+    for number, line in enumerate(_key_lines(path), 1):
         try:
-            keys.append(PublicKey.parse(line))
+            keys.append(key_type.parse(line))
         except BadSealKey as error:
             raise BadSealKey(f"{path}, key {number}: {error}") from None
     if not keys:
-        raise BadSealKey(f"{path} holds no key")
+        raise BadSealKey(f"{path} contains no key")
     return tuple(keys)
 
 
 def is_key_name(name: str) -> bool:
-    """Whether a key, and so a log's origin, may have this name: no spaces, no plus, nothing that cannot be seen."""
+    """Whether a name is valid for a key, and so for a log's origin: no spaces, no plus, no invisible characters."""
     return 0 < len(name) <= _MAX_NAME and "+" not in name and not any(c.isspace() or not c.isprintable() for c in name)
 
 
 def check_name(name: str) -> None:
-    """See that a key may have this name.
+    """Check the name of a key.
 
     Raises:
-        BadSealKey: it may not.
+        BadSealKey: it is not valid.
     """
     if not is_key_name(name):
         raise BadSealKey(
@@ -222,14 +248,14 @@ def check_name(name: str) -> None:
 
 
 def key_fields(line: str, kind: bytes = _ED25519) -> tuple[str, bytes, bytes]:
-    """Name, id and the 32 bytes of a key line, of the signature type `kind` (C2SP signed-note).
+    """Name, id and the 32 bytes of a key line of the signature type `kind` (C2SP signed-note).
 
     Raises:
-        BadSealKey: it is no key line, or one of another type.
+        BadSealKey: it is not a key line, or one of another type.
     """
     pieces = line.split("+", 2)
     if len(pieces) != 3:  # noqa: PLR2004  (name, id, key)
-        raise BadSealKey("this is no key: a key is one line NAME+ID+KEY")
+        raise BadSealKey("this is not a key: a key is one line NAME+ID+KEY")
     name, key_id, encoded = pieces
     with suppress(ValueError):
         raw = b64decode(encoded, validate=True)
@@ -240,23 +266,25 @@ def key_fields(line: str, kind: bytes = _ED25519) -> tuple[str, bytes, bytes]:
             and bytes.fromhex(key_id).hex() == key_id
         ):
             return name, bytes.fromhex(key_id), raw[1:]
-    raise BadSealKey("this is no Ed25519 key: it is damaged, cut off, or of another kind")
+    raise BadSealKey("this is not an Ed25519 key: it is damaged, truncated, or of another type")
 
 
-def key_lines(path: Path) -> list[str]:
+def _key_lines(path: Path) -> list[str]:
     """The lines of a key file, without empty ones.
 
     Raises:
-        SealKeyFileError, BadSealKey: it cannot be read, or holds something else.
+        SealKeyFileError, BadSealKey: it cannot be read, or is not a text file of a key's size.
     """
     try:
         text = read_regular(path, _MAX_FILE).decode()
     except FileTooLarge as error:
-        raise BadSealKey(f"{path} is no key file: it is {error.strerror}") from None
+        raise BadSealKey(f"{path} is not a key file: it is {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BadSealKey(f"{path} is no key file: it is not UTF-8 text") from None
+        raise BadSealKey(f"{path} is not a key file: it is not UTF-8 text") from None
     except (OSError, ValueError) as error:
-        raise SealKeyFileError(f"{path} cannot be read: {read_failure(error)}; check the path and its rights") from None
+        raise SealKeyFileError(
+            f"{path} cannot be read: {read_failure(error)}; check the path and its permissions"
+        ) from None
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -264,7 +292,7 @@ def _write_new(path: Path, line: str, mode: int) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     except FileExistsError:
-        raise SealKeyFileError(f"{path} is there already, and a key is never overwritten; name another file") from None
+        raise SealKeyFileError(f"{path} exists already, and a key is never overwritten; name another file") from None
     except OSError as error:
         raise SealKeyFileError(f"{path} cannot be written: {error.strerror}; name another file") from None
     try:
@@ -274,4 +302,4 @@ def _write_new(path: Path, line: str, mode: int) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         path.unlink()
-        raise SealKeyFileError(f"{path} cannot be written: {error.strerror}; nothing of it was kept") from None
+        raise SealKeyFileError(f"{path} cannot be written: {error.strerror}; the file was removed") from None

@@ -1,7 +1,7 @@
-"""What a key signed last, kept beside the key: the one thing about a log that its database cannot take back.
+"""The last note that a key signed, in a file beside the key: a record that the database cannot change.
 
-It is the signed note itself, in the file KEY.last. A seal is signed only over a log that begins with it, and is
-written here before anybody else gets it: whatever is killed in between, the key never contradicts itself.
+The file KEY.last contains the signed note itself. A seal is signed only over a log that begins with the noted events,
+and is written here before it is returned: wherever the process is killed, the key never signs contradicting notes.
 """
 
 import fcntl
@@ -17,12 +17,11 @@ from jury_store.seals.note import MAX_BYTES, Checkpoint, read_checkpoint, signat
 
 
 class LastSigned:
-    """The file that says what a key signed last.
+    """The file of the last signed note.
 
     Args:
-        path: of the file; see `last_signed_path` of its key. The file `path` + `.lock` is made
-            beside it: processes that seal with one key take turns.
-        key: whose signature the note in it must carry.
+        path: of the file; see `last_signed_path`. Processes that seal with one key lock the file `path` + `.lock`.
+        key: that must have signed the note.
     """
 
     def __init__(self, path: Path, key: PublicKey) -> None:
@@ -30,12 +29,12 @@ class LastSigned:
         self._key = key
 
     @contextmanager
-    def held(self) -> Iterator[Checkpoint | None]:
-        """What the key signed last, None: nothing yet; other processes wait meanwhile, and `write` replaces it.
+    def locked(self) -> Iterator[Checkpoint | None]:
+        """Lock the file and read it (None: the key signed nothing yet); `write` replaces it meanwhile.
 
         Raises:
-            SealKeyFileError: the file cannot be read, or nothing can be written beside it.
-            BadNote: the file holds something else than a note by this key.
+            SealKeyFileError: the file cannot be read, or its folder cannot be written.
+            BadNote: the file is not a note signed by this key.
         """
         descriptor = self._open_lock()
         try:
@@ -45,19 +44,19 @@ class LastSigned:
             os.close(descriptor)
 
     def check(self) -> None:
-        """See now whether `held` would work.
+        """Check that `locked` would succeed.
 
         Raises:
-            SealKeyFileError, BadNote: as `held`.
+            SealKeyFileError, BadNote: as `locked`.
         """
         os.close(self._open_lock())
         self.read()
 
     def read(self) -> Checkpoint | None:
-        """What the key signed last, without a look at who is about to sign; None: there is no such file.
+        """Read the file without locking it; None: it does not exist.
 
         Raises:
-            SealKeyFileError, BadNote: as `held`.
+            SealKeyFileError, BadNote: as `locked`.
         """
         try:
             with open_regular(self.path) as file:
@@ -66,7 +65,7 @@ class LastSigned:
             return None
         except (OSError, ValueError) as error:
             raise SealKeyFileError(
-                f"{self.path} cannot be read: {read_failure(error)}; check the path and its rights"
+                f"{self.path} cannot be read: {read_failure(error)}; check the path and its permissions"
             ) from None
         try:
             checkpoint = read_checkpoint(content)
@@ -75,16 +74,16 @@ class LastSigned:
             fault = str(error)
         if fault is not None:
             raise BadNote(
-                f"{self.path} should hold what the key {self._key.name} signed last, and does not: {fault}. "
-                "Bring back the file as it was; without it nobody knows what the key has signed"
+                f"{self.path} must contain the last note that the key {self._key.name} signed, and does not: {fault}. "
+                "Restore the file; without it the last signed note is unknown"
             )
         return checkpoint
 
     def write(self, note: bytes) -> None:
-        """Replace the file at once and for good.
+        """Replace the file atomically and durably.
 
         Raises:
-            SealKeyFileError: it cannot be written; the old one stays.
+            SealKeyFileError: it cannot be written; the old file stays.
         """
         new = self.path.with_name(self.path.name + ".new")
         try:
@@ -112,6 +111,6 @@ class LastSigned:
 
     def _unwritable(self, error: OSError) -> SealKeyFileError:
         return SealKeyFileError(
-            f"{self.path}, which keeps what the key signed last, cannot be written: {error.strerror}; nothing is "
-            "signed without it. Let its folder be written, or name another place for it (--seal-last FILE)"
+            f"{self.path}, which records what the key signed last, cannot be written: {error.strerror}; nothing is "
+            "signed without it. Make its folder writable, or name another file (--seal-last FILE)"
         )

@@ -1,7 +1,7 @@
-"""Checkpoints: a log's size and root as a signed note, to be kept where the log's keeper cannot reach.
+"""Checkpoints: a log's size and root as a signed note, to be kept outside the control of the log's owner.
 
-The forms are C2SP signed-note and tlog-checkpoint: three lines (origin, size in decimal, root in base64), maybe more
-that nothing here reads, an empty line, then one line a signature: `— NAME BASE64(key id ‖ signature)`.
+The formats are C2SP signed-note and tlog-checkpoint: three lines (origin, size in decimal, root in base64), optional
+further lines (ignored), an empty line, then one line a signature: `— NAME BASE64(key id ‖ signature)`.
 """
 
 from base64 import b64decode, b64encode
@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from jury_store.errors import BadNote
-from jury_store.seals.keys import PublicKey, SealKey, is_key_name
+from jury_store.seals.keys import PublicKey, SealKey, SignatureLine, VerifyingKey, is_key_name
 from jury_store.seals.merkle import HASH_BYTES
 
 MAX_BYTES = 64 * 1024
@@ -20,73 +20,67 @@ _DASH = "\u2014 "
 _SHOWN = 100
 
 
-class Signature(NamedTuple):
-    """One signature line: whose it says it is, and the signature's bytes."""
-
-    name: str
-    key_id: bytes
-    signature: bytes
-
-
 class Checkpoint(NamedTuple):
-    """What a note says: `origin` (the log's name), how many events, their 32-byte root; and who signed its `text`."""
+    """A decoded note: `origin` (the log's name), the number of events, their 32-byte root; the signatures of `text`."""
 
     origin: str
     tree_size: int
     root: bytes
     text: bytes
-    signatures: tuple[Signature, ...]
+    signatures: tuple[SignatureLine, ...]
 
-    def by(self, key: PublicKey) -> tuple[Signature, ...]:
-        """The signatures that claim to be this key's."""
-        return tuple(one for one in self.signatures if (one.name, one.key_id) == (key.name, key.key_id))
+    def signatures_by(self, key: VerifyingKey) -> tuple[SignatureLine, ...]:
+        """The signatures with this key's name and id, valid or not."""
+        return tuple(one for one in self.signatures if key.claims(one))
 
 
 def sign_checkpoint(tree_size: int, root: bytes, key: SealKey) -> bytes:
-    """A note over a log's first `tree_size` events; the log goes by the name of the key."""
+    """A signed note over a log's first `tree_size` events; its origin is the name of the key."""
     text = f"{key.public.name}\n{tree_size}\n{b64encode(root).decode()}\n".encode()
     signature = b64encode(key.public.key_id + key.sign(text)).decode()
     return text + f"\n{_DASH}{key.public.name} {signature}\n".encode()
 
 
 def read_checkpoint(note: bytes) -> Checkpoint:
-    """What a note says, whoever signed it: see `signature_fault`.
+    """Decode a note without verifying its signatures: see `signature_fault`.
 
     Raises:
-        BadNote: these are not the bytes of a checkpoint, or no signature is in the name of its log.
+        BadNote: the bytes are not a checkpoint, or no signature has the name of its log.
     """
     if len(note) > MAX_BYTES:
-        raise BadNote(f"this is no checkpoint: it has more than {MAX_BYTES // 1024} KiB")
+        raise BadNote(f"this is not a checkpoint: it has more than {MAX_BYTES // 1024} KiB")
     try:
         whole = note.decode()
     except UnicodeDecodeError:
-        raise BadNote("this is no checkpoint: it is not UTF-8 text") from None
+        raise BadNote("this is not a checkpoint: it is not UTF-8 text") from None
     if any(character < " " and character != "\n" for character in whole):
-        raise BadNote("this is no checkpoint: it holds a control character; line ends must be LF, not CR LF")
+        raise BadNote("this is not a checkpoint: it contains a control character; line ends must be LF, not CR LF")
     text, blank, signed = whole.rpartition("\n\n")
     if not blank or not signed.endswith("\n"):
-        raise BadNote("this is no checkpoint, or not the whole of it: after an empty line it ends with signature lines")
+        raise BadNote("this is not a checkpoint, or not a complete one: those end with an empty line and signatures")
     lines = signed[:-1].split("\n")
     if len(lines) > MAX_SIGNATURES:
-        raise BadNote(f"this is no checkpoint: it has more than {MAX_SIGNATURES} signatures")
+        raise BadNote(f"this is not a checkpoint: it has more than {MAX_SIGNATURES} signatures")
     signatures = tuple(_signature(number, line) for number, line in enumerate(lines, 1))
     origin, tree_size, root = _body(text.split("\n"))
     if not any(one.name == origin for one in signatures):
         names = ", ".join(sorted({one.name for one in signatures}))
-        raise BadNote(f"this is no checkpoint: it is of the log {origin[:_SHOWN]} and signed in the name of {names}")
+        raise BadNote(
+            f"this is not a checkpoint: it is of the log {origin[:_SHOWN]} and has only signatures named {names}"
+        )
     return Checkpoint(origin, tree_size, root, (text + "\n").encode(), signatures)
 
 
 def signature_fault(checkpoint: Checkpoint, keys: Collection[PublicKey]) -> str | None:
-    """What is wrong with the signatures of a note, for somebody who trusts `keys`; None: nothing.
+    """The fault of a note's signatures under trusted `keys`; None: it is validly signed.
 
-    Signatures of unknown keys mean nothing; one by a known key that does not verify spoils the note. A log is signed
-    for by the keys of its own name alone: who may seal one log says nothing of another.
+    Signatures of unknown keys are ignored; an invalid one in the name of a known key is a fault. At least one key must
+    have the name of the log: a key for one log does not sign for another.
     """
     known = [(key, one) for key in keys for one in checkpoint.signatures_by(key)]
     for key, one in known:
-        if not key.signed(checkpoint.text, one.signature):
-            return f"the signature of {key.name}+{key.key_id.hex()} is not over this text"
+        if not key.verifies(checkpoint.text, one.signature):
+            return f"the signature of {key.name}+{key.key_id.hex()} is not valid for this text"
     if not known:
         names = ", ".join(sorted({f"{one.name}+{one.key_id.hex()}" for one in checkpoint.signatures}))
         return f"it is signed by {names}, which is none of the keys given"
@@ -98,41 +92,41 @@ def signature_fault(checkpoint: Checkpoint, keys: Collection[PublicKey]) -> str 
 
 def _body(lines: list[str]) -> tuple[str, int, bytes]:
     if len(lines) < 3 or not all(lines):  # noqa: PLR2004  (origin, size, root)
-        raise BadNote("this is a note, but no checkpoint: those begin with origin, size and root, a line each")
+        raise BadNote("this is a note, but not a checkpoint: those begin with origin, size and root, a line each")
     origin, size, root = lines[:3]
     if not (size.isascii() and size.isdigit() and (size == "0" or size[0] != "0") and len(size) <= len(str(_MAX_SIZE))):
-        raise BadNote("this is no checkpoint: its second line is no number of events")
+        raise BadNote("this is not a checkpoint: its second line is not a number of events")
     raw = _base64(root)
     if raw is None or len(raw) != HASH_BYTES or int(size) >= _MAX_SIZE:
-        raise BadNote("this is no checkpoint: its third line is not the base64 of a 32-byte root")
+        raise BadNote("this is not a checkpoint: its third line is not the base64 of a 32-byte root")
     return origin, int(size), raw
 
 
-def read_signature_line(line: bytes) -> Signature:
-    """One signature line, with its LF.
+def read_signature_line(line: bytes) -> SignatureLine:
+    """Decode one signature line, with its LF.
 
     Raises:
-        BadNote: it is none.
+        BadNote: it is not one.
     """
     try:
         text = line.decode()
     except (UnicodeDecodeError, AttributeError):
-        raise BadNote("this is no signature line: it is not UTF-8 text") from None
+        raise BadNote("this is not a signature line: it is not UTF-8 text") from None
     if not text.endswith("\n") or any(character < " " for character in text[:-1]):
-        raise BadNote("this is no signature line: it does not end with one LF, or holds a control character")
+        raise BadNote("this is not a signature line: it does not end with one LF, or contains a control character")
     return _signature(1, text[:-1])
 
 
-def _signature(number: int, line: str) -> Signature:
+def _signature(number: int, line: str) -> SignatureLine:
     name, blank, encoded = line.removeprefix(_DASH).partition(" ")
     raw = _base64(encoded)
     if not line.startswith(_DASH) or not blank or not is_key_name(name) or raw is None or len(raw) <= _KEY_ID_BYTES:
-        raise BadNote(f"this is no checkpoint, or a damaged one: its signature line {number} is none")
-    return Signature(name, raw[:_KEY_ID_BYTES], raw[_KEY_ID_BYTES:])
+        raise BadNote(f"this is not a checkpoint, or a damaged one: its signature line {number} is malformed")
+    return SignatureLine(name, raw[:_KEY_ID_BYTES], raw[_KEY_ID_BYTES:])
 
 
 def _base64(text: str) -> bytes | None:
-    """The bytes of standard base64; None for anything but the one spelling that bytes have."""
+    """The bytes of canonical standard base64; None for any other text."""
     try:
         raw = b64decode(text, validate=True)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Sealing a log: the next signed root, made from the one before and the hashes beyond it."""
+"""Sealing a log: the next signed root, computed from the previous seal and the hashes after it."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,23 +14,23 @@ from jury_store.seals.seal import Seal
 _BATCH = 10_000
 
 
-class _Mark(NamedTuple):
-    """A root that the log must have at some size: of the latest "seal", or what the key "signed" last."""
+class _ExpectedRoot(NamedTuple):
+    """A root that the log must have at some size; `of`: the latest "seal", or the last "signed" note."""
 
     root: bytes
     of: str
 
 
 class Sealer:
-    """Makes the seals of a log, each consistent with those before it; only reads the log.
+    """Computes the seals of a log, each consistent with those before it; only reads the log.
 
     Args:
-        store: the log. With `last` all of its hashes are read once, by the first seal; without it, and later, only what
-            is new.
-        key: what it signs with.
+        store: the log. With `last` the first seal reads all of its hashes, later ones only the new ones; without it all
+            seals read only what is new.
+        key: that signs.
         now: the time in microseconds since 1970-01-01 UTC.
-        last: what the key signed last, kept beside it. Without it the stored seals alone are gone on from, which
-            whoever writes to the database can exchange.
+        last: the file of the last signed note. Without it a seal continues from the stored seals alone, which a writer
+            of the database can replace.
     """
 
     def __init__(self, store: EventStore, key: SealKey, now: Callable[[], int], last: LastSigned | None = None) -> None:
@@ -38,30 +38,30 @@ class Sealer:
         self._key = key
         self._now = now
         self._last = last
-        self._made: Seal | None = None
+        self._latest: Seal | None = None
 
     def next(self) -> Seal | None:
-        """The seal over everything that is stored now, to be kept by whoever writes; None when nothing is new.
+        """A seal over all events stored now; does not store it. None when there are no new events.
 
         Raises:
-            SealRefused: the log, or the seal that it goes on from, is not what was sealed, or not what the key signed.
-            SealKeyFileError, BadNote: what the key signed last cannot be read or written.
+            SealRefused: the log or its latest seal differs from what was sealed, or from the last signed note.
+            SealKeyFileError, BadNote: the file of the last signed note cannot be read or written.
             StoreError: the database cannot be read.
         """
         if self._last is None:
             return self._next(None, None)
-        with self._last.held() as signed:
+        with self._last.locked() as signed:
             return self._next(self._last, signed)
 
     def _next(self, last: LastSigned | None, signed: Checkpoint | None) -> Seal | None:
         before = self._before()
         if before is not None:
             self._check(before)
-        start = before if last is None else self._made
+        start = before if last is None else self._latest
         frontier = Frontier() if start is None else Frontier(start.tree_size, start.frontier)
-        self._read(frontier, self._marks(before, signed))
+        self._read(frontier, self._expected_roots(before, signed))
         if before is not None and frontier.size == before.tree_size:
-            if last is not None and signed is None and read_checkpoint(before.note).by(self._key.public):
+            if last is not None and signed is None and read_checkpoint(before.note).signatures_by(self._key.public):
                 last.write(before.note)
             return None
         if not frontier.size:
@@ -69,19 +69,19 @@ class Sealer:
         root = frontier.root
         note = sign_checkpoint(frontier.size, root, self._key)
         if last is not None:
-            # Before anybody has the note: who is killed here signs the same again.
+            # Before the note is returned: after a kill here, the next call signs the same again.
             last.write(note)
-        self._made = Seal(frontier.size, root, frontier.peaks, note, self._now())
-        return self._made
+        self._latest = Seal(frontier.size, root, frontier.peaks, note, self._now())
+        return self._latest
 
     def _before(self) -> Seal | None:
-        """The seal to go on from: never one that would let this sealer contradict what it signed."""
-        kept, made = self._store.latest_seal(), self._made
-        if kept is None or made is None:
-            return made if kept is None else kept
-        if kept.tree_size == made.tree_size and kept.root != made.root:
-            raise SealRefused(_refusal(kept, "two seals of this size have different roots"))
-        return kept if kept.tree_size >= made.tree_size else made
+        """The seal to continue from; never an older one than this sealer's own."""
+        stored, latest = self._store.latest_seal(), self._latest
+        if stored is None or latest is None:
+            return latest if stored is None else stored
+        if stored.tree_size == latest.tree_size and stored.root != latest.root:
+            raise SealRefused(_refusal(stored, "two seals of this size have different roots"))
+        return stored if stored.tree_size >= latest.tree_size else latest
 
     def _check(self, seal: Seal) -> None:
         fault = seal_fault(seal)
@@ -92,84 +92,84 @@ class Sealer:
         if fault is not None:
             raise SealRefused(_refusal(seal, fault))
 
-    def _marks(self, before: Seal | None, signed: Checkpoint | None) -> dict[int, list[_Mark]]:
-        """By size, which roots the log must have on the way."""
-        marks: dict[int, list[_Mark]] = {}
+    def _expected_roots(self, before: Seal | None, signed: Checkpoint | None) -> dict[int, list[_ExpectedRoot]]:
+        """Expected roots by size."""
+        expected: dict[int, list[_ExpectedRoot]] = {}
         if before is not None:
-            marks[before.tree_size] = [_Mark(before.root, "seal")]
+            expected[before.tree_size] = [_ExpectedRoot(before.root, "seal")]
         if signed is not None:
-            marks.setdefault(signed.tree_size, []).insert(0, _Mark(signed.root, "signed"))
-        return marks
+            expected.setdefault(signed.tree_size, []).insert(0, _ExpectedRoot(signed.root, "signed"))
+        return expected
 
-    def _read(self, frontier: Frontier, marks: dict[int, list[_Mark]]) -> None:
-        """Carry the frontier to the end of the log, beginning at its last event to see that it is there."""
+    def _read(self, frontier: Frontier, expected: dict[int, list[_ExpectedRoot]]) -> None:
+        """Append the remaining hashes to the frontier; begins at its last event, to check that it still exists."""
         position = max(frontier.size - 1, 0)
-        self._compare(frontier, marks)
+        self._compare(frontier, expected)
         while rows := self._store.hashes(position, _BATCH):
             for found, event_hash in rows:
                 position += 1
                 if found != position or not is_hash(event_hash):
                     raise SealRefused(
-                        f"no whole event has the position {position}, so the log is not sealed. {_VERIFY}"
+                        f"no intact event has the position {position}, so the log is not sealed. {_VERIFY}"
                     )
                 if position > frontier.size:
                     frontier.append(event_hash)
-                    self._compare(frontier, marks)
-        for size, found_marks in marks.items():
-            if size > position and any(mark.of == "signed" for mark in found_marks):
+                    self._compare(frontier, expected)
+        for size, roots in expected.items():
+            if size > position and any(root.of == "signed" for root in roots):
                 raise SealRefused(
                     f"{self._has_signed(size)}, and this log ends with event {position}: its tail was cut, or an older "
                     f"backup was restored. {self._remedy()}"
                 )
-        sealed = max(frontier.size, *marks, 0)
+        sealed = max(frontier.size, *expected, 0)
         if position < sealed:
             raise SealRefused(
-                f"{sealed} events were sealed and the last of them is gone, so the log is not sealed. {_VERIFY}"
+                f"{sealed} events were sealed and the last of them is missing, so the log is not sealed. {_VERIFY}"
             )
 
-    def _compare(self, frontier: Frontier, marks: dict[int, list[_Mark]]) -> None:
-        for mark in marks.get(frontier.size, ()):
-            if mark.root == frontier.root:
+    def _compare(self, frontier: Frontier, expected: dict[int, list[_ExpectedRoot]]) -> None:
+        for root in expected.get(frontier.size, ()):
+            if root.root == frontier.root:
                 continue
-            if mark.of == "signed":
-                raise SealRefused(self._rewritten(frontier.size))
+            if root.of == "signed":
+                raise SealRefused(self._changed_log(frontier.size))
             raise SealRefused(
-                f"the seal over {frontier.size} events does not fit the log, so the log is not sealed. {_VERIFY}"
+                f"the seal over {frontier.size} events does not match the log, so the log is not sealed. {_VERIFY}"
             )
 
-    def _rewritten(self, size: int) -> str:
-        first = self._fitting(size) + 1
-        place = f"position {size}" if first == size else f"positions {first} to {size}"
+    def _changed_log(self, size: int) -> str:
+        first = self._matching(size) + 1
+        where = f"position {size}" if first == size else f"positions {first} to {size}"
         return (
-            f"{self._has_signed(size)}, and this log does not begin with them: it was changed at {place}, "
-            f"or it is another log, and a key seals one. {self._remedy()}"
+            f"{self._has_signed(size)}, and this log does not begin with them: it was changed at {where}, "
+            f"or it is another log, and a key seals one log only. {self._remedy()}"
         )
 
-    def _fitting(self, size: int) -> int:
-        """How many events the largest stored seal below `size` covers that fits the log; 0: there is none."""
+    def _matching(self, size: int) -> int:
+        """The size of the largest stored seal below `size` that matches the log; 0: there is none."""
         claims = {seal.tree_size: seal.root for seal in self._store.seals() if seal_fault(seal) is None}
-        frontier, fitting = Frontier(), 0
+        frontier, matching = Frontier(), 0
         while frontier.size < size - 1 and (rows := self._store.hashes(frontier.size, _BATCH)):
             for _, event_hash in rows[: size - 1 - frontier.size]:
                 frontier.append(event_hash)
                 if claims.get(frontier.size) == frontier.root:
-                    fitting = frontier.size
-        return fitting
+                    matching = frontier.size
+        return matching
 
     def _has_signed(self, size: int) -> str:
         path = "" if self._last is None else f" ({self._last.path})"
         return f"the key {self._key.public.name} signed {size} events{path}"
 
     def _remedy(self) -> str:
-        path = "" if self._last is None else f" jury verify --checkpoint {self._last.path} shows what fits."
+        path = "" if self._last is None else f" jury verify --checkpoint {self._last.path} shows what matches."
         return (
-            f"Nothing was signed.{path} Restore the log that was signed; one that stays as it is needs a new key "
+            f"Nothing was signed.{path} Restore the log that was signed; to seal this one, create a new key "
             "(jury seal keygen)"
         )
 
 
 def seal_fault(seal: Seal) -> str | None:
-    """What does not fit within a seal, whatever the log says; None: its frontier, root and note say the same."""
+    """A contradiction within a seal; None: its frontier, root and note agree."""
     try:
         checkpoint = read_checkpoint(seal.note)
         frontier = Frontier(seal.tree_size, seal.frontier)
@@ -178,9 +178,9 @@ def seal_fault(seal: Seal) -> str | None:
     except ValueError as error:
         return f"its frontier: {error}"
     except (TypeError, AttributeError) as error:
-        return f"a column holds a value of the wrong kind: {error}"
+        return f"a column contains a value of a wrong type: {error}"
     if (checkpoint.tree_size, checkpoint.root) != (seal.tree_size, seal.root):
-        return "its note says another size or root"
+        return "its note has another size or root"
     if frontier.root != seal.root:
         return "its frontier has another root"
     return None
@@ -190,4 +190,4 @@ _VERIFY = "Run jury verify --all"
 
 
 def _refusal(seal: Seal, what: str) -> str:
-    return f"the seal over {seal.tree_size} events is not as it was made ({what}), so the log is not sealed. {_VERIFY}"
+    return f"the seal over {seal.tree_size} events was altered ({what}), so the log is not sealed. {_VERIFY}"

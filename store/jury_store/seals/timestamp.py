@@ -1,6 +1,6 @@
-"""Time-stamps: somebody else's word on when a seal was there (RFC 3161).
+"""Time-stamps of seals by a time-stamping authority (RFC 3161).
 
-The form of requests and answers, and the check of signatures and certificates, are the library's (OpenSSL below it).
+Encoding and the verification of signatures and certificates are done by rfc3161-client (OpenSSL).
 """
 
 from collections.abc import Sequence
@@ -21,60 +21,59 @@ _GRANTED = (0, 1)
 _MAX_FILE = 1024 * 1024
 
 
-class Query(NamedTuple):
-    """A request to a time-stamping authority, and the nonce that its answer must repeat."""
+class TimestampQuery(NamedTuple):
+    """A request to a time-stamping authority, and the nonce that the response must repeat."""
 
     der: bytes
     nonce: int | None
 
 
 class Timestamp(NamedTuple):
-    """What an answer says: the digest that was stamped, and when."""
+    """A decoded response: the digest, and the time of the stamp."""
 
     digest: bytes
     at: datetime
     nonce: int | None
 
 
-def timestamp_query(note: bytes) -> Query:
+def timestamp_query(note: bytes) -> TimestampQuery:
     """The request for a time-stamp over the SHA-256 of a note, certificate included."""
     request = TimestampRequestBuilder().data(note).hash_algorithm(HashAlgorithm.SHA256).build()
-    return Query(request.as_bytes(), request.nonce)
+    return TimestampQuery(request.as_bytes(), request.nonce)
 
 
 def read_timestamp(answer: bytes) -> Timestamp:
-    """What an answer says, whoever signed it: see `timestamp_fault`.
+    """Decode a response without verifying its signature: see `timestamp_fault`.
 
     Raises:
-        BadTimestamp: it is no answer (TimeStampResp, DER), or one that refuses, or is over no SHA-256.
+        BadTimestamp: it is not a TimeStampResp (DER), or was refused, or is not over SHA-256.
     """
     try:
         response = decode_timestamp_response(answer)
         if response.status not in _GRANTED:
-            said = ", ".join(response.status_string)
-            raise BadTimestamp(f"the authority refused it (status {response.status}){': ' + said if said else ''}")
+            reason = ", ".join(response.status_string)
+            raise BadTimestamp(f"the authority refused it (status {response.status}){': ' + reason if reason else ''}")
         found = response.tst_info
         algorithm = found.message_imprint.hash_algorithm.dotted_string
         stamp = Timestamp(found.message_imprint.message, found.gen_time.astimezone(UTC), found.nonce)
     except (ValueError, TypeError) as error:
-        raise BadTimestamp(f"this is no time-stamp (RFC 3161): {str(error)[:200]}") from None
+        raise BadTimestamp(f"this is not a time-stamp (RFC 3161): {str(error)[:200]}") from None
     if algorithm != _SHA256:
-        raise BadTimestamp("this time-stamp is over no SHA-256")
+        raise BadTimestamp("this time-stamp is not over SHA-256")
     return stamp
 
 
 def timestamp_fault(answer: bytes, note: bytes, authorities: Sequence[x509.Certificate] = ()) -> str | None:
-    """Why a time-stamp is not one over a note, for somebody who trusts these certificates; None: it is.
+    """The fault of a time-stamp over a note under trusted certificates; None: it is valid.
 
-    Without certificates only that it names this note is checked. They need to be valid at the time of the stamp, not
-    today.
+    Without certificates only the digest is checked. They must be valid at the time of the stamp, not today.
     """
     try:
         stamp = read_timestamp(answer)
     except BadTimestamp as error:
         return str(error)
     if stamp.digest != sha256(note).digest():
-        return "it is over something else"
+        return "it is over another digest"
     if not authorities:
         return None
     try:
@@ -88,11 +87,13 @@ def read_certificates(path: Path) -> tuple[x509.Certificate, ...]:
     """The certificates of a PEM file.
 
     Raises:
-        SealKeyFileError: it cannot be read, or holds none.
+        SealKeyFileError: it cannot be read, or contains none.
     """
     try:
         return tuple(x509.load_pem_x509_certificates(read_regular(path, _MAX_FILE)))
     except OSError as error:
-        raise SealKeyFileError(f"{path} cannot be read: {read_failure(error)}; check the path and its rights") from None
+        raise SealKeyFileError(
+            f"{path} cannot be read: {read_failure(error)}; check the path and its permissions"
+        ) from None
     except ValueError:
-        raise SealKeyFileError(f"{path} holds no certificate in PEM form") from None
+        raise SealKeyFileError(f"{path} contains no certificate in PEM format") from None
