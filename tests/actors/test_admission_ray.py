@@ -12,12 +12,13 @@ import ray
 from jury_actors import ray_runtime
 from jury_actors.admission.budget import Ceiling
 from jury_actors.admission.client import AdmissionClient
+from jury_actors.admission.service import AdmissionInterface
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_actors.providers.endpoints import Limits
 from jury_actors.providers.simulated.script import AS_USUAL, Script
 from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, shared_limiter
-from jury_actors.ray_proxy import RayDeskPort
+from jury_actors.ray_proxy import ray_proxy
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_store.event_store import EventStore
@@ -42,8 +43,8 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
 
 
 async def hold(run: Run, url: str, script: Script = AS_USUAL, **plan: Any) -> dict[str, Finished]:
-    async with ray_runtime.ray_runtime(run.plan(script, url=url)._replace(**plan)) as port:
-        return await run.through(port)
+    async with ray_runtime.ray_runtime(run.plan(script, url=url)._replace(**plan)) as runtime:
+        return await run.through(runtime)
 
 
 def recorded(run: Run) -> int:
@@ -121,7 +122,7 @@ async def limiter() -> AsyncIterator[Any]:
 
 
 async def test_processes_share_what_a_provider_grants(limiter: Any) -> None:
-    links = [AdmissionClient(RayDeskPort(lambda: limiter), name) for name in "ab"]
+    links = [AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), name) for name in "ab"]
     most: list[int] = []
     running = [0]
     async with asyncio.timeout(30):
@@ -133,7 +134,7 @@ async def test_processes_share_what_a_provider_grants(limiter: Any) -> None:
 
 
 async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> None:
-    link = AdmissionClient(RayDeskPort(lambda: limiter), "a")
+    link = AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), "a")
     most: list[int] = []
     running = [0]
     waiting = [asyncio.create_task(take(link, Limits(in_flight=2), most, running)) for _ in range(200)]
@@ -147,7 +148,7 @@ async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> No
 
 
 async def test_a_shared_limiter_that_died_is_made_anew_by_whoever_needs_it() -> None:
-    link = AdmissionClient(RayDeskPort(shared_limiter), "a")
+    link = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
     most: list[int] = []
     running = [0]
     await take(link, Limits(in_flight=2), most, running)
@@ -162,7 +163,7 @@ async def test_a_shared_limiter_that_died_is_made_anew_by_whoever_needs_it() -> 
 
 @pytest.mark.long
 async def test_a_shared_limiter_ends_itself_when_no_run_is_left() -> None:
-    link = AdmissionClient(RayDeskPort(shared_limiter), "a")
+    link = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
     await take(link, Limits(), [], [0])
     pid = actor_process("LimiterActor")
     await link.close()

@@ -98,7 +98,7 @@ def test_those_in_flight_never_reserve_more_than_there_is():
 def test_those_that_ask_in_one_message_never_reserve_more_than_there_is():
     it = a_budget(cost=1.0)
     for number in range(1, 101):
-        it.rule.want("c", Acquire(number, a_claim(cost=0.3)), it.now)
+        it.rule.acquire("c", Acquire(number, a_claim(cost=0.3)), it.now)
     it.decide()
 
     assert [1, 2, 3] == it.began
@@ -108,7 +108,7 @@ def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counte
     it = a_budget(calls=2)
     it.want(a_claim())
     it.lose("c")
-    it.want(a_claim(), held=True)
+    it.want(a_claim(), granted=True)
     it.want(a_claim())
 
     assert [1, 3] == it.began

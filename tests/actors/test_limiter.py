@@ -228,7 +228,7 @@ def test_without_a_word_from_the_provider_the_wait_is_drawn_and_grows():
     for _ in range(3):
         it.back(it.want(a_claim()), CallOutcome.OVERLOADED)
         it.want(a_claim())
-        at = it.rule.look_at()
+        at = it.rule.next_decision()
         assert at is not None
         waits.append(at - it.now)
         it.wait_until(at)
@@ -314,7 +314,7 @@ def test_a_permit_that_nobody_gives_back_ends_with_its_term():
 def test_calls_under_way_are_registered_again_with_a_limiter_that_takes_anothers_place():
     it = a_limiter()
     limits = Limits(in_flight=3)
-    held = [it.want(a_claim(limits=limits), held=True) for _ in range(3)]
+    held = [it.want(a_claim(limits=limits), granted=True) for _ in range(3)]
     waits = it.want(a_claim(limits=limits))
     before = list(it.began)
     it.back(held[0])

@@ -5,8 +5,8 @@ import asyncio
 from jury_actors.mailbox import Outbox
 
 
-def an_outbox(*items: str, life: str = "one", batch: int = 512) -> Outbox[str]:
-    outbox: Outbox[str] = Outbox(life, batch=batch)
+def an_outbox(*items: str, incarnation: str = "one", batch: int = 512) -> Outbox[str]:
+    outbox: Outbox[str] = Outbox(incarnation, batch=batch)
     for item in items:
         outbox.put(item)
     return outbox
@@ -52,7 +52,7 @@ async def test_only_what_was_acknowledged_is_dropped() -> None:
 
 
 async def test_a_number_acknowledged_to_an_earlier_life_drops_nothing() -> None:
-    reborn = an_outbox("a", "b", life="two")
+    reborn = an_outbox("a", "b", incarnation="two")
     await reborn.poll("one", 2)
 
     assert (await reborn.poll("two", 0)).items == ["a", "b"]
@@ -60,7 +60,7 @@ async def test_a_number_acknowledged_to_an_earlier_life_drops_nothing() -> None:
 
 async def test_a_poll_meant_for_an_earlier_life_learns_at_once_that_there_is_a_new_one() -> None:
     async with asyncio.timeout(1):
-        delivery = await an_outbox(life="two").poll("one", 5)
+        delivery = await an_outbox(incarnation="two").poll("one", 5)
 
     assert ("two", 0, []) == delivery
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.providers.endpoints import Connection, Endpoint
 from jury_actors.providers.provider import ModelMessage, ModelReply, Picture
@@ -285,8 +285,8 @@ async def test_a_picture_that_a_provider_refuses_leads_to_the_fallback_and_nothi
     job = Job("d0", case.model_dump_json().encode(), RunContext("run", resolved))
     local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
     plan = RuntimeConfig(resolved.panel, "", "run", endpoints={"local": local})
-    async with in_process_runtime(plan, lambda: store) as port:
-        finished = [one async for one in hold(port, iter([job]), concurrency=1)]
+    async with in_process_runtime(plan, lambda: store) as runtime:
+        finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
 
     calls = [decode(stored) for stored in store.read_stream(calls_stream("d0"))]
     assert ["completed"] == [one.status for one in finished]

@@ -40,8 +40,8 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
 
 
 async def hold(run: Run, url: str, script: Script = AS_USUAL) -> dict[str, Finished]:
-    async with ray_runtime.ray_runtime(run.plan(script, url=url)) as port:
-        return await run.through(port)
+    async with ray_runtime.ray_runtime(run.plan(script, url=url)) as runtime:
+        return await run.through(runtime)
 
 
 async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: EventStore) -> None:
@@ -59,11 +59,11 @@ async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: 
 async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, debates=2)
     sealer = Sealer(reader, SealKey("example.com/jury", bytes(32)), lambda: 1)
-    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as port:
-        await run.through(port)
+    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as runtime:
+        await run.through(runtime)
         made = sealer.next()
         assert made is not None
-        kept = [await port.keep_seal(made), await port.keep_seal(made)]
+        kept = [await runtime.clerk.keep_seal(made), await runtime.clerk.keep_seal(made)]
 
     assert kept == [True, False]
     assert [made] == reader.seals()
@@ -110,9 +110,9 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
     run = Run(reader, seats=[{"model": "simulated/juror", "juror_id": "one"}])
     said: list[str] = []
     script = DeadlyScript(deaths=str(tmp_path / "deaths"))
-    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=said.append) as port:
+    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=said.append) as runtime:
         with pytest.raises(ClusterLost, match="the process of juror one died 3 times"):
-            await run.through(port, seconds=240)
+            await run.through(runtime, seconds=240)
 
     assert 2 == len([line for line in said if line.startswith("the process of juror one was lost; ")])
     deaths = len((tmp_path / "deaths").read_text().splitlines())

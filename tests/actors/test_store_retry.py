@@ -41,7 +41,7 @@ class Outage:
 async def test_a_store_that_comes_back_in_time_is_waited_for_and_said_to_be_away_once() -> None:
     outage = Outage(9)
     patience = outage.patience(10)
-    found = await patience.see_through(outage.attempt)
+    found = await patience.run(outage.attempt)
 
     assert ("stored", True) == found
     assert [
@@ -54,10 +54,10 @@ async def test_a_store_that_stays_away_is_given_up_and_later_attempts_with_it() 
     outage = Outage(100)
     patience = outage.patience(10)
     with pytest.raises(StoreFailed):
-        await patience.see_through(outage.attempt)
+        await patience.run(outage.attempt)
     tried = 100 - outage.left
     with pytest.raises(StoreFailed):
-        await patience.see_through(outage.attempt)
+        await patience.run(outage.attempt)
 
     assert (11, 12) == (tried, 100 - outage.left)
     assert 1 == len(outage.said)
@@ -66,7 +66,7 @@ async def test_a_store_that_stays_away_is_given_up_and_later_attempts_with_it() 
 async def test_without_patience_nothing_is_tried_again_or_said() -> None:
     outage = Outage(1)
     with pytest.raises(StoreFailed):
-        await outage.patience(0).see_through(outage.attempt)
+        await outage.patience(0).run(outage.attempt)
 
     assert [] == outage.said
 
@@ -74,14 +74,14 @@ async def test_without_patience_nothing_is_tried_again_or_said() -> None:
 async def test_what_can_only_be_read_is_not_said_to_be_usable_again_and_is_given_up_in_time() -> None:
     outage = Outage(100)
     patience = outage.patience(10)
-    writing = asyncio.create_task(patience.see_through(outage.attempt))
+    writing = asyncio.create_task(patience.run(outage.attempt))
 
     async def read() -> str:
         return "read"
 
     while not writing.done():
         await asyncio.sleep(0)
-        assert ("read", False) == await patience.see_through(read, reads=True)
+        assert ("read", False) == await patience.run(read, reads=True)
 
     with pytest.raises(StoreFailed):
         await writing

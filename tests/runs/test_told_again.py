@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.driver import hold
+from jury_actors.driver import drive
 from jury_actors.messages import Job, RunContext
 from jury_actors.providers.simulated.http.server import simulation_server
 from jury_actors.providers.simulated.script import FAULTS, WIRE_FAULTS, WireScript
@@ -70,8 +70,8 @@ async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]
     court = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="r", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as port:
-        return [one.debate_id async for one in hold(port, iter(jobs), concurrency=24) if one.status == "unfinished"]
+    async with court as runtime:
+        return [one.debate_id async for one in drive(runtime, iter(jobs), concurrency=24) if one.status == "unfinished"]
 
 
 def _case(case_id: str) -> Case:

@@ -14,7 +14,7 @@ from jury_store.event_store import EventStore
 from support.courts import Meter, Run
 
 SECRET = bytes(range(32))
-"""The one that `fixed_sources` gives every debate."""
+"""The one that `fixed_effects` gives every debate."""
 
 OTHER_SECRET = bytes(reversed(range(32)))
 
@@ -59,8 +59,8 @@ async def hold(store: EventStore, branch: Branch, *, script: Script = AS_USUAL, 
     run = Run(store)
     run.resolved = branch.resolved
     job = Job(branch.debate_id, b"", RunContext("fork", branch.resolved))
-    async with run.court(script=script, meter=meter) as port:
-        return (await run.through(port, jobs=[job]))[job.debate_id]
+    async with run.court(script=script, meter=meter) as runtime:
+        return (await run.through(runtime, jobs=[job]))[job.debate_id]
 
 
 def calls_of(store: EventStore, debate_id: str) -> list[str]:
