@@ -68,11 +68,11 @@ async def ray_runtime(config: RuntimeConfig, *, say: Say = say_nothing) -> Async
         await watch.close()
         # First those that write, then the clerk, which stores what waits.
         actors.kill_writers()
-        await unless_ended(ended, repeated(lambda: remotely(actors.clerk.close)))
+        await unless_ended(head.gone, repeated(lambda: remotely(actors.clerk.close)))
     finally:
         await watch.close()
         await head.close()
-        if head.lost:
+        if head.gone.done():
             # Actors cannot be killed without a head. Those of a local cluster end here, others when Ray notices.
             end_own_processes()
         else:

@@ -69,7 +69,7 @@ async def test_a_call_that_waits_ends_when_the_head_is_gone(head: asyncio.Server
         with pytest.raises(ClusterLost):
             await cluster.call()
 
-        assert cluster.watch.lost
+        assert cluster.watch.gone.done()
         await asyncio.sleep(0)
         assert not cluster.service.waiting
 
@@ -80,8 +80,8 @@ async def test_while_the_head_listens_calls_are_answered(head: asyncio.Server) -
         cluster.service.answer.set_result("answer")
 
         assert "answer" == await calling
-        assert not cluster.watch.lost
-    assert not cluster.watch.lost
+        assert not cluster.watch.gone.done()
+    assert not cluster.watch.gone.done()
 
 
 async def test_a_head_that_comes_back_in_time_was_never_gone(head: asyncio.Server) -> None:
