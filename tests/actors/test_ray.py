@@ -187,7 +187,7 @@ def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: 
 
         thread = threading.Thread(target=answer)
         thread.start()
-        with pytest.raises(ClusterUnreachable, match="something else than Ray"):
+        with pytest.raises(ClusterUnreachable, match="another server than Ray"):
             ray_runtime.start_ray(f"127.0.0.1:{port}")
         thread.join()
 

@@ -24,7 +24,7 @@ def test_an_open_cluster_is_refused_with_what_it_means() -> None:
     with ray_head(None) as address, pytest.raises(ClusterOpen) as raised:
         token_for(address)
 
-    assert f"the Ray cluster at {address} requires no token: whoever reaches its ports can run code" in str(
+    assert f"the Ray cluster at {address} requires no token: anyone who reaches its ports can run code" in str(
         raised.value
     )
     assert "--ray-open-cluster" in str(raised.value)
