@@ -25,7 +25,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from support.canned_server import canned_server
 from support.dialects import CHAT, a_request
-from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
+from support.jurors import Asking, HeldClerk, ScriptedProvider, results_of
 from support.waiting import until
 
 PRICES = Prices((Price(models=("openai/*",), input=1.0, output=10.0),))
@@ -65,7 +65,7 @@ class Hall:
     async def told(self, *jurors: str, **settings: object):
         await self.juror.submit(self.ask(*jurors, **settings))
         async with asyncio.timeout(5):
-            return await told_by(self.juror, len(jurors))
+            return await results_of(self.juror, len(jurors))
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ async def test_calls_at_once_are_those_that_the_limits_allow(hall: MakeHall):
     await until(lambda: it.provider.running == 2)
     it.provider.open.set()
     async with asyncio.timeout(5):
-        told = await told_by(it.juror, 5)
+        told = await results_of(it.juror, 5)
 
     assert 2 == it.provider.most_running
     assert all(isinstance(one.outcome, Answered) for one in told)
@@ -104,7 +104,7 @@ async def test_a_provider_without_a_bound_waits_for_no_limit(hall: MakeHall):
     await it.juror.submit(it.ask(*SEATS))
     await until(lambda: it.provider.running == 5)
     it.provider.open.set()
-    await told_by(it.juror, 5)
+    await results_of(it.juror, 5)
 
     assert 5 == it.provider.most_running
 
@@ -117,7 +117,7 @@ async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(hall: MakeHall
     await asyncio.sleep(0.6)
     it.provider.open.set()
     async with asyncio.timeout(5):
-        await told_by(it.juror, 2)
+        await results_of(it.juror, 2)
     first, second = it.clerk.exchanges()
 
     assert first.latency_ms >= 500
@@ -125,7 +125,7 @@ async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(hall: MakeHall
     assert [CallOutcome.ANSWERED] * 2 == [first.outcome, second.outcome]
 
 
-async def test_an_overload_slows_everybody_down_and_loses_no_call(hall: MakeHall):
+async def test_an_overload_slows_every_call_down_and_loses_none(hall: MakeHall):
     it = hall(ModelReply(CallOutcome.RATE_LIMITED), ModelReply(CallOutcome.OVERLOADED))
     told = await it.told(*SEATS)
     model_class, _ = it.classes.of("openai/gpt-4o")
@@ -134,7 +134,7 @@ async def test_an_overload_slows_everybody_down_and_loses_no_call(hall: MakeHall
     assert (0, 4) == it.limiter.in_flight(model_class)
 
 
-async def test_an_exchange_records_what_the_call_cost(hall: MakeHall):
+async def test_an_exchange_records_the_cost_of_the_call(hall: MakeHall):
     raw = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
     it = hall(raw, REFUSED)
     await it.told("a")
@@ -159,7 +159,7 @@ async def test_the_cost_of_all_calls_stays_within_the_budget(hall: MakeHall):
     assert 0.02 <= cost <= 0.2
 
 
-async def test_a_refused_key_is_tried_by_nobody_who_still_waits(hall: MakeHall):
+async def test_a_refused_key_halts_the_calls_that_wait_for_a_permit(hall: MakeHall):
     it = hall(REFUSED, limits=Limits(requests_per_minute=1))
     told = await it.told(*SEATS)
 
@@ -168,7 +168,7 @@ async def test_a_refused_key_is_tried_by_nobody_who_still_waits(hall: MakeHall):
     assert 1 == len({str(one.problem) for one in told})
 
 
-async def test_a_refused_key_is_tried_by_nobody_who_waits_for_the_client(hall: MakeHall):
+async def test_a_refused_key_halts_the_calls_that_wait_for_a_connection(hall: MakeHall):
     it = hall(REFUSED, most=1)
     await it.told(*SEATS)
 
@@ -243,11 +243,11 @@ def test_another_key_or_another_address_is_another_class():
     assert "one" not in str(one)
 
 
-async def test_a_call_that_nobody_heard_the_end_of_counts_as_made(hall: MakeHall) -> None:
+async def test_a_call_without_a_settlement_counts_as_made(hall: MakeHall) -> None:
     it = hall(RuntimeError("the adapter broke"), ceiling=Ceiling(max_calls=1))
     (broken,) = await it.told("a")
     await it.juror.submit(it.ask("b"))
-    halted = (await told_by(it.juror, 2))[-1]
+    halted = (await results_of(it.juror, 2))[-1]
 
     assert isinstance(broken.problem, Broken)
     assert isinstance(halted.problem, Halted)

@@ -78,7 +78,7 @@ async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, 
     assert completed(found.values())
 
 
-async def test_a_budget_whose_keeper_was_killed_halts_the_run_rather_than_overspend(
+async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overspend(
     sqlite_url: str, reader: EventStore
 ) -> None:
     run = Run(reader, debates=8, case=a_case_with_records)
@@ -94,7 +94,9 @@ async def test_a_budget_whose_keeper_was_killed_halts_the_run_rather_than_oversp
 
 
 @pytest.mark.parametrize("shared", [False, True])
-async def test_a_court_with_limited_models_holds_its_debates(sqlite_url: str, reader: EventStore, shared: bool) -> None:
+async def test_a_runtime_with_limited_models_runs_its_debates(
+    sqlite_url: str, reader: EventStore, shared: bool
+) -> None:
     run = Run(reader, debates=2, seats=LIMITED)
     found = await hold(run, sqlite_url, shared_cluster=shared)
     namespace, name = SHARED_LIMITER
@@ -121,7 +123,7 @@ async def limiter() -> AsyncIterator[Any]:
     ray.kill(handle)
 
 
-async def test_processes_share_what_a_provider_grants(limiter: Any) -> None:
+async def test_processes_share_the_limits_of_a_provider(limiter: Any) -> None:
     links = [AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), name) for name in "ab"]
     most: list[int] = []
     running = [0]
@@ -147,7 +149,7 @@ async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> No
     assert (200, 2) == (len(most), max(most))
 
 
-async def test_a_shared_limiter_that_died_is_made_anew_by_whoever_needs_it() -> None:
+async def test_a_shared_limiter_that_died_is_made_again_by_its_next_client() -> None:
     link = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
     most: list[int] = []
     running = [0]

@@ -79,7 +79,7 @@ async def test_a_permit_is_given_back_when_its_call_is_over(link: MakeLink):
             pass
 
 
-async def test_who_is_cancelled_while_waiting_keeps_nobody_else_waiting(link: MakeLink):
+async def test_a_request_cancelled_while_waiting_does_not_block_others(link: MakeLink):
     it = link(Line(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
     first, second, third = (asyncio.create_task(hold(it, began, name, end)) for name in "abc")
@@ -92,7 +92,7 @@ async def test_who_is_cancelled_while_waiting_keeps_nobody_else_waiting(link: Ma
     assert ["a", "c"] == began
 
 
-async def test_what_is_said_at_one_time_travels_together(link: MakeLink):
+async def test_messages_sent_together_arrive_in_few_batches(link: MakeLink):
     line = Line(AdmissionService(Limiter(), "1"))
     it = link(line)
     end, began = asyncio.Event(), []
@@ -104,7 +104,7 @@ async def test_what_is_said_at_one_time_travels_together(link: MakeLink):
     assert len(line.submitted) < 100
 
 
-async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(link: MakeLink):
+async def test_a_successor_is_sent_the_calls_that_run_and_those_that_wait(link: MakeLink):
     line = Line(AdmissionService(Limiter(), "1"))
     it = link(line)
     end, began = asyncio.Event(), []
@@ -127,7 +127,7 @@ async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(
     assert ["a", "b"] == began
 
 
-async def test_a_client_that_is_not_heard_of_any_more_gives_back_what_it_held(link: MakeLink):
+async def test_the_permits_of_a_dead_client_are_released(link: MakeLink):
     now = 0.0
     service = AdmissionService(Limiter(), "1", clock=lambda: now, beat=0.01)
     await service.submit("dead", [Acquire(1, ONE), Acquire(2, ONE)])
@@ -145,7 +145,7 @@ async def test_a_client_that_is_not_heard_of_any_more_gives_back_what_it_held(li
     assert ([], ["alive"]) == (before, began)
 
 
-async def test_a_client_that_was_taken_for_dead_and_was_not_is_served_all_the_same(link: MakeLink):
+async def test_a_client_wrongly_taken_for_dead_is_served(link: MakeLink):
     now = 0.0
     service = AdmissionService(Limiter(), "1", clock=lambda: now, beat=0.01)
     line = Line(service)
@@ -163,7 +163,7 @@ async def test_a_client_that_was_taken_for_dead_and_was_not_is_served_all_the_sa
     assert ["a", "b"] == began
 
 
-async def test_nobody_waits_for_a_provider_that_wants_no_more_calls(link: MakeLink):
+async def test_no_call_waits_for_a_provider_that_was_halted(link: MakeLink):
     it = link(Line(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
     first, second = (asyncio.create_task(hold(it, began, name, end)) for name in "ab")
@@ -195,7 +195,7 @@ async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_tu
     assert "$0.9000 spent" in str(problem)
 
 
-async def test_a_desk_that_cannot_be_reached_is_told_to_who_waits(link: MakeLink):
+async def test_requests_that_wait_get_the_error_of_a_service_that_cannot_be_reached(link: MakeLink):
     class Broken(Line):
         async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
             raise RuntimeError("gone for good")

@@ -44,7 +44,7 @@ TROUBLED = Script(scripted={"*/initial/sim-security/*": ("connection", "unparsea
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-async def test_a_debate_of_each_preset_is_held_to_its_end(store: KeptStore, preset: str) -> None:
+async def test_a_debate_of_each_preset_runs_to_its_end(store: KeptStore, preset: str) -> None:
     run = Run(store, preset=preset, case=a_case_with_records)
     found = await run.hold()
 
@@ -162,7 +162,7 @@ async def _hold_cut_off(run: Run, after: int, meter: Meter) -> dict[str, Finishe
         cut.mend()
 
 
-async def test_a_court_that_is_left_in_the_middle_is_followed_by_another(store: KeptStore) -> None:
+async def test_debates_of_a_runtime_that_was_closed_are_resumed_by_another(store: KeptStore) -> None:
     meter = Meter()
     run = Run(store, debates=10)
     meter.open.clear()
@@ -176,7 +176,7 @@ async def test_a_court_that_is_left_in_the_middle_is_followed_by_another(store: 
     assert not [broken for debate in run.cases for broken in broken_promises(store, debate, meter.served_of(debate))]
 
 
-async def test_a_debate_that_somebody_wrote_to_after_the_log_was_read_is_read_again(
+async def test_a_debate_that_another_process_wrote_to_after_the_log_was_read_is_read_again(
     store: KeptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meter = Meter()
@@ -195,7 +195,7 @@ async def test_a_debate_that_somebody_wrote_to_after_the_log_was_read_is_read_ag
     assert [] == list(broken_promises(store, "d0", meter.served_of("d0")))
 
 
-async def test_what_a_predecessor_records_while_its_successor_takes_over_is_used_and_not_asked(
+async def test_exchanges_that_a_predecessor_records_during_a_takeover_are_used_and_not_asked(
     store: KeptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new, run = Meter(), Meter(), Run(store)
@@ -245,7 +245,7 @@ async def test_a_debate_of_another_panel_is_not_gone_on_with(store: KeptStore) -
     assert isinstance(found["d0"].problem, OtherPanel)
 
 
-async def test_a_debate_that_is_over_is_told_of_without_a_call_or_an_event(store: KeptStore) -> None:
+async def test_the_result_of_a_debate_that_is_over_needs_no_call_and_no_event(store: KeptStore) -> None:
     run = Run(store, debates=2)
     await run.hold()
     position = store.last_position()
@@ -256,7 +256,7 @@ async def test_a_debate_that_is_over_is_told_of_without_a_call_or_an_event(store
     assert (0, position) == (meter.served.total(), store.last_position())
 
 
-async def test_a_debate_submitted_twice_is_held_once(store: KeptStore) -> None:
+async def test_a_debate_submitted_twice_runs_once(store: KeptStore) -> None:
     meter = Meter()
     run = Run(store)
     async with run.court(meter=meter) as runtime:
@@ -452,7 +452,7 @@ class MortalJuror:
         self._death = asyncio.Event()
 
 
-class MortalCourt:
+class MortalRuntime:
     """A court whose jurors can die, over a store in memory; `script` is played by every model."""
 
     def __init__(self, **spec: object) -> None:
@@ -479,11 +479,11 @@ class MortalCourt:
 
 
 @pytest.fixture
-async def mortal() -> AsyncIterator[Callable[..., MortalCourt]]:
-    made: list[MortalCourt] = []
+async def mortal() -> AsyncIterator[Callable[..., MortalRuntime]]:
+    made: list[MortalRuntime] = []
 
-    def make(**spec: object) -> MortalCourt:
-        made.append(MortalCourt(**spec))
+    def make(**spec: object) -> MortalRuntime:
+        made.append(MortalRuntime(**spec))
         return made[-1]
 
     yield make
@@ -491,7 +491,7 @@ async def mortal() -> AsyncIterator[Callable[..., MortalCourt]]:
         await one.close()
 
 
-async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Callable[..., MortalCourt]) -> None:
+async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Callable[..., MortalRuntime]) -> None:
     it = mortal(preset="parallel-rounds", discussion={"end_early": False})
     (case,) = it.run.cases.values()
     await it.run.through(it.runtime)
@@ -503,7 +503,7 @@ async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Call
 
 @pytest.mark.parametrize("died", ["initial/sim-policy", "round-1/sim-security", "final"])
 async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
-    mortal: Callable[..., MortalCourt], died: str
+    mortal: Callable[..., MortalRuntime], died: str
 ) -> None:
     it = mortal(preset="parallel-rounds")
     it.meter.closed_for = lambda trace: trace.startswith(f"d0/{died}/")
@@ -517,8 +517,8 @@ async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
-async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it_lacks(
-    mortal: Callable[..., MortalCourt],
+async def test_a_juror_replaced_unnoticed_is_sent_the_texts_that_it_lacks(
+    mortal: Callable[..., MortalRuntime],
 ) -> None:
     it = mortal(preset="adk-sequential")
     it.meter.closed_for = lambda trace: trace.startswith("d0/round-1/sim-policy/")
@@ -540,8 +540,8 @@ async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
-async def test_jurors_that_die_again_and_again_hold_a_debate_up_but_do_not_change_it(
-    mortal: Callable[..., MortalCourt],
+async def test_jurors_that_die_repeatedly_delay_a_debate_but_do_not_change_it(
+    mortal: Callable[..., MortalRuntime],
 ) -> None:
     it = mortal(preset="parallel-rounds")
     holding = asyncio.create_task(it.run.through(it.runtime))
@@ -554,7 +554,7 @@ async def test_jurors_that_die_again_and_again_hold_a_debate_up_but_do_not_chang
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
-async def test_a_debate_that_is_let_go_stops_where_it_is_and_goes_on_when_it_is_sent_again(store: KeptStore) -> None:
+async def test_a_debate_whose_client_leaves_stops_and_is_resumed_when_it_is_submitted_again(store: KeptStore) -> None:
     run, meter = Run(store, debates=2), Meter()
     meter.closed_for = lambda trace: trace.startswith("d0/")
     async with run.court(meter=meter) as runtime:
@@ -574,8 +574,8 @@ async def test_a_debate_that_is_let_go_stops_where_it_is_and_goes_on_when_it_is_
     assert verify(store).ok
 
 
-async def test_what_jurors_tell_of_a_debate_that_was_let_go_does_not_disturb_it_when_it_goes_on(
-    mortal: Callable[..., MortalCourt],
+async def test_late_results_of_a_stopped_debate_do_not_disturb_it_when_it_is_resumed(
+    mortal: Callable[..., MortalRuntime],
 ) -> None:
     court = mortal()
     jurors = [juror for seat, juror in court.jurors.items() if seat is not None]
@@ -598,7 +598,7 @@ async def test_what_jurors_tell_of_a_debate_that_was_let_go_does_not_disturb_it_
     assert [] == broken_promises(court.run.store, "d0", court.meter.served_of("d0"))
 
 
-async def test_a_debate_that_is_handed_in_while_the_court_closes_is_left_alone(store: KeptStore) -> None:
+async def test_a_debate_submitted_while_the_coordinator_closes_is_not_begun(store: KeptStore) -> None:
     run = Run(store)
     async with run.court() as runtime:
         assert isinstance(runtime.coordinator, Coordinator)

@@ -87,7 +87,7 @@ async def driven_by(coordinator: ScriptedCoordinator, work: Iterator[Job], concu
         return [finished.debate_id async for finished in drive(runtime_of(coordinator), work, concurrency=concurrency)]
 
 
-async def test_every_debate_is_given_once_as_it_ends() -> None:
+async def test_every_debate_is_yielded_once_as_it_ends() -> None:
     assert await driven_by(ScriptedCoordinator(), jobs(3)) == ["d0", "d1", "d2"]
 
 
@@ -98,14 +98,14 @@ async def test_no_debates_need_no_coordinator() -> None:
     assert not coordinator.acks
 
 
-async def test_never_more_debates_than_there_are_places() -> None:
+async def test_the_concurrency_is_never_exceeded() -> None:
     coordinator = ScriptedCoordinator(1, 2, 1, 3)
     await driven_by(coordinator, jobs(20), concurrency=3)
 
     assert coordinator.most_running == 3
 
 
-async def test_a_job_is_drawn_only_when_there_is_a_place_for_it() -> None:
+async def test_a_job_is_drawn_only_when_there_is_room_for_it() -> None:
     drawn: list[int] = []
 
     def work() -> Iterator[Job]:
@@ -127,21 +127,21 @@ async def test_debates_whose_cases_are_large_wait_for_each_other() -> None:
     assert coordinator.submitted == [["d0", "d1"], ["d2", "d3"]]
 
 
-async def test_one_huge_case_still_goes() -> None:
+async def test_one_huge_case_is_admitted() -> None:
     coordinator = ScriptedCoordinator()
     await driven_by(coordinator, jobs(2, size=MAX_BYTES + 1))
 
     assert coordinator.submitted == [["d0"], ["d1"]]
 
 
-async def test_what_was_taken_is_acknowledged_with_the_next_poll() -> None:
+async def test_results_are_acknowledged_with_the_next_poll() -> None:
     coordinator = ScriptedCoordinator(1, 1)
     await driven_by(coordinator, jobs(2))
 
     assert coordinator.acks == [("", 0), ("1", 1)]
 
 
-async def test_a_result_delivered_twice_is_given_once() -> None:
+async def test_a_result_delivered_twice_is_yielded_once() -> None:
     assert await driven_by(ScriptedCoordinator(1, 1, 1), jobs(3)) == ["d0", "d1", "d2"]
 
 
@@ -168,14 +168,14 @@ async def test_a_coordinator_that_dies_while_it_is_sent_everything_is_followed_b
     assert given == ["d0", "d1"]
 
 
-async def test_a_coordinator_replaced_between_two_polls_is_noticed_by_its_new_life() -> None:
+async def test_a_coordinator_replaced_between_two_polls_is_noticed_by_its_incarnation() -> None:
     coordinator = ScriptedCoordinator(1, None)
     given = await driven_by(coordinator, jobs(3))
 
     assert given == ["d0", "d1", "d2"]
 
 
-async def test_debates_that_could_not_go_on_free_their_place() -> None:
+async def test_debates_that_stop_make_room_for_others() -> None:
     coordinator = ScriptedCoordinator()
     results = drive(runtime_of(coordinator), jobs(5), concurrency=1)
 

@@ -20,7 +20,7 @@ from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome, FailureReason
 from jury_store.errors import Mismatch, StoreFailed
 from support.courtroom import a_case
-from support.jurors import Asking, HeldClerk, ScriptedProvider, told_by
+from support.jurors import Asking, HeldClerk, ScriptedProvider, results_of
 from support.waiting import until
 
 FAILED = ModelReply(CallOutcome.CONNECTION, error="reset by peer")
@@ -57,7 +57,7 @@ class Bench:
         """StepRequest, and wait for everything that is told."""
         await self.juror.submit(asks)
         async with asyncio.timeout(5):
-            return await told_by(self.juror, len(asks))
+            return await results_of(self.juror, len(asks))
 
     async def begin(self, *asks: StepRequest, calls: int = 1) -> None:
         """StepRequest, and wait until the provider was called so often."""
@@ -71,7 +71,7 @@ async def answers(bench: Bench, ask: StepRequest) -> list[StepResult]:
     told: list[StepResult] = []
     async with asyncio.timeout(5):
         while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in told):
-            told = await told_by(bench.juror, len(told) + 1)
+            told = await results_of(bench.juror, len(told) + 1)
     return [one for one in told if one.step_id == ask.assignment.step.id and one.problem is None]
 
 
@@ -132,12 +132,12 @@ async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(bench: MakeB
     ]
 
 
-async def test_nothing_is_told_before_the_exchange_is_durable(bench: MakeBench) -> None:
+async def test_no_result_is_sent_before_the_exchange_is_durable(bench: MakeBench) -> None:
     it = bench()
     it.clerk.open.clear()
     await it.begin(Asking().ask())
     await until(lambda: it.clerk.batches)
-    telling = asyncio.create_task(told_by(it.juror))
+    telling = asyncio.create_task(results_of(it.juror))
     for _ in range(50):
         await asyncio.sleep(0)
     early = telling.done()
@@ -174,7 +174,7 @@ async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> 
     await it.ask(Asking().ask())
     await until(lambda: not it.juror._working)
     await it.juror.submit([Asking().ask()])
-    told = await told_by(it.juror, 2)
+    told = await results_of(it.juror, 2)
 
     assert [True, False] == [one.outcome is None for one in told]
 
@@ -185,16 +185,16 @@ async def test_a_step_asked_while_it_is_being_done_costs_no_second_call(bench: M
     await it.begin(Asking().ask())
     await it.juror.submit([Asking().ask()])
     it.provider.open.set()
-    await told_by(it.juror)
+    await results_of(it.juror)
 
     assert len(it.provider.requests) == 1
 
 
-async def test_a_step_asked_when_it_is_done_is_told_again_without_a_call(bench: MakeBench) -> None:
+async def test_a_step_requested_again_when_it_is_done_has_the_same_result_without_a_call(bench: MakeBench) -> None:
     it = bench()
     (first,) = await it.ask(Asking().ask())
     await it.juror.submit([Asking().ask()])
-    again = (await told_by(it.juror, 2))[-1]
+    again = (await results_of(it.juror, 2))[-1]
 
     assert first == again
     assert len(it.provider.requests) == 1
@@ -206,7 +206,7 @@ async def test_no_further_call_is_made_for_a_debate_that_was_released(bench: Mak
     await it.begin(Asking().ask())
     await it.juror.submit([ForgetDebate("d1")])
     it.provider.open.set()
-    (told,) = await told_by(it.juror)
+    (told,) = await results_of(it.juror)
 
     assert isinstance(told.problem, Released)
     assert 1 == len(it.provider.requests) == len(it.clerk.exchanges())
@@ -303,7 +303,7 @@ async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(bench
     assert not it.clerk.batches
 
 
-async def test_closing_a_juror_waits_until_what_was_answered_is_recorded(bench: MakeBench) -> None:
+async def test_closing_a_juror_waits_until_answers_are_recorded(bench: MakeBench) -> None:
     it = bench()
     it.clerk.open.clear()
     await it.begin(Asking().ask())
@@ -340,7 +340,7 @@ async def test_the_time_in_a_queue_is_no_part_of_the_timeout(bench: MakeBench) -
     await it.begin(asking.ask("slow"), asking.ask("quick"))
     await asyncio.sleep(0.03)
     it.provider.open.set()
-    await told_by(it.juror, 2)
+    await results_of(it.juror, 2)
 
     assert [CallOutcome.ANSWERED] * 2 == [exchange.outcome for exchange in it.clerk.exchanges()]
 
@@ -381,7 +381,7 @@ async def test_no_more_calls_at_once_than_the_provider_bears(bench: MakeBench) -
         await asyncio.sleep(0)
     before = it.provider.most_running
     it.provider.open.set()
-    await told_by(it.juror, 3)
+    await results_of(it.juror, 3)
 
     assert (2, 2) == (before, it.provider.most_running)
 
@@ -439,7 +439,7 @@ async def test_tools_are_offered_where_there_is_something_to_fetch(bench: MakeBe
     assert () == plain.provider.requests[0].tools
 
 
-async def test_a_tool_call_is_recorded_with_what_the_model_was_given_back(bench: MakeBench) -> None:
+async def test_a_tool_call_is_recorded_with_its_result(bench: MakeBench) -> None:
     it = bench(wants(GATE, arguments='{"max_records": 1}'))
     await it.ask(Asking(WITH_RECORDS).ask())
     (call,) = it.clerk.exchanges()[0].tool_calls
@@ -484,7 +484,7 @@ async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(bench
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 5000, "\ud800"])
-async def test_a_tool_name_that_no_record_can_hold_is_no_reason_to_lose_the_answer(bench: MakeBench, name: str) -> None:
+async def test_a_tool_name_that_cannot_be_recorded_does_not_lose_the_answer(bench: MakeBench, name: str) -> None:
     it = bench(wants(name))
     (told,) = await it.ask(Asking(WITH_RECORDS).ask())
 
@@ -498,7 +498,7 @@ async def test_arguments_with_a_lone_surrogate_are_no_reason_to_lose_the_answer(
     assert isinstance(told.outcome, Answered)
 
 
-async def test_what_a_provider_says_of_itself_is_no_reason_to_lose_the_answer(bench: MakeBench) -> None:
+async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answer(bench: MakeBench) -> None:
     def odd(request: ModelRequest) -> ModelReply:
         return ModelReply(
             CallOutcome.CONNECTION,
@@ -517,13 +517,13 @@ async def test_what_a_provider_says_of_itself_is_no_reason_to_lose_the_answer(be
 
 
 @pytest.mark.parametrize("outcome", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
-async def test_what_a_person_has_mended_is_asked_again_once_no_stopped_debate_is_left(
+async def test_a_halted_provider_is_called_again_once_no_stopped_debate_is_left(
     bench: Callable[..., Bench], outcome: CallOutcome
 ) -> None:
     one = bench(ModelReply(outcome, error="no"))
     (stopped,) = await one.ask(Asking().ask())
     await one.juror.submit([Asking().ask("claude")])
-    _, still = await told_by(one.juror, 2)
+    _, still = await results_of(one.juror, 2)
     await one.juror.submit([ForgetDebate("d1")])
     (told,) = await answers(one, Asking().ask("claude"))
 

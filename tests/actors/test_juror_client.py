@@ -114,7 +114,7 @@ def ids(batches: list[list[StepRequest]]) -> list[list[str]]:
     return [[ask.assignment.debate_id for ask in batch] for batch in batches]
 
 
-async def test_asks_made_in_one_breath_travel_in_one_message(linked: Linked) -> None:
+async def test_requests_made_together_are_sent_in_one_batch(linked: Linked) -> None:
     for number in range(3):
         linked.client.request(an_ask(f"d{number}"))
     await until(lambda: linked.juror.asked)
@@ -122,7 +122,7 @@ async def test_asks_made_in_one_breath_travel_in_one_message(linked: Linked) -> 
     assert [["d0", "d1", "d2"]] == ids(linked.juror.asked)
 
 
-async def test_a_message_ends_once_it_holds_a_mebibyte_of_text(linked: Linked) -> None:
+async def test_a_batch_ends_once_it_has_a_mebibyte_of_text(linked: Linked) -> None:
     for number in range(4):
         linked.client.request(an_ask(f"d{number}", text=bytes(600_000)))
     await until(lambda: len(linked.juror.asked) == 2)
@@ -130,7 +130,7 @@ async def test_a_message_ends_once_it_holds_a_mebibyte_of_text(linked: Linked) -
     assert [["d0", "d1"], ["d2", "d3"]] == ids(linked.juror.asked)
 
 
-async def test_a_message_holds_at_most_500_asks(linked: Linked) -> None:
+async def test_a_batch_has_at_most_500_requests(linked: Linked) -> None:
     ask = an_ask()
     for number in range(501):
         linked.client.request(ask._replace(assignment=ask.assignment._replace(debate_id=f"d{number}")))
@@ -139,14 +139,14 @@ async def test_a_message_holds_at_most_500_asks(linked: Linked) -> None:
     assert [500, 1] == [len(batch) for batch in linked.juror.asked]
 
 
-async def test_an_ask_larger_than_a_message_still_goes(linked: Linked) -> None:
+async def test_a_request_larger_than_a_batch_is_sent_alone(linked: Linked) -> None:
     linked.client.request(an_ask(text=bytes(3_000_000)))
     await until(lambda: linked.juror.asked)
 
     assert [["d1"]] == ids(linked.juror.asked)
 
 
-async def test_what_the_juror_tells_is_delivered(linked: Linked) -> None:
+async def test_the_result_of_a_step_is_delivered(linked: Linked) -> None:
     linked.client.request(an_ask())
     await linked.juror.tell(outcome_of())
     await until(lambda: linked.told)
@@ -163,14 +163,14 @@ async def test_a_result_that_comes_twice_is_delivered_once(linked: Linked) -> No
     assert [outcome_of()] == linked.told
 
 
-async def test_a_result_that_nobody_asked_for_is_left_aside(linked: Linked) -> None:
+async def test_a_result_that_was_not_requested_is_ignored(linked: Linked) -> None:
     await linked.juror.tell(outcome_of("another"))
     await until(lambda: len(linked.juror.acks) == 2)
 
     assert not linked.told
 
 
-async def test_what_was_delivered_is_acknowledged_with_the_next_poll(linked: Linked) -> None:
+async def test_delivered_results_are_acknowledged_with_the_next_poll(linked: Linked) -> None:
     await linked.juror.tell(outcome_of(), outcome_of("d2"))
     await until(lambda: len(linked.juror.acks) == 2)
 
@@ -225,7 +225,7 @@ async def test_after_a_death_nothing_is_acknowledged_to_the_process_that_takes_o
     assert linked.juror.acks[2:] == [(PROBE, 0), ("2", 0)]
 
 
-async def test_a_death_that_only_a_submission_meets_loses_its_steps_too(linked: Linked) -> None:
+async def test_a_death_that_only_a_submission_notices_loses_its_steps_too(linked: Linked) -> None:
     linked.juror.refuses = IncarnationLost()
     linked.client.request(an_ask())
     await until(lambda: linked.lost)
@@ -233,7 +233,7 @@ async def test_a_death_that_only_a_submission_meets_loses_its_steps_too(linked: 
     assert [[("d1", "initial/gpt")]] == linked.lost
 
 
-async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_new_life(linked: Linked) -> None:
+async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_incarnation(linked: Linked) -> None:
     await linked.juror.tell(outcome_of("another"))
     linked.client.request(an_ask())
     await until(lambda: linked.juror.asked)
@@ -243,7 +243,7 @@ async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_new_life(lin
     assert [[("d1", "initial/gpt")]] == linked.lost
 
 
-async def test_one_death_loses_a_step_once_however_many_calls_meet_it(linked: Linked) -> None:
+async def test_one_death_loses_a_step_once_however_many_calls_fail(linked: Linked) -> None:
     linked.juror.open.clear()
     linked.client.request(an_ask())
     await asyncio.sleep(0)
@@ -301,7 +301,7 @@ async def test_a_debate_that_is_over_is_released_at_the_juror(linked: Linked) ->
     assert linked.juror.released == ["d1"]
 
 
-async def test_a_juror_that_knows_nothing_of_a_debate_is_not_told_of_its_end(linked: Linked) -> None:
+async def test_a_juror_that_was_sent_nothing_of_a_debate_is_not_sent_its_end(linked: Linked) -> None:
     linked.client.release("d1")
     linked.client.request(an_ask("d2"))
     await until(lambda: linked.juror.asked)

@@ -163,7 +163,7 @@ async def test_a_store_that_another_process_writes_surfaces_as_locked(sqlite_url
     assert "\n" not in str(raised.value)
 
 
-def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_a_server_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -175,7 +175,7 @@ def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch: pytest.
     assert time.monotonic() - started < 5
 
 
-def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_another_server_is_distinguished_from_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -192,7 +192,7 @@ def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: 
         thread.join()
 
 
-def test_an_address_without_a_port_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_a_port_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with pytest.raises(ClusterUnreachable, match="ray start --head"):
         ray_runtime.start_ray("nowhere")

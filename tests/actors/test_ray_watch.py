@@ -82,7 +82,7 @@ async def watching(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Watching]:
     await watching.watch.close()
 
 
-async def test_what_an_actor_has_to_say_is_said_once(watching: Watching) -> None:
+async def test_a_notice_of_an_actor_is_reported_once(watching: Watching) -> None:
     watching.actor.kept.say("the store is away")
     await until(lambda: watching.said)
     watching.actor.kept.say("the store is back")
@@ -91,7 +91,7 @@ async def test_what_an_actor_has_to_say_is_said_once(watching: Watching) -> None
     assert ["the store is away", "the store is back"] == watching.said
 
 
-async def test_a_death_is_said_and_the_run_goes_on(watching: Watching) -> None:
+async def test_a_death_is_reported_and_the_run_goes_on(watching: Watching) -> None:
     await watching.lose()
     await until(lambda: watching.said)
 
@@ -99,7 +99,7 @@ async def test_a_death_is_said_and_the_run_goes_on(watching: Watching) -> None:
     assert not watching.ended.done()
 
 
-async def test_an_actor_that_stays_away_is_said_to_be_lost_once(watching: Watching) -> None:
+async def test_an_actor_that_stays_away_is_reported_lost_once(watching: Watching) -> None:
     await watching.settled()
     watching.actor.away = True
     watching.actor.die()
@@ -140,7 +140,7 @@ async def test_deaths_that_lie_far_apart_end_nothing(watching: Watching) -> None
     assert not watching.ended.done()
 
 
-async def test_whoever_looks_for_the_first_time_is_told_the_present_life_at_once() -> None:
+async def test_a_probe_returns_the_present_incarnation_at_once() -> None:
     notices = Notices()
     delivery: Any = await notices.poll(PROBE, 0)
 

@@ -81,8 +81,8 @@ async def hold(case: Case, *, script: Script = AS_USUAL, runs: int = 1, **spec: 
     jurors = {seat: [Juror(provider_factory(script), clerk)] for seat in (*panel.panel.juror_ids, None)}
     coordinator = Coordinator(clerk, jurors)
     names = [f"run~{number}" for number in range(runs)]
-    docket = RunContext("run", panel)
-    await coordinator.submit("test", [Job(name, case.model_dump_json().encode(), docket) for name in names])
+    context = RunContext("run", panel)
+    await coordinator.submit("test", [Job(name, case.model_dump_json().encode(), context) for name in names])
     incarnation, upto = "", 0
     finished: list[Any] = []
     while len(finished) < runs:

@@ -139,7 +139,7 @@ class Asking:
         return StepRequest(assignment, texts, case if assignment.tools else None, tuple(prior))
 
 
-async def told_by(juror: object, count: int = 1) -> list[StepResult]:
+async def results_of(juror: object, count: int = 1) -> list[StepResult]:
     """The next `count` results of a juror, unacknowledged ones included."""
     incarnation, ack = "", 0
     told: list[StepResult] = []
