@@ -101,7 +101,7 @@ class Coordinator:
         new = [job for job in jobs if job.debate_id not in self._processes]
         known = await self.clerk.recall([job.debate_id for job in new])
         for job in new:
-            if self._closed or job.debate_id in self._processes:
+            if self._closed or client not in self._clients or job.debate_id in self._processes:
                 continue
             process = DebateProcess(self, job)
             task = asyncio.create_task(self._run(process, job, known.get(job.debate_id)))
