@@ -143,7 +143,7 @@ class ClerkClient:
 
     def __init__(self, clerk: ClerkInterface, *, in_flight: int = 2, most: int = MOST_WAITING) -> None:
         self._clerk = clerk
-        self._waiting: list[tuple[Append, asyncio.Future[Appended]]] = []
+        self._waiting: list[_Waiting] = []
         self._bytes = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -159,8 +159,9 @@ class ClerkClient:
             StoreError: it was refused, or the store failed.
         """
         future: asyncio.Future[Appended] = asyncio.get_running_loop().create_future()
-        self._waiting.append((append, future))
-        self._count(_size(append))
+        size = sum(len(event.body) + sum(len(part.content) for part in event.parts) for event in append.events)
+        self._waiting.append(_Waiting(append, size, future))
+        self._count(size)
         if self._sending < self._slots:
             self._sending += 1
             sender = asyncio.create_task(self._send())
@@ -190,29 +191,29 @@ class ClerkClient:
                 batch = self._take()
                 try:
                     try:
-                        results = await self._clerk.record([append for append, _ in batch])
+                        results = await self._clerk.record([one.append for one in batch])
                     finally:
-                        self._count(-sum(_size(append) for append, _ in batch))
+                        self._count(-sum(one.size for one in batch))
                 except Exception as error:  # noqa: BLE001  (every waiting task gets it)
-                    for _, future in batch:
-                        if not future.done():
-                            future.set_exception(error)
+                    for one in batch:
+                        if not one.future.done():
+                            one.future.set_exception(error)
                     continue
-                for (_, future), result in zip(batch, results, strict=True):
-                    if future.done():
+                for one, result in zip(batch, results, strict=True):
+                    if one.future.done():
                         continue
                     if isinstance(result, StoreError):
-                        future.set_exception(result)
+                        one.future.set_exception(result)
                     else:
-                        future.set_result(result)
+                        one.future.set_result(result)
         finally:
             # Here and not when the task is seen to be done: what is appended in between would find no sender.
             self._sending -= 1
 
-    def _take(self) -> list[tuple[Append, asyncio.Future[Appended]]]:
+    def _take(self) -> "list[_Waiting]":
         size = count = 0
-        for append, _ in self._waiting[:_BATCH_ITEMS]:
-            size += _size(append)
+        for one in self._waiting[:_BATCH_ITEMS]:
+            size += one.size
             count += 1
             if size > _BATCH_BYTES:
                 break
@@ -220,5 +221,7 @@ class ClerkClient:
         return batch
 
 
-def _size(append: Append) -> int:
-    return sum(len(event.body) + sum(len(part.content) for part in event.parts) for event in append.events)
+class _Waiting(NamedTuple):
+    append: Append
+    size: int
+    future: asyncio.Future[Appended]

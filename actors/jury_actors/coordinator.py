@@ -42,7 +42,7 @@ class CoordinatorInterface(Protocol):
         ...
 
 
-class _Client:
+class _Driver:
     def __init__(self, incarnation: str, linger: float) -> None:
         self.outbox: Outbox[Finished | Chunk] = Outbox(incarnation, linger=linger)
         self.debates: set[str] = set()
@@ -73,7 +73,7 @@ class Coordinator:
         self._starting: asyncio.Future[int] | None = None
         self._incarnation = effects.entropy(8).hex()
         self._linger = linger
-        self._clients: dict[str, _Client] = {}
+        self._clients: dict[str, _Driver] = {}
         self._processes: dict[str, tuple[DebateProcess, asyncio.Task[None]]] = {}
         self._closed = False
         self._jurors = {
@@ -102,7 +102,7 @@ class Coordinator:
         new = [job for job in jobs if job.debate_id not in self._processes]
         known = await self.clerk.recall([job.debate_id for job in new])
         for job in new:
-            if self._closed or job.debate_id in self._processes:
+            if self._closed or client not in self._clients or job.debate_id in self._processes:
                 continue
             process = DebateProcess(self, job)
             task = asyncio.create_task(self._run(process, job, known.get(job.debate_id)))
@@ -134,8 +134,8 @@ class Coordinator:
         for juror in self.jurors:
             await juror.close()
 
-    def _client(self, name: str) -> _Client:
-        return self._clients.setdefault(name, _Client(self._incarnation, self._linger))
+    def _client(self, name: str) -> _Driver:
+        return self._clients.setdefault(name, _Driver(self._incarnation, self._linger))
 
     async def _start(self) -> None:
         """Draw this coordinator's epoch, once: writers with an older epoch are refused from now on.

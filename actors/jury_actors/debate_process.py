@@ -72,8 +72,8 @@ class DebateProcess:
 
         Raises:
             StoreError: the log cannot be written, or another coordinator took over.
-            IllegalEvent: what the log holds was not written under the rules that it names.
-            UnknownPart: a text that is needed to go on is not in the log; the debate cannot be resumed.
+            IllegalEvent: the recorded events were not written under the rules that they name.
+            UnknownPart: a text is missing in the log; the debate cannot be resumed.
         """
         if known is None:
             await self._open()
@@ -121,8 +121,8 @@ class DebateProcess:
         self._debate = Debate(opened, secret, self._pen)
 
     async def _resume(self, known: DebateHistory) -> bool:
-        """Fold the log; gives whether the debate is over. Steps that may have been in flight are named in an event."""
-        self._check_held_here(known)
+        """Fold the log; returns whether the debate is over. An event names the steps that may have been in flight."""
+        self._check_origin(known)
         self._pen.know(known.parts.values())
         opened = known.opened
         if not self._is_ours(opened, known.stored_events[0].schema):
@@ -136,18 +136,18 @@ class DebateProcess:
             return True
         self._learn(known)
         state = self._debate.state
-        # Whoever takes a debate up says so before anybody is asked: of a branch without a word of it, nobody was.
+        # A resumption is recorded before any request: in a branch without such an event, nothing was requested.
         new_branch = state.forked is not None and not state.resumed
         await self._record_resumed(
             "coordinator", [] if new_branch else [step.id for step in self._debate.pending_steps()]
         )
         return False
 
-    def _check_held_here(self, known: DebateHistory) -> None:
-        """Whoever can have a cassette imported must not decide what a run comes to.
+    def _check_origin(self, known: DebateHistory) -> None:
+        """An imported cassette must not decide the results of a run.
 
         Raises:
-            HeldElsewhere: the debate came in one, or was set aside.
+            HeldElsewhere: the debate was imported, or is in quarantine.
         """
         facts = known.local
         debate = self._job.debate_id
@@ -163,19 +163,19 @@ class DebateProcess:
             )
 
     def _is_ours(self, opened: DebateOpened, schema: int) -> bool:
-        """Whether it was opened with this run's panel; one that was opened before pictures goes on without them."""
+        """Whether it was opened with this run's panel; one opened before pictures existed is resumed without them."""
         panel = self._job.context.resolved.panel
         recorded, ours = (ResolvedPanel(one, {}, None) for one in (opened.panel, panel))
         return opened.panel == panel or not panel_differences(recorded, ours, images=schema >= IMAGES_SINCE)
 
     def _learn(self, known: DebateHistory) -> None:
-        """Recorded exchanges of due steps are outcomes already, or the beginning of one."""
+        """Apply recorded exchanges of due steps: each step has an outcome already, or its first exchanges."""
         by_step: dict[str, list[int]] = {}
         for index, exchange in enumerate(known.exchanges):
             by_step.setdefault(exchange.step, []).append(index)
         for step in self._debate.pending_steps():
             recorded = by_step.get(step.id, [])
-            # What would be said next is the juror's to write, and is thrown away here.
+            # The next request is written by the juror; the one made here is discarded.
             scratch = PartBuffer(lambda: bytes(SALT_BYTES))
             conversation = self._debate.rules.conversation(self._debate.assign(step), scratch)
             for index in recorded:
@@ -250,8 +250,8 @@ class DebateProcess:
                 self._debate.add_outcome(message.step_id, message.outcome)
             elif isinstance(message.problem, EventConflict | TextMissing | Released):
                 # An earlier incarnation of the juror recorded this exchange after the log was read: read it again.
-                # Or the ask reached another incarnation than the one that its texts were sent to. Or the debate was
-                # let go while the juror was at this step, and taken up again before the juror told of it.
+                # Or the request reached another incarnation than the one that its texts were sent to. Or the debate
+                # was stopped during this step, and resumed before the juror sent the result.
                 await self._request_again([message.step_id])
             elif isinstance(message.problem, Halted):
                 self._halted = message.problem
@@ -277,5 +277,5 @@ def _refs(stored: StoredEvent) -> Iterable[str]:
 
 
 def replica(debate_id: str, replicas: int) -> int:
-    """Which of a seat's replicas serves a debate."""
+    """Index of the replica of a seat that serves a debate."""
     return int.from_bytes(hashlib.blake2b(debate_id.encode(), digest_size=4).digest()) % replicas

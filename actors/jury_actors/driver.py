@@ -43,10 +43,15 @@ async def drive(
     if not fresh:
         return
     inbox = _Inbox()
+
+    def take(item: Finished | Chunk) -> None:
+        if isinstance(item, Chunk) or window.remove(item.debate_id):
+            inbox.put(item)
+
     async with runtime.client(
-        on_item=inbox.put, on_loss=lambda _unconfirmed: list(window.running.values()), on_error=inbox.put
+        on_item=take, on_loss=lambda _unconfirmed: list(window.running.values()), on_error=inbox.put
     ) as coordinator:
-        while window.running:
+        while window.running or inbox.items:
             coordinator.send(*fresh)
             for item in await inbox.take():
                 if isinstance(item, Chunk):
@@ -54,8 +59,7 @@ async def drive(
                 elif isinstance(item, Finished):
                     if isinstance(item.problem, ClusterLost):
                         runtime.problem = runtime.problem or item.problem
-                    if window.remove(item.debate_id):
-                        yield item
+                    yield item
                 else:
                     if isinstance(item, ClusterLost):
                         runtime.fail(item)
@@ -67,17 +71,17 @@ class _Inbox:
     """What arrived and was not taken yet."""
 
     def __init__(self) -> None:
-        self._items: list[Finished | Chunk | Exception] = []
+        self.items: list[Finished | Chunk | Exception] = []
         self._filled = asyncio.Event()
 
     def put(self, item: Finished | Chunk | Exception) -> None:
-        self._items.append(item)
+        self.items.append(item)
         self._filled.set()
 
     async def take(self) -> list[Finished | Chunk | Exception]:
         await self._filled.wait()
         self._filled.clear()
-        items, self._items = self._items, []
+        items, self.items = self.items, []
         return items
 
 

@@ -1,4 +1,4 @@
-"""Where time and chance come from; tests pass their own."""
+"""Clock, entropy and jitter; tests pass fixed ones."""
 
 import os
 import random

@@ -1,17 +1,17 @@
-"""Errors of this component."""
+"""Errors of this package."""
 
 from jury_events.errors import JuryError
 
 
 class ActorError(JuryError):
-    """The jury could not do its work."""
+    """Base of this package's errors."""
 
 
 class Halted(ActorError):
-    """No further call of the run can fare better before a person acts: a key refused, a quota or a budget used up.
+    """No further call of the run can succeed before a person acts: a key refused, a quota or a budget used up.
 
-    Debates that it stops are unfinished, not failed; the message says what to do. `about` is the same for all calls
-    that one cause halts (a provider's name, `budget`), however the messages differ.
+    Debates that it stops are unfinished, not failed; the message names the remedy. `about` names the cause (a provider,
+    `budget`): it is the same for all calls that one cause halts.
     """
 
     def __init__(self, message: str, about: str = "") -> None:
@@ -22,50 +22,50 @@ class Halted(ActorError):
 
     @property
     def about(self) -> str:
-        """What is to be mended."""
+        """The cause: a provider's name, or `budget`."""
         return str(self.args[1])
 
 
 class Released(ActorError):
-    """Nobody waits for a step any more, so no further call is made for it."""
+    """The debate was stopped or is over: no further call is made for this step."""
 
 
 class ClusterUnreachable(ActorError):
-    """There is no Ray cluster at the address given."""
+    """No Ray cluster answers at the given address."""
 
 
 class ClusterNotStarted(ActorError):
-    """A local Ray cluster could not be started; nothing of it is left."""
+    """A local Ray cluster could not be started; all its processes were ended."""
 
 
 class ClusterOpen(ActorError):
-    """The Ray cluster at the address given answers calls without a token, and that was not accepted."""
+    """The Ray cluster at the given address answers calls without a token, and open clusters were not allowed."""
 
 
 class ClusterRefused(ActorError):
-    """The Ray cluster at the address given asks for a token that is not known here."""
+    """The Ray cluster at the given address does not accept the token that is set here, or none is set."""
 
 
 class ClusterNotPrivate(ActorError):
-    """A local Ray cluster would listen where other machines reach it; it was ended again."""
+    """A local Ray cluster listened on an address that other machines can reach; it was ended."""
 
 
 class FolderNotPrivate(ActorError):
-    """The folder for Ray's files has another owner, or other users have permissions on it."""
+    """The folder for Ray's files has another owner, or permissions for other users."""
 
 
 class TextMissing(ActorError):
-    """A juror was asked about a text that it was never sent, as one is that took another's place; send it again."""
+    """A request refers to a text that was not sent to this incarnation of the juror; send it again."""
 
 
 class Broken(ActorError):
-    """A part of ours raised what it should not; the debate can be resumed. It travels between processes as its text."""
+    """An unexpected exception, as text; the debate can be resumed."""
 
 
 class ClusterLost(ActorError):
-    """Ray, or an actor of the court, is gone for good; what was recorded stays, and the same run goes on from there.
+    """Ray, or an actor of the runtime, is gone for good; recorded events stay, and the same run can be resumed.
 
-    `reason` is what was seen of it, `remedy` how to go on.
+    `reason` is the observation, `remedy` how to resume.
     """
 
     def __init__(self, reason: str, remedy: str = "call the same run again") -> None:
@@ -76,12 +76,12 @@ class ClusterLost(ActorError):
 
     @property
     def reason(self) -> str:
-        """What was seen of it."""
+        """The observation."""
         return str(self.args[0])
 
 
 class ActorLost(ClusterLost):
-    """An actor died again and again, or has not answered for minutes."""
+    """An actor died too often, or has not answered for minutes."""
 
     def __str__(self) -> str:
         return (
@@ -91,8 +91,8 @@ class ActorLost(ClusterLost):
 
 
 class HeldElsewhere(ActorError):
-    """A debate that is to go on was imported, or is in quarantine; the message names the way out."""
+    """A debate to resume was imported, or is in quarantine; the message names the remedy."""
 
 
 class OtherPanel(ActorError):
-    """A debate that is to go on was opened with another panel."""
+    """A debate to resume was opened with another panel."""

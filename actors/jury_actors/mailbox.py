@@ -176,7 +176,7 @@ class MailboxClient(Generic[M, T]):
             try:
                 await self._submit(batch)
             except IncarnationLost:
-                if losses == self._losses and self._present.is_set():
+                if losses == self._losses:
                     # The open poll may wait for a long time on a connection that is gone.
                     self._receiver.cancel()
                     self._lose()

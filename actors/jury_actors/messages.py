@@ -1,4 +1,4 @@
-"""What travels between driver, coordinator and jurors. Plain tuples: a batch of them pickles cheaply."""
+"""Messages between driver, coordinator and jurors. Plain tuples: a batch of them pickles cheaply."""
 
 from typing import NamedTuple
 
@@ -10,16 +10,16 @@ from jury_events.parts import PartRef
 
 
 class StepRequest(NamedTuple):
-    """A step for a juror to do.
+    """A step for a juror to execute.
 
     Args:
-        assignment: what is asked; its texts are references.
-        texts: contents by reference, of those that this juror was not sent before.
-        case: refers to the case, where tools may be called.
+        assignment: of the step; its texts are references.
+        texts: contents by reference, except those sent to this juror before.
+        case: reference of the case, where tools may be called.
         prior: exchanges of this step that are recorded already, in order.
-        watched: somebody watches the answer being written.
-        again: it was asked before, maybe of a juror that still lives where nobody hears it: the log is looked at once
-            more before each call.
+        watched: the answer is displayed while it is written.
+        again: it was requested before, perhaps of a juror that still runs behind a network partition: the log is read
+            again before each call.
     """
 
     assignment: Assignment
@@ -31,7 +31,7 @@ class StepRequest(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of text that it carries."""
+        """Bytes of its texts."""
         return sum(map(len, self.texts.values())) + sum(len(event.body) for event in self.prior)
 
 
@@ -42,12 +42,12 @@ class ForgetDebate(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of text that it carries."""
+        """Bytes of its texts."""
         return 0
 
 
 class StepResult(NamedTuple):
-    """What a step came to. `problem` says that the juror itself failed, and the step has no outcome."""
+    """The outcome of a step, or the `problem` with which the juror itself failed."""
 
     debate_id: str
     step_id: str
@@ -56,9 +56,9 @@ class StepResult(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A piece of an answer while it is being written: for display only, what is recorded is the whole.
+    """A piece of an answer while it is being written: for display only, the whole answer is recorded.
 
-    `exchange` is the id of the attempt; a new one begins from the start.
+    `exchange` is the id of the attempt; another attempt starts the answer again.
     """
 
     debate_id: str
@@ -68,9 +68,9 @@ class Chunk(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """What the debates of a run have in common. `watched`: the final judge is watched while it writes.
+    """Shared by the debates of a run. `watched`: the final judge's answer is displayed while it is written.
 
-    `run_id` is None for debates that belong to no run.
+    `run_id` is None for debates without a run.
     """
 
     run_id: str | None
@@ -79,10 +79,10 @@ class RunContext(NamedTuple):
 
 
 class Job(NamedTuple):
-    """One debate to hold: `case` is the case with its label, as JSON.
+    """One debate to run: `case` is the case with its label, as JSON.
 
-    `submission_id` is the caller's name for it in live events. `adopted`: where it was imported, that was looked into,
-    and it goes on as if it had been held here.
+    `submission_id` is the caller's name for it in live events. `adopted`: an imported debate that was checked, and is
+    resumed like one of this store.
     """
 
     debate_id: str
@@ -93,7 +93,7 @@ class Job(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A debate that ended (`status`: completed, failed or cancelled), or could not go on (`problem`)."""
+    """A debate that ended (`status`: completed, failed or cancelled), or stopped with a `problem`."""
 
     debate_id: str
     status: str

@@ -1,7 +1,7 @@
-"""A folder for what Ray writes that no other user of the machine can enter.
+"""A folder for Ray's files that no other user of the machine can enter.
 
-Ray makes its own folders writable by everybody, with its sockets, its logs and objects that do not fit into memory in
-them; so they are kept in a folder that only its owner enters.
+Ray makes its folders, with sockets, logs and spilled objects, writable by all users; so they are put into a folder that
+only its owner can enter.
 """
 
 import os
@@ -14,7 +14,7 @@ from jury_actors.errors import FolderNotPrivate
 
 
 def private_folder() -> Path:
-    """The folder of this user, made where there is none, in `RAY_TMPDIR`, else where temporary files go.
+    """The folder of this user in `RAY_TMPDIR`, else in the folder for temporary files; made where there is none.
 
     Raises:
         FolderNotPrivate: it has another owner, or other users have permissions on it.

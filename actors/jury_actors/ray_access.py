@@ -21,15 +21,15 @@ def token_for(address: str, *, open_cluster: bool = False) -> str | None:
         open_cluster: a cluster that requires no token is accepted.
 
     Raises:
-        ClusterUnreachable: nobody, or something else than Ray, listens at `address`.
+        ClusterUnreachable: no Ray cluster answers at `address`.
         ClusterOpen: the cluster requires no token.
-        ClusterRefused: it asks for one, and none is set here, or another.
+        ClusterRefused: it requires one, and none is set here, or another.
     """
     if answers(address):
         if open_cluster:
             return None
         raise ClusterOpen(
-            f"the Ray cluster at {address} requires no token: whoever reaches its ports can run code in the "
+            f"the Ray cluster at {address} requires no token: anyone who reaches its ports can run code in the "
             "jurors' processes, and read keys and cases there; start it with RAY_AUTH_MODE=token (docs/ray.md), or "
             "accept that with --ray-open-cluster, in Python with ray_open_cluster=True"
         )
@@ -45,7 +45,7 @@ def token_for(address: str, *, open_cluster: bool = False) -> str | None:
 
 
 def _token(address: str) -> str:
-    """Of the places where Ray looks for it, in its order."""
+    """Read where Ray reads it, in the same order."""
     if token := os.environ.get(AUTH_VARIABLE, "").strip():
         return token
     named = os.environ.get(AUTH_FILE_VARIABLE, "")

@@ -1,7 +1,7 @@
-"""What listens at the address of a Ray cluster, and whom it answers: found out by one call, before Ray itself is asked.
+"""One call of a Ray cluster's head, with or without a token, before Ray itself connects.
 
-Ray tries to reach a cluster for minutes, deaf to signals, and tries a refused token for 20 seconds. Whoever is answered
-here may run code there.
+Ray tries to reach a cluster for minutes, ignoring signals, and tries a refused token for 20 seconds. A client that gets
+an answer here may run code there.
 """
 
 import socket
@@ -9,7 +9,7 @@ import socket
 from jury_actors.errors import ClusterUnreachable
 
 _SECONDS = 5.0
-"""How long an answer is waited for."""
+"""Timeout."""
 
 OPENING = "NodeInfoGcsService/GetClusterId"
 """The call that opens every client's connection."""
@@ -35,12 +35,12 @@ def answers(address: str, token: str | None = None, *, method: str = OPENING) ->
     """Whether the server of Ray at `address` (host:port) answers a call that carries this token, or none.
 
     Args:
-        address: the cluster's, or that of another server of it which knows the `method`.
-        token: what the call carries.
-        method: what is called, as `Service/Method`, with an empty message.
+        address: of the head, or of another server of the cluster that has the `method`.
+        token: sent with the call; None: no token.
+        method: as `Service/Method`; called with an empty message.
 
     Raises:
-        ClusterUnreachable: nobody, or something else than Ray, listens there.
+        ClusterUnreachable: no Ray cluster answers there.
     """
     host, _, port = address.rpartition(":")
     try:
@@ -101,7 +101,7 @@ class _Frames:
         head = self._read(9)
         length = int.from_bytes(head[:3])
         if length > _LARGEST_FRAME:
-            raise ConnectionError("something else than Ray listens there")
+            raise ConnectionError("another server than Ray listens there")
         return head[3:4], head[4], int.from_bytes(head[5:9]), self._read(length)
 
     def _read(self, length: int) -> bytes:
@@ -118,7 +118,7 @@ def _is_answered(connection: socket.socket, call: bytes) -> bool:
     frames = _Frames(connection)
     connection.sendall(_PREFACE + _frame(_SETTINGS, 0, 0, b""))
     if frames.next()[0] != _SETTINGS:
-        raise ConnectionError("something else than Ray listens there")
+        raise ConnectionError("another server than Ray listens there")
     connection.sendall(call)
     # Other frames, as those of flow control, come in between: a few.
     for _ in range(100):
@@ -129,4 +129,4 @@ def _is_answered(connection: socket.socket, call: bytes) -> bool:
             if _UNAUTHENTICATED in payload:
                 return False
             break
-    raise ConnectionError("something else than the head of a Ray cluster listens there")
+    raise ConnectionError("another server than the head of a Ray cluster listens there")

@@ -1,7 +1,7 @@
-"""The Ray cluster of this process: one of its own, closed to everybody else, or one that others started.
+"""The Ray cluster of this process: a private local one, or one that others started.
 
-A local cluster listens on the loopback address alone and answers nobody without its token. The token is drawn for it,
-and travels to its processes in their environment: it is in no file, no command line and no log, and ends with them.
+A local cluster listens on the loopback address only and requires a token. The token is drawn for it and passed to its
+processes in their environment: it is in no file, no command line and no log.
 """
 
 from jury_actors.ray_environment import MODE, ONE_MACHINE, WORKER_NICENESS
@@ -32,29 +32,28 @@ _OBJECT_STORE_BYTES = 128 * 1024 * 1024
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": True}
 
 _STARTS = 2
-"""A busy machine is often slower than the 30 s that Ray gives a node; the second start finds its files in memory."""
+"""A busy machine often needs more than the 30 s that Ray allows a node; at the second start files are cached."""
 
 
 def start_ray(address: str | None = None, *, open_cluster: bool = False) -> bool:
-    """Start a local cluster, or join the one at `address` (host:port). Gives False when Ray runs already.
+    """Start a local cluster, or join the one at `address` (host:port). Returns False when Ray runs already.
 
-    The processes of a local cluster are killed when the thread that calls this ends, by Linux: call it in one that
-    lasts.
+    Linux kills the processes of a local cluster when the calling thread ends: call it in a thread that lasts.
 
     Args:
         address: of the cluster to join.
         open_cluster: join it even where it requires no token.
 
     Raises:
-        ClusterUnreachable: nobody, or something else than Ray, listens at `address`; or Ray cannot join what does.
-        ClusterOpen: the cluster there requires no token, and `open_cluster` is not set.
-        ClusterRefused: it asks for a token, and there is none here, or another.
+        ClusterUnreachable: no Ray cluster answers at `address`, or Ray cannot join it.
+        ClusterOpen: the cluster requires no token, and `open_cluster` is not set.
+        ClusterRefused: it requires a token, and none is set here, or another.
         ClusterNotStarted: Ray could not start a local cluster.
-        FolderNotPrivate, ClusterNotPrivate: a local cluster cannot be kept from others.
+        FolderNotPrivate, ClusterNotPrivate: other users or machines could reach a local cluster.
     """
     if ray.is_initialized():
         return False
-    # Ray prints what its nodes tell (a process died) to stdout, which is for results.
+    # Ray prints messages of its nodes (a process died) to stdout, which is for results.
     worker.print_to_stdstream = _logged
     if address is None:
         _start(private_folder() / "ray")
@@ -64,7 +63,7 @@ def start_ray(address: str | None = None, *, open_cluster: bool = False) -> bool
 
 
 def stop_ray() -> None:
-    """Leave the cluster; a local one ends, and its token with it."""
+    """Leave the cluster; a local one ends."""
     ray.shutdown()
     _read_authentication()
     end_own_processes()
@@ -133,14 +132,14 @@ def _first_line(error: Exception) -> str:
 
 
 def _logged(data: Mapping[str, Any], *_args: object, **_options: object) -> None:
-    """In the place of Ray's own function, which prints."""
+    """Replaces Ray's function, which prints."""
     for line in data.get("lines", ()):
         _log.info("Ray: %s", line)
 
 
 @contextmanager
 def _starting(variables: Mapping[str, str | None]) -> Iterator[None]:
-    """What Ray, and the processes that it starts, find in the environment; afterwards ours is as it was before."""
+    """Set environment variables for Ray and the processes that it starts; restore them afterwards."""
     before = {name: os.environ.get(name) for name in variables}
     clusters = ray_constants.ENABLE_RAY_CLUSTER
     _put(variables)
@@ -155,7 +154,7 @@ def _starting(variables: Mapping[str, str | None]) -> Iterator[None]:
         ray_constants.ENABLE_RAY_CLUSTER = clusters
         _put(before)
         if not started:
-            # Ray knows nothing of the processes of a start that failed, and would wait for them to answer.
+            # Ray ignores the processes of a start that failed, and would wait for them to answer.
             end_own_processes()
             stop_ray()
 
@@ -169,6 +168,6 @@ def _put(variables: Mapping[str, str | None]) -> None:
 
 
 def _read_authentication() -> None:
-    """Let Ray read mode and token anew, the mode first: in token mode it ends the process where there is no token."""
+    """Make Ray read mode and token again, the mode first: in token mode it ends the process without a token."""
     Config.initialize("")
     AuthenticationTokenLoader.instance().reset_cache()

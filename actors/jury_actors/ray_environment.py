@@ -4,10 +4,10 @@ import os
 
 MODE = "RAY_AUTH_MODE"
 ONE_MACHINE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-"""Off, on any system: the node's own address is the loopback one, and to that every server of Ray binds."""
+"""Off, on any system: the node's address is the loopback address, to which every server of Ray binds then."""
 
 WORKER_NICENESS = "RAY_worker_niceness"
-"""15 by default, since a cluster's nodes should answer whatever its workers do; here the workers are the command."""
+"""Ray's default is 15, so that nodes answer while workers compute; here the workers are the command."""
 
 for _name, _value in {
     # `uv run` would zip the working directory, with .env and the database, into the cluster.

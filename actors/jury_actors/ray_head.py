@@ -16,11 +16,11 @@ _ANSWERS_WITHIN = 10.0
 
 
 class HeadWatch:
-    """Sets `ClusterLost` on `ended` once the head has refused connections for long enough.
+    """Sets `ClusterLost` on `gone` and `ended` once the head has refused connections for long enough.
 
     Args:
         head: where the head listens, as `host:port`.
-        ended: the runtime's end.
+        ended: the runtime's end, which may have other causes.
         patience: seconds in which a head that refuses connections may come back.
         every: seconds between two connections.
     """
@@ -30,7 +30,7 @@ class HeadWatch:
         self._ended = ended
         self._patience = patience
         self._every = every
-        self.lost = False
+        self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
@@ -45,10 +45,10 @@ class HeadWatch:
             await asyncio.sleep(self._every)
             if await self._listens():
                 seen = clock()
-        self.lost = True
-        if not self._ended.done():
-            self._ended.set_exception(ClusterLost(f"its head at {self._head} is gone"))
-            self._ended.exception()  # marks it as retrieved: there may be no further call
+        for future in (self.gone, self._ended):
+            if not future.done():
+                future.set_exception(ClusterLost(f"its head at {self._head} is gone"))
+                future.exception()  # marks it as retrieved: there may be no further call
 
     async def _listens(self) -> bool:
         host, _, port = self._head.rpartition(":")

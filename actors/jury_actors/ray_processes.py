@@ -1,8 +1,8 @@
-"""The processes of a local Ray cluster, ended without asking Ray.
+"""Ends the processes of a local Ray cluster without Ray.
 
-`ray.shutdown` knows nothing of the processes of a start that failed or was interrupted, and waits for a cluster that
-does not answer. They are found by the cluster's token, which no other process has in its environment, so that this
-touches no other cluster. Ray is not imported here: it may still be in the middle of its import.
+`ray.shutdown` ignores the processes of a start that failed or was interrupted, and waits for a cluster that does not
+answer. They are found by the cluster's token, which no other process has in its environment, so no other cluster is
+touched. Ray is not imported here: its import may not have finished.
 """
 
 from contextlib import suppress
@@ -16,12 +16,12 @@ _own: set[str] = set()
 
 
 def own(token: str) -> None:
-    """A local cluster with this token is about to be started by this process."""
+    """Register the token of a local cluster that this process is about to start."""
     _own.add(token)
 
 
 def end_own_processes() -> None:
-    """Kill every process of the local clusters that this process started. May be called at any time by any thread."""
+    """Kill every process of the local clusters that this process started. Any thread may call it at any time."""
     while _own and (found := _found()):
         for process in found:
             with suppress(psutil.NoSuchProcess):
@@ -31,7 +31,7 @@ def end_own_processes() -> None:
 
 
 def _found() -> set[psutil.Process]:
-    """Some of Ray's processes overwrite their environment with their title; they descend from one that does not."""
+    """Includes descendants: some of Ray's processes overwrite their environment with their title."""
     found: set[psutil.Process] = set()
     for process in psutil.process_iter():
         with suppress(psutil.Error):

@@ -7,7 +7,7 @@ import asyncio
 import pickle
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayError, RayTaskError
 
@@ -16,6 +16,7 @@ from jury_actors.errors import ClusterLost
 from jury_actors.mailbox import IncarnationLost
 from jury_events.errors import JuryError
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _AWAY = Backoff(base=0.2, cap=2.0)
@@ -53,12 +54,12 @@ async def remotely(method: Any, *args: Any) -> Any:
         raise ClusterLost(f"{type(error).__name__}: {first}") from error
 
 
-async def repeated(call: Callable[[], Awaitable[T]]) -> T:
+async def repeated(call: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call until no incarnation is lost meanwhile."""
     tries = 1
     while True:
         try:
-            return await call()
+            return await call(*args, **kwargs)
         except IncarnationLost:
             tries += 1
             await asyncio.sleep(_AWAY.delay(tries, jitter=1.0, retry_after=None))
@@ -116,18 +117,15 @@ class _Proxy:
 
     def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
         getattr(self._interface, method)
-        return partial(self._call, method)
+        call = partial(self._call, method)
+        return partial(repeated, call) if self._repeats else call
 
     async def _call(self, method: str, *args: Any) -> Any:
-        once = partial(self._call_once, method, pack(args))
-        call = repeated(once) if self._repeats else once()
-        return await (call if self._ended is None else unless_ended(self._ended, call))
-
-    async def _call_once(self, method: str, packed: bytes) -> Any:
         if self._handle is None:
             self._handle = self._find()
+        call = remotely(self._handle.call, method, pack(args))
         try:
-            return unpack(await remotely(self._handle.call, method, packed))
+            return unpack(await (call if self._ended is None else unless_ended(self._ended, call)))
         except ClusterLost as error:
             if not self._replaceable or not isinstance(error.__cause__, ActorDiedError):
                 raise

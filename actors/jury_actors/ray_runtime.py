@@ -60,7 +60,7 @@ async def ray_runtime(config: RuntimeConfig, *, say: Say = say_nothing) -> Async
     patience = _PATIENCE_WITH_OTHERS if config.shared_cluster else _PATIENCE
     head = HeadWatch(head_address(), ended, patience=patience)
     try:
-        await unless_ended(ended, repeated(lambda: remotely(actors.clerk.open)))
+        await unless_ended(ended, repeated(remotely, actors.clerk.open))
         yield Runtime(
             ray_proxy(CoordinatorInterface, lambda: actors.coordinator, ended=ended),
             ray_proxy(ClerkInterface, lambda: actors.clerk, repeats=True, ended=ended),
@@ -68,11 +68,11 @@ async def ray_runtime(config: RuntimeConfig, *, say: Say = say_nothing) -> Async
         await watch.close()
         # First those that write, then the clerk, which stores what waits.
         actors.kill_writers()
-        await unless_ended(ended, repeated(lambda: remotely(actors.clerk.close)))
+        await unless_ended(head.gone, repeated(remotely, actors.clerk.close))
     finally:
         await watch.close()
         await head.close()
-        if head.lost:
+        if head.gone.done():
             # Actors cannot be killed without a head. Those of a local cluster end here, others when Ray notices.
             end_own_processes()
         else:

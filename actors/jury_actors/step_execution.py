@@ -1,4 +1,4 @@
-"""A step in a juror's hands: its texts, its conversation, what is sent, and what is recorded of it."""
+"""The execution of one step by a juror: its texts, conversation, requests and exchanges."""
 
 from functools import lru_cache
 from typing import Any
@@ -27,7 +27,7 @@ from jury_providers.provider import (
 )
 
 _MOST_TOOL_CALLS = 100
-"""Of one turn that are recorded one by one; the provider's response holds them all."""
+"""Of one turn that are recorded one by one; the recorded response has them all."""
 
 _LABEL = 300
 _MODEL_NAME = 200
@@ -35,7 +35,7 @@ _MODEL_NAME = 200
 
 @lru_cache(maxsize=256)
 def _schema(rules: int, rubric: Rubric, *, statement: bool, scenarios: tuple[str, ...]) -> dict[str, Any]:
-    """A run asks for one or two forms of answer; whoever is given one does not change it."""
+    """A run uses one or two schemas; callers must not change them."""
     return rules_of(rules).answer_schema(rubric, statement=statement, scenarios=scenarios)
 
 
@@ -43,23 +43,22 @@ class StepExecution:
     """One step.
 
     Args:
-        ask: what is asked; exchanges that are recorded already are told to the conversation at once.
-        texts: contents by reference, at least those that the ask refers to.
+        request: of the step; its recorded exchanges are applied to the conversation at once.
+        texts: contents by reference, at least those that the request refers to.
         pen: makes the references of new texts.
     """
 
-    def __init__(self, ask: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
-        self._assignment = ask.assignment
+    def __init__(self, request: StepRequest, texts: dict[str, bytes], pen: PartBuffer) -> None:
+        self._assignment = request.assignment
         self._texts = texts
         self._pen = pen
-        if ask.prior:
-            pen.know_texts(
-                texts
-            )  # what was said in them is in the log: made anew, it would be a text that nothing names
-        self._case = None if ask.case is None else Case.from_part(self.text(ask.case))
-        self._rules = rules_of(ask.assignment.rules)
-        self.conversation = self._rules.conversation(ask.assignment, pen)
-        for stored in ask.prior:
+        if request.prior:
+            # Texts that are in the log keep their references: a new one would be named by no event.
+            pen.know_texts(texts)
+        self._case = None if request.case is None else Case.from_part(self.text(request.case))
+        self._rules = rules_of(request.assignment.rules)
+        self.conversation = self._rules.conversation(request.assignment, pen)
+        for stored in request.prior:
             exchange = decode(stored)
             assert isinstance(exchange, ExchangeRecorded)
             self.hear(exchange)
@@ -68,7 +67,7 @@ class StepExecution:
         """The content of a reference.
 
         Raises:
-            TextMissing: nobody sent it.
+            TextMissing: it was not sent.
         """
         found = self._texts.get(ref.part)
         if found is not None:
@@ -80,11 +79,11 @@ class StepExecution:
             raise TextMissing(f"debate {debate_id}: the juror was not sent text {ref.part} of {step.id}") from None
 
     def hear(self, exchange: ExchangeRecorded) -> None:
-        """Tell the conversation a recorded exchange."""
+        """Apply a recorded exchange to the conversation."""
         self.conversation.apply_reply(self._rules.reply_from_record(exchange, self.text))
 
     def request(self, call: Call) -> ModelRequest:
-        """What the provider is sent."""
+        """The request to the provider."""
         assignment, spec = self._assignment, self._assignment.spec
         exchange = exchange_id(assignment.step.id, call.model, call.turn, call.attempt)
         return ModelRequest(
@@ -114,7 +113,7 @@ class StepExecution:
         waited_ms: float,
         simulated: bool,
     ) -> ExchangeRecorded:
-        """The event that records one attempt; tools that the model asked for are answered in it."""
+        """The event that records one attempt, with the results of the tools that the model called."""
         step, make = self._assignment.step, self._pen.make
         tools = reply.tool_calls[:_MOST_TOOL_CALLS]
         return ExchangeRecorded(
@@ -151,7 +150,7 @@ class StepExecution:
         return tuple(OfferedTool(tool.name, tool.description, tool.parameters) for tool in offered)
 
     def _answered(self, call: Call, index: int, tool: RequestedTool) -> RecordedToolCall:
-        """A tool call with what it is given back."""
+        """A tool call with its result."""
         name, arguments = _label(tool.name) or "unnamed", _utf8(tool.arguments)
         result, ok = self._rules.answer_tool(
             self._assignment,
@@ -171,10 +170,10 @@ class StepExecution:
 
 
 def _label(text: str | None, most: int = _LABEL) -> str | None:
-    """What a provider or a model says, made fit for a record: an answer is never lost for its label's sake."""
+    """A provider's or model's label, cleaned: an answer is never refused because of it."""
     return None if text is None else CONTROL.sub(" ", text)[:most] or None
 
 
 def _utf8(text: str) -> bytes:
-    """Bytes of a text that may hold lone surrogates, as decoded JSON may."""
+    """Bytes of a text that may have lone surrogates, as decoded JSON may."""
     return text.encode("utf-8", "backslashreplace")

@@ -12,7 +12,7 @@ from jury_actors.admission.budget import Budget, Ceiling
 from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
 from jury_actors.admission.model_class import ModelClasses
-from jury_actors.admission.service import Desk
+from jury_actors.admission.service import AdmissionService
 from jury_actors.backoff import Backoff
 from jury_actors.effects import Effects
 from jury_actors.errors import Broken, Halted
@@ -43,9 +43,9 @@ class Hall:
         self.limiter = Limiter(backoff=Backoff(base=0.0, cap=0.0))
         endpoints = {"openai": Endpoint(limits={"gpt-*": limits})}
         self.classes = ModelClasses(endpoints, {"OPENAI_API_KEY": "sk-1"})
-        budget = AdmissionClient(Desk(Budget(ceiling), "b"), "c") if ceiling.bounded else None
+        budget = AdmissionClient(AdmissionService(Budget(ceiling), "b"), "c") if ceiling.bounded else None
         admission = Admission(
-            "r", self.classes, PRICES, limiter=AdmissionClient(Desk(self.limiter, "l"), "c"), budget=budget
+            "r", self.classes, PRICES, limiter=AdmissionClient(AdmissionService(self.limiter, "l"), "c"), budget=budget
         )
         ticks = count(1)
         self.juror = Juror(
@@ -54,7 +54,7 @@ class Hall:
             admission=admission,
             prices=PRICES,
             backoff=Backoff(base=0.0, cap=0.0),
-            sources=Effects(clock=lambda: next(ticks) + 1_795_000_000_000_000),
+            effects=Effects(clock=lambda: next(ticks) + 1_795_000_000_000_000),
         )
 
     def ask(self, *jurors: str, **settings: object):
@@ -63,7 +63,7 @@ class Hall:
         return [asking.ask(juror) for juror in jurors]
 
     async def told(self, *jurors: str, **settings: object):
-        await self.juror.submit(self.ask(*jurors, **settings), [])
+        await self.juror.submit(self.ask(*jurors, **settings))
         async with asyncio.timeout(5):
             return await results_of(self.juror, len(jurors))
 
@@ -88,7 +88,7 @@ SEATS = ("a", "b", "c", "d", "e")
 async def test_calls_at_once_are_those_that_the_limits_allow(hall: MakeHall):
     it = hall(limits=Limits(in_flight=2))
     it.provider.open.clear()
-    await it.juror.submit(it.ask(*SEATS), [])
+    await it.juror.submit(it.ask(*SEATS))
     await until(lambda: it.provider.running == 2)
     it.provider.open.set()
     async with asyncio.timeout(5):
@@ -101,7 +101,7 @@ async def test_calls_at_once_are_those_that_the_limits_allow(hall: MakeHall):
 async def test_a_provider_without_a_bound_waits_for_no_limit(hall: MakeHall):
     it = hall(limits=Limits(in_flight=1), most=None)
     it.provider.open.clear()
-    await it.juror.submit(it.ask(*SEATS), [])
+    await it.juror.submit(it.ask(*SEATS))
     await until(lambda: it.provider.running == 5)
     it.provider.open.set()
     await results_of(it.juror, 5)
@@ -112,7 +112,7 @@ async def test_a_provider_without_a_bound_waits_for_no_limit(hall: MakeHall):
 async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(hall: MakeHall):
     it = hall(limits=Limits(in_flight=1))
     it.provider.open.clear()
-    await it.juror.submit(it.ask("a", "b", timeout_seconds=1.0, deadline_seconds=0.000_001, tries=1), [])
+    await it.juror.submit(it.ask("a", "b", timeout_seconds=1.0, deadline_seconds=0.000_001, tries=1))
     await until(lambda: it.provider.running == 1)
     await asyncio.sleep(0.6)
     it.provider.open.set()
@@ -125,7 +125,7 @@ async def test_the_wait_for_a_permit_is_no_part_of_the_calls_time(hall: MakeHall
     assert [CallOutcome.ANSWERED] * 2 == [first.outcome, second.outcome]
 
 
-async def test_an_overload_slows_everybody_down_and_loses_no_call(hall: MakeHall):
+async def test_an_overload_slows_every_call_down_and_loses_none(hall: MakeHall):
     it = hall(ModelReply(CallOutcome.RATE_LIMITED), ModelReply(CallOutcome.OVERLOADED))
     told = await it.told(*SEATS)
     model_class, _ = it.classes.of("openai/gpt-4o")
@@ -134,7 +134,7 @@ async def test_an_overload_slows_everybody_down_and_loses_no_call(hall: MakeHall
     assert (0, 4) == it.limiter.in_flight(model_class)
 
 
-async def test_an_exchange_records_what_the_call_cost(hall: MakeHall):
+async def test_an_exchange_records_the_cost_of_the_call(hall: MakeHall):
     raw = ModelReply(CallOutcome.ANSWERED, answer=b"no JSON", usage=ANSWERED)
     it = hall(raw, REFUSED)
     await it.told("a")
@@ -159,7 +159,7 @@ async def test_the_cost_of_all_calls_stays_within_the_budget(hall: MakeHall):
     assert 0.02 <= cost <= 0.2
 
 
-async def test_a_refused_key_is_tried_by_nobody_who_still_waits(hall: MakeHall):
+async def test_a_refused_key_halts_the_calls_that_wait_for_a_permit(hall: MakeHall):
     it = hall(REFUSED, limits=Limits(requests_per_minute=1))
     told = await it.told(*SEATS)
 
@@ -168,7 +168,7 @@ async def test_a_refused_key_is_tried_by_nobody_who_still_waits(hall: MakeHall):
     assert 1 == len({str(one.problem) for one in told})
 
 
-async def test_a_refused_key_is_tried_by_nobody_who_waits_for_the_client(hall: MakeHall):
+async def test_a_refused_key_halts_the_calls_that_wait_for_a_connection(hall: MakeHall):
     it = hall(REFUSED, most=1)
     await it.told(*SEATS)
 
@@ -178,7 +178,7 @@ async def test_a_refused_key_is_tried_by_nobody_who_waits_for_the_client(hall: M
 async def test_a_juror_that_is_closed_leaves_no_call_in_flight(hall: MakeHall):
     it = hall()
     it.provider.open.clear()
-    await it.juror.submit(it.ask(*SEATS), [])
+    await it.juror.submit(it.ask(*SEATS))
     await until(lambda: it.provider.running == 5)
     await it.juror.close()
 
@@ -187,7 +187,7 @@ async def test_a_juror_that_is_closed_leaves_no_call_in_flight(hall: MakeHall):
 
 async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however_late_they_leave() -> None:
     now, late, arrivals = 0.0, asyncio.Event(), []
-    desk = Desk(Limiter(), "l", clock=lambda: now)
+    desk = AdmissionService(Limiter(), "l", clock=lambda: now)
     endpoints = {"openai": Endpoint(limits={"*": Limits(requests_per_minute=3)})}
     admission = Admission("r", ModelClasses(endpoints, {}), PRICES, limiter=AdmissionClient(desk, "c"))
     async with canned_server(CHAT.canned("x")) as server:
@@ -196,7 +196,7 @@ async def test_the_server_counts_no_more_calls_a_minute_than_are_granted_however
         async def call() -> None:
             async with admission.admit("openai/m", a_request(), limited=True, on=date(2026, 11, 22)) as admitted:
                 await late.wait()
-                admitted.leave()
+                admitted.depart()
                 arrivals.append(now)
                 admitted.settle(await adapter.call(a_request()), None)
 
@@ -243,10 +243,10 @@ def test_another_key_or_another_address_is_another_class():
     assert "one" not in str(one)
 
 
-async def test_a_call_that_nobody_heard_the_end_of_counts_as_made(hall: MakeHall) -> None:
+async def test_a_call_without_a_settlement_counts_as_made(hall: MakeHall) -> None:
     it = hall(RuntimeError("the adapter broke"), ceiling=Ceiling(max_calls=1))
     (broken,) = await it.told("a")
-    await it.juror.submit(it.ask("b"), [])
+    await it.juror.submit(it.ask("b"))
     halted = (await results_of(it.juror, 2))[-1]
 
     assert isinstance(broken.problem, Broken)

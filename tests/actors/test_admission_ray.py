@@ -12,10 +12,11 @@ import ray
 from jury_actors import ray_runtime
 from jury_actors.admission.budget import Ceiling
 from jury_actors.admission.client import AdmissionClient
+from jury_actors.admission.service import AdmissionInterface
 from jury_actors.errors import Halted
 from jury_actors.messages import Finished
 from jury_actors.ray_actors import SHARED_LIMITER, LimiterActor, shared_limiter
-from jury_actors.ray_proxy import RayDeskPort
+from jury_actors.ray_proxy import ray_proxy
 from jury_events.ids import calls_stream
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Limits
@@ -42,8 +43,8 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
 
 
 async def hold(run: Run, url: str, script: Script = NO_FAULTS, **plan: Any) -> dict[str, Finished]:
-    async with ray_runtime.ray_runtime(run.plan(script, url=url)._replace(**plan)) as port:
-        return await run.through(port)
+    async with ray_runtime.ray_runtime(run.plan(script, url=url)._replace(**plan)) as runtime:
+        return await run.through(runtime)
 
 
 def recorded(run: Run) -> int:
@@ -77,7 +78,7 @@ async def test_a_refused_key_stops_every_debate_and_fails_none(sqlite_url: str, 
     assert completed(found.values())
 
 
-async def test_a_budget_whose_keeper_was_killed_halts_the_run_rather_than_overspend(
+async def test_a_budget_whose_process_was_killed_halts_the_run_rather_than_overspend(
     sqlite_url: str, reader: EventStore
 ) -> None:
     run = Run(reader, debates=8, case=a_case_with_records)
@@ -93,7 +94,9 @@ async def test_a_budget_whose_keeper_was_killed_halts_the_run_rather_than_oversp
 
 
 @pytest.mark.parametrize("shared", [False, True])
-async def test_a_court_with_limited_models_holds_its_debates(sqlite_url: str, reader: EventStore, shared: bool) -> None:
+async def test_a_runtime_with_limited_models_runs_its_debates(
+    sqlite_url: str, reader: EventStore, shared: bool
+) -> None:
     run = Run(reader, debates=2, seats=LIMITED)
     found = await hold(run, sqlite_url, shared_cluster=shared)
     namespace, name = SHARED_LIMITER
@@ -120,8 +123,8 @@ async def limiter() -> AsyncIterator[Any]:
     ray.kill(handle)
 
 
-async def test_processes_share_what_a_provider_grants(limiter: Any) -> None:
-    links = [AdmissionClient(RayDeskPort(lambda: limiter), name) for name in "ab"]
+async def test_processes_share_the_limits_of_a_provider(limiter: Any) -> None:
+    links = [AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), name) for name in "ab"]
     most: list[int] = []
     running = [0]
     async with asyncio.timeout(30):
@@ -133,7 +136,7 @@ async def test_processes_share_what_a_provider_grants(limiter: Any) -> None:
 
 
 async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> None:
-    link = AdmissionClient(RayDeskPort(lambda: limiter), "a")
+    link = AdmissionClient(ray_proxy(AdmissionInterface, lambda: limiter), "a")
     most: list[int] = []
     running = [0]
     waiting = [asyncio.create_task(take(link, Limits(in_flight=2), most, running)) for _ in range(200)]
@@ -146,8 +149,8 @@ async def test_no_call_is_lost_with_a_limiter_that_is_killed(limiter: Any) -> No
     assert (200, 2) == (len(most), max(most))
 
 
-async def test_a_shared_limiter_that_died_is_made_anew_by_whoever_needs_it() -> None:
-    link = AdmissionClient(RayDeskPort(shared_limiter), "a")
+async def test_a_shared_limiter_that_died_is_made_again_by_its_next_client() -> None:
+    link = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
     most: list[int] = []
     running = [0]
     await take(link, Limits(in_flight=2), most, running)
@@ -162,7 +165,7 @@ async def test_a_shared_limiter_that_died_is_made_anew_by_whoever_needs_it() -> 
 
 @pytest.mark.long
 async def test_a_shared_limiter_ends_itself_when_no_run_is_left() -> None:
-    link = AdmissionClient(RayDeskPort(shared_limiter), "a")
+    link = AdmissionClient(ray_proxy(AdmissionInterface, shared_limiter, replaceable=True), "a")
     await take(link, Limits(), [], [0])
     pid = actor_process("LimiterActor")
     await link.close()

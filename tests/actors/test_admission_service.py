@@ -1,4 +1,4 @@
-"""The desk and its clients: who waits is served, whoever dies; nothing is granted twice."""
+"""The service and its clients: who waits is served, whoever dies; nothing is granted twice."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -7,12 +7,12 @@ from contextlib import AsyncExitStack
 import pytest
 
 from jury_actors.admission.budget import Budget, Ceiling
-from jury_actors.admission.client import AdmissionClient, DeskLost
+from jury_actors.admission.client import AdmissionClient
 from jury_actors.admission.limiter import Limiter
-from jury_actors.admission.permit import Acquire, Granted, Release, Settlement
-from jury_actors.admission.service import Desk
+from jury_actors.admission.permit import Acquire, Grant, Release, Settlement
+from jury_actors.admission.service import AdmissionService
 from jury_actors.errors import Halted
-from jury_actors.messages import Delivery
+from jury_actors.mailbox import Delivery, IncarnationLost
 from jury_events.outcome import CallOutcome
 from jury_providers.endpoints import Limits
 from support.claims import MODEL, a_claim
@@ -22,31 +22,31 @@ ONE = a_claim(limits=Limits(in_flight=1))
 
 
 class Line:
-    """A way to a desk that can be cut, and lead to another one afterwards."""
+    """A way to a service that can be cut, and lead to another one afterwards."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, service: AdmissionService) -> None:
+        self.service = service
         self.lost = asyncio.Event()
         self.submitted: list[Sequence[Acquire | Release]] = []
 
-    def replace(self, desk: Desk) -> None:
-        self.desk = desk
+    def replace(self, service: AdmissionService) -> None:
+        self.service = service
         self.lost.set()
         self.lost = asyncio.Event()
 
     async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
         self.submitted.append(messages)
-        await self.desk.submit(client, messages)
+        await self.service.submit(client, messages)
 
-    async def poll(self, client: str, life: str, ack: int) -> Delivery[Granted]:
-        poll = asyncio.ensure_future(self.desk.poll(client, life, ack))
+    async def poll(self, client: str, incarnation: str, ack: int) -> Delivery[Grant]:
+        poll = asyncio.ensure_future(self.service.poll(client, incarnation, ack))
         cut = asyncio.ensure_future(self.lost.wait())
         await asyncio.wait([poll, cut], return_when=asyncio.FIRST_COMPLETED)
         cut.cancel()
         if poll.done():
             return poll.result()
         poll.cancel()
-        raise DeskLost
+        raise IncarnationLost
 
 
 @pytest.fixture
@@ -73,14 +73,14 @@ async def hold(it: AdmissionClient, began: list[str], name: str, end: asyncio.Ev
 
 
 async def test_a_permit_is_given_back_when_its_call_is_over(link: MakeLink):
-    it = link(Line(Desk(Limiter(), "1")))
+    it = link(Line(AdmissionService(Limiter(), "1")))
     for _ in range(3):
         async with asyncio.timeout(5), it.permit(ONE):
             pass
 
 
-async def test_who_is_cancelled_while_waiting_keeps_nobody_else_waiting(link: MakeLink):
-    it = link(Line(Desk(Limiter(), "1")))
+async def test_a_request_cancelled_while_waiting_does_not_block_others(link: MakeLink):
+    it = link(Line(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
     first, second, third = (asyncio.create_task(hold(it, began, name, end)) for name in "abc")
     await until(lambda: began)
@@ -92,8 +92,8 @@ async def test_who_is_cancelled_while_waiting_keeps_nobody_else_waiting(link: Ma
     assert ["a", "c"] == began
 
 
-async def test_what_is_said_at_one_time_travels_together(link: MakeLink):
-    line = Line(Desk(Limiter(), "1"))
+async def test_messages_sent_together_arrive_in_few_batches(link: MakeLink):
+    line = Line(AdmissionService(Limiter(), "1"))
     it = link(line)
     end, began = asyncio.Event(), []
     end.set()
@@ -104,8 +104,8 @@ async def test_what_is_said_at_one_time_travels_together(link: MakeLink):
     assert len(line.submitted) < 100
 
 
-async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(link: MakeLink):
-    line = Line(Desk(Limiter(), "1"))
+async def test_a_successor_is_sent_the_calls_that_run_and_those_that_wait(link: MakeLink):
+    line = Line(AdmissionService(Limiter(), "1"))
     it = link(line)
     end, began = asyncio.Event(), []
     first = asyncio.create_task(hold(it, began, "a", end))
@@ -113,7 +113,7 @@ async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(
     waiting = asyncio.create_task(hold(it, began, "b", end))
     await until(lambda: len(line.submitted) == 2)
     rule = Limiter()
-    line.replace(Desk(rule, "2"))
+    line.replace(AdmissionService(rule, "2"))
     await until(lambda: len(line.submitted) == 3)
     one_runs = (rule.in_flight(MODEL)[0], list(began))
     end.set()
@@ -121,38 +121,40 @@ async def test_a_desk_that_takes_anothers_place_learns_what_runs_and_what_waits(
         await asyncio.gather(first, waiting)
 
     assert (1, ["a"]) == one_runs
-    assert [(1, True), (2, False)] == [(one.number, one.held) for one in line.submitted[2] if isinstance(one, Acquire)]
+    assert [(1, True), (2, False)] == [
+        (one.number, one.granted) for one in line.submitted[2] if isinstance(one, Acquire)
+    ]
     assert ["a", "b"] == began
 
 
-async def test_a_client_that_is_not_heard_of_any_more_gives_back_what_it_held(link: MakeLink):
+async def test_the_permits_of_a_dead_client_are_released(link: MakeLink):
     now = 0.0
-    desk = Desk(Limiter(), "1", clock=lambda: now, beat=0.01)
-    await desk.submit("dead", [Acquire(1, ONE), Acquire(2, ONE)])
-    it = link(Line(desk))
+    service = AdmissionService(Limiter(), "1", clock=lambda: now, beat=0.01)
+    await service.submit("dead", [Acquire(1, ONE), Acquire(2, ONE)])
+    it = link(Line(service))
     end, began = asyncio.Event(), []
     waiting = asyncio.create_task(hold(it, began, "alive", end))
     for _ in range(20):
         await asyncio.sleep(0)
     before = list(began)
     now = 1000.0
-    await until(lambda: desk.clients() == 1 and began)
+    await until(lambda: service.clients() == 1 and began)
     end.set()
     await waiting
 
     assert ([], ["alive"]) == (before, began)
 
 
-async def test_a_client_that_was_taken_for_dead_and_was_not_is_served_all_the_same(link: MakeLink):
+async def test_a_client_wrongly_taken_for_dead_is_served(link: MakeLink):
     now = 0.0
-    desk = Desk(Limiter(), "1", clock=lambda: now, beat=0.01)
-    line = Line(desk)
+    service = AdmissionService(Limiter(), "1", clock=lambda: now, beat=0.01)
+    line = Line(service)
     it = link(line)
     end, began = asyncio.Event(), []
     tasks = [asyncio.create_task(hold(it, began, name, end)) for name in "ab"]
     await until(lambda: began)
     now = 1000.0
-    desk.clients()
+    service.clients()
     await until(lambda: len(line.submitted) > 1)
     end.set()
     async with asyncio.timeout(5):
@@ -161,8 +163,8 @@ async def test_a_client_that_was_taken_for_dead_and_was_not_is_served_all_the_sa
     assert ["a", "b"] == began
 
 
-async def test_nobody_waits_for_a_provider_that_wants_no_more_calls(link: MakeLink):
-    it = link(Line(Desk(Limiter(), "1")))
+async def test_no_call_waits_for_a_provider_that_was_halted(link: MakeLink):
+    it = link(Line(AdmissionService(Limiter(), "1")))
     end, began = asyncio.Event(), []
     first, second = (asyncio.create_task(hold(it, began, name, end)) for name in "ab")
     await until(lambda: began)
@@ -176,7 +178,7 @@ async def test_nobody_waits_for_a_provider_that_wants_no_more_calls(link: MakeLi
 
 
 async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_turn(link: MakeLink):
-    it = link(Line(Desk(Budget(Ceiling(max_cost=1.0)), "1")))
+    it = link(Line(AdmissionService(Budget(Ceiling(max_cost=1.0)), "1")))
     claim = a_claim(cost=0.6)
     async with asyncio.timeout(5), AsyncExitStack() as stack:
         permit = await stack.enter_async_context(it.permit(claim))
@@ -193,12 +195,12 @@ async def test_a_call_beyond_the_budget_is_halted_and_one_within_it_waits_its_tu
     assert "$0.9000 spent" in str(problem)
 
 
-async def test_a_desk_that_cannot_be_reached_is_told_to_who_waits(link: MakeLink):
+async def test_requests_that_wait_get_the_error_of_a_service_that_cannot_be_reached(link: MakeLink):
     class Broken(Line):
         async def submit(self, client: str, messages: Sequence[Acquire | Release]) -> None:
             raise RuntimeError("gone for good")
 
-    it = link(Broken(Desk(Limiter(), "1")))
+    it = link(Broken(AdmissionService(Limiter(), "1")))
     with pytest.raises(RuntimeError, match="gone for good"):
         async with asyncio.timeout(5), it.permit(ONE):
             pass

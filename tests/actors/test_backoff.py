@@ -26,5 +26,5 @@ def test_a_very_late_try_still_has_a_finite_wait() -> None:
 
 
 @pytest.mark.parametrize(("asked", "waits"), [(7.0, 7.0), (3600.0, 60.0), (0.0, 1.0), (-1.0, 1.0)])
-def test_what_the_provider_asks_for_is_kept_up_to_the_cap(asked: float, waits: float) -> None:
+def test_retry_after_is_waited_up_to_the_cap(asked: float, waits: float) -> None:
     assert waits == Backoff(base=1.0, cap=60.0).delay(2, jitter=1.0, retry_after=asked)

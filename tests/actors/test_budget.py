@@ -26,7 +26,7 @@ def test_so_many_calls_and_no_more_may_be_made_however_many_ask_at_once():
     assert "the budget of 5 calls is used up; call again with a higher --max-calls" == it.halted[0]
 
 
-def test_what_earlier_sessions_spent_counts():
+def test_spending_of_earlier_sessions_counts():
     it = a_budget(calls=5, spent=Spent(calls=3))
     it.wants(3, a_claim())
 
@@ -61,7 +61,7 @@ def test_a_call_is_halted_when_nothing_in_flight_can_leave_enough():
     assert said.endswith("call again with a higher --max-cost")
 
 
-def test_what_a_call_cost_is_what_counts_and_the_whole_budget_can_be_used():
+def test_the_settled_cost_counts_and_the_whole_budget_can_be_used():
     it = a_budget(cost=1.0)
     for _ in range(10):
         it.back(it.want(a_claim(cost=0.1)), cost=0.1)
@@ -70,7 +70,7 @@ def test_what_a_call_cost_is_what_counts_and_the_whole_budget_can_be_used():
     assert pytest.approx(1.0) == spent(it).cost
 
 
-def test_a_call_of_unknown_cost_counts_with_what_it_could_cost():
+def test_a_call_of_unknown_cost_counts_with_its_highest_cost():
     it = a_budget(cost=1.0)
     it.back(it.want(a_claim(cost=0.4)), CallOutcome.TIMEOUT)
 
@@ -98,7 +98,7 @@ def test_those_in_flight_never_reserve_more_than_there_is():
 def test_those_that_ask_in_one_message_never_reserve_more_than_there_is():
     it = a_budget(cost=1.0)
     for number in range(1, 101):
-        it.rule.want("c", Acquire(number, a_claim(cost=0.3)), it.now)
+        it.rule.acquire("c", Acquire(number, a_claim(cost=0.3)), it.now)
     it.decide()
 
     assert [1, 2, 3] == it.began
@@ -108,13 +108,13 @@ def test_a_call_that_was_counted_when_its_juror_was_taken_for_dead_is_not_counte
     it = a_budget(calls=2)
     it.want(a_claim())
     it.lose("c")
-    it.want(a_claim(), held=True)
+    it.want(a_claim(), granted=True)
     it.want(a_claim())
 
     assert [1, 3] == it.began
 
 
-def test_one_that_takes_anothers_place_halts_every_call():
+def test_a_successor_halts_every_call():
     it = Counter(Budget(Ceiling(max_calls=100), lost=True))
     it.want(a_claim())
 

@@ -23,7 +23,7 @@ async def appended(link: ClerkClient, *appends: Append) -> list[Appended | BaseE
     return await asyncio.gather(*(link.append(append) for append in appends), return_exceptions=True)
 
 
-async def test_an_append_returns_what_the_store_answered() -> None:
+async def test_an_append_returns_the_answer_of_the_store() -> None:
     assert await ClerkClient(HeldClerk()).append(a_call(1)) == Appended("calls/d1", 1, 0)
 
 
@@ -67,14 +67,14 @@ async def test_nothing_is_answered_before_the_clerk_answered() -> None:
     assert not before
 
 
-async def test_a_batch_holds_at_most_500_appends() -> None:
+async def test_a_batch_has_at_most_500_appends() -> None:
     clerk = HeldClerk()
     await appended(ClerkClient(clerk, in_flight=1), *(a_call(number) for number in range(501)))
 
     assert [500, 1] == [len(batch) for batch in clerk.batches]
 
 
-async def test_a_batch_ends_once_it_holds_a_mebibyte() -> None:
+async def test_a_batch_ends_once_it_has_a_mebibyte() -> None:
     clerk = HeldClerk()
     await appended(ClerkClient(clerk, in_flight=1), *(a_call(number, 400_000) for number in range(6)))
 
@@ -125,7 +125,7 @@ async def test_a_failure_of_the_clerk_reaches_every_task_of_the_batch_and_no_lat
     assert [Appended("calls/d3", 1, 0)] == later
 
 
-async def test_a_task_that_was_cancelled_does_not_hold_up_the_others() -> None:
+async def test_a_cancelled_task_does_not_delay_the_others() -> None:
     clerk = HeldClerk()
     clerk.open.clear()
     link = ClerkClient(clerk)
@@ -183,7 +183,7 @@ async def test_the_clerk_recalls_both_streams_and_every_text_of_debates_that_exi
     assert b"hello" in [part.content for part in known["d1"].parts.values()]
 
 
-async def test_what_was_sent_before_the_clerk_closes_is_stored() -> None:
+async def test_appends_sent_before_the_clerk_closes_are_stored() -> None:
     store = MemoryEventStore()
     clerk = Clerk(store)
     sent = asyncio.ensure_future(clerk.record([a_call(1)]))
@@ -193,7 +193,7 @@ async def test_what_was_sent_before_the_clerk_closes_is_stored() -> None:
     assert [Appended("calls/d1", 1, 0)] == await sent
 
 
-async def test_a_closed_clerk_says_so() -> None:
+async def test_a_closed_clerk_raises_store_closed() -> None:
     clerk = Clerk(MemoryEventStore())
     clerk.close()
 

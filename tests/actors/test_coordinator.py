@@ -13,8 +13,9 @@ from jury_actors.clerk import Clerk
 from jury_actors.coordinator import Coordinator
 from jury_actors.errors import Broken, OtherPanel
 from jury_actors.juror import Juror
-from jury_actors.juror_client import JurorLost
-from jury_actors.messages import Delivery, Finished, StepRequest, StepResult
+from jury_actors.mailbox import Delivery, IncarnationLost
+from jury_actors.messages import Finished, ForgetDebate, StepRequest, StepResult
+from jury_actors.runtime import Runtime
 from jury_debate.errors import IllegalEvent
 from jury_events.codec import encode
 from jury_events.debate_events import DebateCancelled, RoundStarted
@@ -43,7 +44,7 @@ TROUBLED = Script(scripted={"*/initial/sim-security/*": ("connection", "unparsea
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-async def test_a_debate_of_each_preset_is_held_to_its_end(store: KeptStore, preset: str) -> None:
+async def test_a_debate_of_each_preset_runs_to_its_end(store: KeptStore, preset: str) -> None:
     run = Run(store, preset=preset, case=a_case_with_records)
     found = await run.hold()
 
@@ -161,12 +162,12 @@ async def _hold_cut_off(run: Run, after: int, meter: Meter) -> dict[str, Finishe
         cut.mend()
 
 
-async def test_a_court_that_is_left_in_the_middle_is_followed_by_another(store: KeptStore) -> None:
+async def test_debates_of_a_runtime_that_was_closed_are_resumed_by_another(store: KeptStore) -> None:
     meter = Meter()
     run = Run(store, debates=10)
     meter.open.clear()
-    async with run.court(meter=meter) as port:
-        await port.submit(run.jobs)
+    async with run.court(meter=meter) as runtime:
+        await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: meter.running == 30)
     meter.open.set()
     found = await run.hold(meter=meter)
@@ -175,14 +176,14 @@ async def test_a_court_that_is_left_in_the_middle_is_followed_by_another(store: 
     assert not [broken for debate in run.cases for broken in broken_promises(store, debate, meter.served_of(debate))]
 
 
-async def test_a_debate_that_somebody_wrote_to_after_the_log_was_read_is_read_again(
+async def test_a_debate_that_another_process_wrote_to_after_the_log_was_read_is_read_again(
     store: KeptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meter = Meter()
     run = Run(store)
     meter.open.clear()
-    async with run.court(meter=meter) as port:
-        await port.submit(run.jobs)
+    async with run.court(meter=meter) as runtime:
+        await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: meter.running == 3)
     meter.open.set()
     heads, stale = store.heads, iter([True])
@@ -194,7 +195,7 @@ async def test_a_debate_that_somebody_wrote_to_after_the_log_was_read_is_read_ag
     assert [] == list(broken_promises(store, "d0", meter.served_of("d0")))
 
 
-async def test_what_a_predecessor_records_while_its_successor_takes_over_is_used_and_not_asked(
+async def test_exchanges_that_a_predecessor_records_during_a_takeover_are_used_and_not_asked(
     store: KeptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new, run = Meter(), Meter(), Run(store)
@@ -208,8 +209,8 @@ async def test_what_a_predecessor_records_while_its_successor_takes_over_is_used
         return answers
 
     old.open.clear()
-    async with run.court(meter=old) as port:
-        await port.submit(run.jobs)
+    async with run.court(meter=old) as runtime:
+        await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: old.running == 3)
         monkeypatch.setattr(store, "append", slowly)
         found = await run.hold(meter=new)
@@ -222,8 +223,8 @@ async def test_a_resumed_debate_names_the_steps_that_it_asks_again(store: KeptSt
     meter = Meter()
     run = Run(store)
     meter.open.clear()
-    async with run.court(meter=meter) as port:
-        await port.submit(run.jobs)
+    async with run.court(meter=meter) as runtime:
+        await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: meter.running == 3)
     meter.open.set()
     await run.hold(meter=meter)
@@ -235,8 +236,8 @@ async def test_a_debate_of_another_panel_is_not_gone_on_with(store: KeptStore) -
     meter = Meter()
     run = Run(store)
     meter.open.clear()
-    async with run.court(meter=meter) as port:
-        await port.submit(run.jobs)
+    async with run.court(meter=meter) as runtime:
+        await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: meter.running == 3)
 
     found = await Run(store, preset="independent").hold()
@@ -244,7 +245,7 @@ async def test_a_debate_of_another_panel_is_not_gone_on_with(store: KeptStore) -
     assert isinstance(found["d0"].problem, OtherPanel)
 
 
-async def test_a_debate_that_is_over_is_told_of_without_a_call_or_an_event(store: KeptStore) -> None:
+async def test_the_result_of_a_debate_that_is_over_needs_no_call_and_no_event(store: KeptStore) -> None:
     run = Run(store, debates=2)
     await run.hold()
     position = store.last_position()
@@ -255,12 +256,12 @@ async def test_a_debate_that_is_over_is_told_of_without_a_call_or_an_event(store
     assert (0, position) == (meter.served.total(), store.last_position())
 
 
-async def test_a_debate_submitted_twice_is_held_once(store: KeptStore) -> None:
+async def test_a_debate_submitted_twice_runs_once(store: KeptStore) -> None:
     meter = Meter()
     run = Run(store)
-    async with run.court(meter=meter) as port:
-        await asyncio.gather(port.submit(run.jobs), port.submit(run.jobs))
-        delivery = await port.poll("", 0)
+    async with run.court(meter=meter) as runtime:
+        await asyncio.gather(runtime.coordinator.submit("test", run.jobs), runtime.coordinator.submit("test", run.jobs))
+        delivery = await runtime.coordinator.poll("test", "", 0)
 
     assert [("d0", "completed", None)] == delivery.items
     assert not broken_promises(store, "d0", meter.served_of("d0"))
@@ -271,13 +272,13 @@ async def test_a_coordinator_whose_debate_another_took_over_is_fenced_off(store:
     old, new = Meter(), Meter()
     run = Run(store)
     old.open.clear()
-    async with run.court(meter=old) as port:
-        await port.submit(run.jobs)
+    async with run.court(meter=old) as runtime:
+        await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: old.running == 3)
         taken_over = await run.hold(meter=new)
         before = run.event_ids()
         old.open.set()
-        (fenced,) = (await port.poll("", 0)).items
+        (fenced,) = (await runtime.coordinator.poll("test", "", 0)).items
 
     assert completed(taken_over.values())
     assert ("unfinished", Fenced) == (fenced.status, type(fenced.problem))
@@ -300,12 +301,12 @@ async def test_a_coordinator_whose_first_epoch_could_not_be_drawn_draws_another_
     def full() -> int:
         raise StoreFailed("the disk is full")
 
-    async with run.court() as port:
+    async with run.court() as runtime:
         with monkeypatch.context() as disk:
             disk.setattr(store, "next_epoch", full)
             with pytest.raises(StoreFailed):
-                await run.through(port)
-        found = await run.through(port)
+                await run.through(runtime)
+        found = await run.through(runtime)
 
     assert completed(found.values())
 
@@ -368,14 +369,14 @@ async def test_a_stream_that_the_rules_did_not_write_is_reported_and_left_alone(
 async def _cancelled_midway(run: Run, meter: Meter) -> str:
     """Cancel d0 while its first steps are asked; what the coordinator then says of it."""
     meter.open.clear()
-    async with run.court(meter=meter) as port:
-        await port.submit(run.jobs)
+    async with run.court(meter=meter) as runtime:
+        await runtime.coordinator.submit("test", run.jobs)
         await until(lambda: meter.running == 3)
         event = encode(DebateCancelled(by="somebody", reason=None), recorded_at=1)
         epoch = run.store.next_epoch()
         run.store.append([Append(debate_stream("d0"), (event,), expected_version=1, epoch=epoch)])
         meter.open.set()
-        (finished,) = (await port.poll("", 0)).items
+        (finished,) = (await runtime.coordinator.poll("test", "", 0)).items
         await until(lambda: len(run.exchange_ids()) == 3)
     return finished.status
 
@@ -403,8 +404,8 @@ async def test_a_cancelled_debate_never_goes_on(store: KeptStore) -> None:
 async def test_a_case_that_cannot_be_read_leaves_only_its_debate_unfinished(store: KeptStore) -> None:
     run = Run(store, debates=2)
     broken, fine = run.jobs
-    async with run.court() as port:
-        found = await run.through(port, jobs=[broken._replace(case=b"{}"), fine])
+    async with run.court() as runtime:
+        found = await run.through(runtime, jobs=[broken._replace(case=b"{}"), fine])
 
     assert {"d0": "unfinished", "d1": "completed"} == {debate: one.status for debate, one in found.items()}
 
@@ -421,20 +422,21 @@ class MortalJuror:
         self.answers = asyncio.Event()
         self.answers.set()
 
-    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
+    async def submit(self, messages: Sequence[StepRequest | ForgetDebate]) -> None:
         self.submitted += 1
-        self.received.update(text for ask in asks for text in ask.texts.values())
-        await self.juror.submit(asks, release)
+        requests = [message for message in messages if isinstance(message, StepRequest)]
+        self.received.update(text for request in requests for text in request.texts.values())
+        await self.juror.submit(messages)
 
-    async def poll(self, life: str, ack: int) -> Delivery[StepResult]:
+    async def poll(self, incarnation: str, ack: int) -> Delivery[StepResult]:
         await self.answers.wait()
         death = self._death
-        poll, died = asyncio.ensure_future(self.juror.poll(life, ack)), asyncio.ensure_future(death.wait())
+        poll, died = asyncio.ensure_future(self.juror.poll(incarnation, ack)), asyncio.ensure_future(death.wait())
         await asyncio.wait({poll, died}, return_when=asyncio.FIRST_COMPLETED)
         poll.cancel()
         died.cancel()
         if death.is_set():
-            raise JurorLost
+            raise IncarnationLost
         return poll.result()
 
     async def die(self) -> None:
@@ -450,18 +452,19 @@ class MortalJuror:
         self._death = asyncio.Event()
 
 
-class MortalCourt:
+class MortalRuntime:
     """A court whose jurors can die, over a store in memory; `script` is played by every model."""
 
     def __init__(self, **spec: object) -> None:
         self.run = Run(KeptStore(), case=a_case_with_records, **spec)
         self.meter = Meter()
         self._clerk = Clerk(self.run.store)
-        sources = fixed_effects()
-        make = partial(Juror, self.meter.factory(TROUBLED), self._clerk, sources=sources, backoff=Backoff(base=0.0))
-        self.jurors: dict[str | None, MortalJuror] = {place: MortalJuror(make) for place in self.run.plan().places}
+        effects = fixed_effects()
+        make = partial(Juror, self.meter.factory(TROUBLED), self._clerk, effects=effects, backoff=Backoff(base=0.0))
+        self.jurors: dict[str | None, MortalJuror] = {place: MortalJuror(make) for place in self.run.plan().seats}
         ports = {place: [juror] for place, juror in self.jurors.items()}
-        self.coordinator = Coordinator(self._clerk, ports, sources=sources)
+        self.coordinator = Coordinator(self._clerk, ports, effects=effects)
+        self.runtime = Runtime(self.coordinator, self._clerk)
 
     async def close(self) -> None:
         await self.coordinator.close()
@@ -476,11 +479,11 @@ class MortalCourt:
 
 
 @pytest.fixture
-async def mortal() -> AsyncIterator[Callable[..., MortalCourt]]:
-    made: list[MortalCourt] = []
+async def mortal() -> AsyncIterator[Callable[..., MortalRuntime]]:
+    made: list[MortalRuntime] = []
 
-    def make(**spec: object) -> MortalCourt:
-        made.append(MortalCourt(**spec))
+    def make(**spec: object) -> MortalRuntime:
+        made.append(MortalRuntime(**spec))
         return made[-1]
 
     yield make
@@ -488,10 +491,10 @@ async def mortal() -> AsyncIterator[Callable[..., MortalCourt]]:
         await one.close()
 
 
-async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Callable[..., MortalCourt]) -> None:
+async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Callable[..., MortalRuntime]) -> None:
     it = mortal(preset="parallel-rounds", discussion={"end_early": False})
     (case,) = it.run.cases.values()
-    await it.run.through(it.coordinator)
+    await it.run.through(it.runtime)
 
     for place, juror in it.jurors.items():
         assert (place is not None) == (case.to_part() in juror.received), "jurors of seats call tools over the case"
@@ -500,11 +503,11 @@ async def test_a_text_travels_to_a_juror_once_a_debate_the_case_too(mortal: Call
 
 @pytest.mark.parametrize("died", ["initial/sim-policy", "round-1/sim-security", "final"])
 async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
-    mortal: Callable[..., MortalCourt], died: str
+    mortal: Callable[..., MortalRuntime], died: str
 ) -> None:
     it = mortal(preset="parallel-rounds")
     it.meter.closed_for = lambda trace: trace.startswith(f"d0/{died}/")
-    holding = asyncio.create_task(it.run.through(it.coordinator))
+    holding = asyncio.create_task(it.run.through(it.runtime))
     await until(lambda: any(one.startswith(f"d0/{died}/") for one in it.meter.served))
     it.meter.closed_for = lambda _trace: False
     await it.jurors[Step.parse(died).juror_id].die()
@@ -514,12 +517,12 @@ async def test_the_steps_of_a_juror_that_died_are_asked_again_and_named(
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
-async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it_lacks(
-    mortal: Callable[..., MortalCourt],
+async def test_a_juror_replaced_unnoticed_is_sent_the_texts_that_it_lacks(
+    mortal: Callable[..., MortalRuntime],
 ) -> None:
     it = mortal(preset="adk-sequential")
     it.meter.closed_for = lambda trace: trace.startswith("d0/round-1/sim-policy/")
-    holding = asyncio.create_task(it.run.through(it.coordinator))
+    holding = asyncio.create_task(it.run.through(it.runtime))
     await until(lambda: any(one.startswith("d0/round-1/sim-policy/") for one in it.meter.served))
     mortal_juror = it.jurors["sim-security"]
     await mortal_juror.be_replaced()
@@ -529,8 +532,7 @@ async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it
     await until(lambda: mortal_juror.juror._outbox._items)
     mortal_juror.answers.clear()
     mortal_juror.be_missed()
-    # The step, an empty message that finds the juror there again, and the step once more.
-    await until(lambda: mortal_juror.submitted == before + 3)
+    await until(lambda: mortal_juror.submitted == before + 1)
     mortal_juror.answers.set()
 
     assert await it.comes_to_the_same_end(holding)
@@ -538,11 +540,11 @@ async def test_a_juror_replaced_before_anybody_noticed_is_sent_the_texts_that_it
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
-async def test_jurors_that_die_again_and_again_hold_a_debate_up_but_do_not_change_it(
-    mortal: Callable[..., MortalCourt],
+async def test_jurors_that_die_repeatedly_delay_a_debate_but_do_not_change_it(
+    mortal: Callable[..., MortalRuntime],
 ) -> None:
     it = mortal(preset="parallel-rounds")
-    holding = asyncio.create_task(it.run.through(it.coordinator))
+    holding = asyncio.create_task(it.run.through(it.runtime))
     for exchanges in range(0, 12, 2):
         await until(lambda reached=exchanges: len(it.run.exchange_ids()) >= reached or holding.done())
         for juror in it.jurors.values():
@@ -552,42 +554,42 @@ async def test_jurors_that_die_again_and_again_hold_a_debate_up_but_do_not_chang
     assert not broken_promises(it.run.store, "d0", it.meter.served_of("d0"))
 
 
-async def test_a_debate_that_is_let_go_stops_where_it_is_and_goes_on_when_it_is_sent_again(store: KeptStore) -> None:
+async def test_a_debate_whose_client_leaves_stops_and_is_resumed_when_it_is_submitted_again(store: KeptStore) -> None:
     run, meter = Run(store, debates=2), Meter()
     meter.closed_for = lambda trace: trace.startswith("d0/")
-    async with run.court(meter=meter) as port:
-        held = asyncio.create_task(run.through(port, jobs=run.jobs[1:]))
-        await port.submit(run.jobs[:1])
+    async with run.court(meter=meter) as runtime:
+        held = asyncio.create_task(run.through(runtime, jobs=run.jobs[1:]))
+        await runtime.coordinator.submit("test", run.jobs[:1])
         await until(lambda: len(meter.served_of("d0")) == 3)
-        await port.release(["d0"])
+        await runtime.coordinator.leave("test")
         running = [task.get_coro().__qualname__ for task in asyncio.all_tasks() if task.get_coro()]
         found = await held
         meter.open_again()
-        found |= await run.through(port, jobs=run.jobs[:1])
+        found |= await run.through(runtime, jobs=run.jobs[:1])
 
     assert completed(found.values())
     assert {"d0", "d1"} == set(found)
-    assert running.count("Coordinator._hold") <= 1
+    assert running.count("Coordinator._run") <= 1
     assert [] == broken_promises(store, "d0", meter.served_of("d0"))
     assert verify(store).ok
 
 
-async def test_what_jurors_tell_of_a_debate_that_was_let_go_does_not_disturb_it_when_it_goes_on(
-    mortal: Callable[..., MortalCourt],
+async def test_late_results_of_a_stopped_debate_do_not_disturb_it_when_it_is_resumed(
+    mortal: Callable[..., MortalRuntime],
 ) -> None:
     court = mortal()
     jurors = [juror for seat, juror in court.jurors.items() if seat is not None]
     for juror in jurors:
         juror.answers.clear()
     court.meter.open.clear()
-    await court.coordinator.submit(court.run.jobs)
+    await court.coordinator.submit("test", court.run.jobs)
     await until(lambda: court.meter.running == 3)
-    await court.coordinator.release(["d0"])
+    await court.coordinator.leave("test")
     await until(lambda: not any(juror.juror._texts for juror in jurors))
     court.meter.open.set()
     await until(lambda: not any(juror.juror._working for juror in jurors))
     submitted = [juror.submitted for juror in jurors]
-    holding = asyncio.create_task(court.run.through(court.coordinator))
+    holding = asyncio.create_task(court.run.through(court.runtime))
     await until(lambda: any(juror.submitted > before for juror, before in zip(jurors, submitted, strict=True)))
     for juror in jurors:
         juror.answers.set()
@@ -596,15 +598,41 @@ async def test_what_jurors_tell_of_a_debate_that_was_let_go_does_not_disturb_it_
     assert [] == broken_promises(court.run.store, "d0", court.meter.served_of("d0"))
 
 
-async def test_a_debate_that_is_handed_in_while_the_court_closes_is_left_alone(store: KeptStore) -> None:
+async def test_a_debate_submitted_while_the_coordinator_closes_is_not_begun(store: KeptStore) -> None:
     run = Run(store)
-    async with run.court() as port:
-        assert isinstance(port, Coordinator)
+    async with run.court() as runtime:
+        assert isinstance(runtime.coordinator, Coordinator)
         before = asyncio.all_tasks()
-        handing = asyncio.create_task(port.submit(run.jobs))
+        handing = asyncio.create_task(runtime.coordinator.submit("test", run.jobs))
         await asyncio.sleep(0)
-        await port.close()
+        await runtime.coordinator.close()
         await asyncio.gather(handing, return_exceptions=True)
         left = {str(task.get_coro()) for task in asyncio.all_tasks() - before}
 
-    assert not any("Coordinator._hold" in one for one in left)
+    assert not any("Coordinator._run" in one for one in left)
+
+
+async def test_each_driver_gets_its_own_debates_back(store: KeptStore) -> None:
+    run = Run(store, debates=6)
+    async with run.court() as runtime:
+        found = await asyncio.gather(*(run.through(runtime, jobs=run.jobs[n::3]) for n in range(3)))
+
+    assert [{"d0", "d3"}, {"d1", "d4"}, {"d2", "d5"}] == [set(one) for one in found]
+    assert all(completed(one.values()) for one in found)
+
+
+async def test_a_driver_that_leaves_stops_its_debates_unless_another_waits_for_them(store: KeptStore) -> None:
+    run, meter = Run(store, debates=2), Meter()
+    meter.open.clear()
+    async with run.court(meter=meter) as runtime:
+        leaves = asyncio.create_task(run.through(runtime))
+        stays = asyncio.create_task(run.through(runtime, jobs=run.jobs[1:]))
+        await until(lambda: meter.running == 6)
+        leaves.cancel()
+        await asyncio.gather(leaves, return_exceptions=True)
+        meter.open.set()
+        found = await stays
+
+    assert completed(found.values())
+    assert ["opened"] == run.event_ids("d0")
+    assert not asked_again(store, "d1")

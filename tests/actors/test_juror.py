@@ -11,7 +11,7 @@ from jury_actors.backoff import Backoff
 from jury_actors.effects import Effects
 from jury_actors.errors import Broken, Halted, Released
 from jury_actors.juror import Juror
-from jury_actors.messages import StepRequest, StepResult
+from jury_actors.messages import ForgetDebate, StepRequest, StepResult
 from jury_debate.step_outcome import Answered, Blocked, Unanswered
 from jury_events.case import ArtifactRecord
 from jury_events.exchange import Usage
@@ -51,23 +51,23 @@ class Bench:
             return self.table[name]
 
         ticks = count(1)
-        self.juror = Juror(make, self.clerk, backoff=backoff, sources=Effects(clock=lambda: next(ticks)))
+        self.juror = Juror(make, self.clerk, backoff=backoff, effects=Effects(clock=lambda: next(ticks)))
 
     async def ask(self, *asks: StepRequest) -> list[StepResult]:
         """StepRequest, and wait for everything that is told."""
-        await self.juror.submit(asks, [])
+        await self.juror.submit(asks)
         async with asyncio.timeout(5):
             return await results_of(self.juror, len(asks))
 
     async def begin(self, *asks: StepRequest, calls: int = 1) -> None:
         """StepRequest, and wait until the provider was called so often."""
-        await self.juror.submit(asks, [])
+        await self.juror.submit(asks)
         await until(lambda: len(self.provider.requests) >= calls)
 
 
 async def answers(bench: Bench, ask: StepRequest) -> list[StepResult]:
     """What the juror has told, once it told of this step too."""
-    await bench.juror.submit([ask], [])
+    await bench.juror.submit([ask])
     told: list[StepResult] = []
     async with asyncio.timeout(5):
         while not any(one.step_id == ask.assignment.step.id and one.problem is None for one in told):
@@ -132,7 +132,7 @@ async def test_the_exchange_is_recorded_as_it_was_sent_and_answered(bench: MakeB
     ]
 
 
-async def test_nothing_is_told_before_the_exchange_is_durable(bench: MakeBench) -> None:
+async def test_no_result_is_sent_before_the_exchange_is_durable(bench: MakeBench) -> None:
     it = bench()
     it.clerk.open.clear()
     await it.begin(Asking().ask())
@@ -173,7 +173,7 @@ async def test_after_a_problem_the_step_can_be_asked_again(bench: MakeBench) -> 
     it.clerk.refusal = EventConflict("stored otherwise")
     await it.ask(Asking().ask())
     await until(lambda: not it.juror._working)
-    await it.juror.submit([Asking().ask()], [])
+    await it.juror.submit([Asking().ask()])
     told = await results_of(it.juror, 2)
 
     assert [True, False] == [one.outcome is None for one in told]
@@ -183,17 +183,17 @@ async def test_a_step_asked_while_it_is_being_done_costs_no_second_call(bench: M
     it = bench()
     it.provider.open.clear()
     await it.begin(Asking().ask())
-    await it.juror.submit([Asking().ask()], [])
+    await it.juror.submit([Asking().ask()])
     it.provider.open.set()
     await results_of(it.juror)
 
     assert len(it.provider.requests) == 1
 
 
-async def test_a_step_asked_when_it_is_done_is_told_again_without_a_call(bench: MakeBench) -> None:
+async def test_a_step_requested_again_when_it_is_done_has_the_same_result_without_a_call(bench: MakeBench) -> None:
     it = bench()
     (first,) = await it.ask(Asking().ask())
-    await it.juror.submit([Asking().ask()], [])
+    await it.juror.submit([Asking().ask()])
     again = (await results_of(it.juror, 2))[-1]
 
     assert first == again
@@ -204,7 +204,7 @@ async def test_no_further_call_is_made_for_a_debate_that_was_released(bench: Mak
     it = bench(ModelReply(CallOutcome.ANSWERED, answer=b"prose, which would be repaired"))
     it.provider.open.clear()
     await it.begin(Asking().ask())
-    await it.juror.submit([], ["d1"])
+    await it.juror.submit([ForgetDebate("d1")])
     it.provider.open.set()
     (told,) = await results_of(it.juror)
 
@@ -215,9 +215,9 @@ async def test_no_further_call_is_made_for_a_debate_that_was_released(bench: Mak
 async def test_a_debate_that_was_released_is_forgotten(bench: MakeBench) -> None:
     it = bench()
     await it.ask(Asking().ask())
-    await it.juror.submit([], ["d1"])
+    await it.juror.submit([ForgetDebate("d1")])
 
-    assert ({}, {}) == (it.juror._texts, it.juror._told)
+    assert ({}, {}) == (it.juror._texts, it.juror._results)
 
 
 async def test_exchanges_that_are_recorded_are_not_asked_again(bench: MakeBench) -> None:
@@ -303,7 +303,7 @@ async def test_closing_a_juror_gives_up_its_calls_and_closes_its_providers(bench
     assert not it.clerk.batches
 
 
-async def test_closing_a_juror_waits_until_what_was_answered_is_recorded(bench: MakeBench) -> None:
+async def test_closing_a_juror_waits_until_answers_are_recorded(bench: MakeBench) -> None:
     it = bench()
     it.clerk.open.clear()
     await it.begin(Asking().ask())
@@ -375,7 +375,7 @@ async def test_before_a_further_try_it_waits_as_the_backoff_says(
 async def test_no_more_calls_at_once_than_the_provider_bears(bench: MakeBench) -> None:
     it = bench(most=2)
     it.provider.open.clear()
-    await it.juror.submit([Asking().ask(seat) for seat in ("gpt", "claude", "gemini")], [])
+    await it.juror.submit([Asking().ask(seat) for seat in ("gpt", "claude", "gemini")])
     await until(lambda: it.provider.running == 2)
     for _ in range(20):
         await asyncio.sleep(0)
@@ -439,7 +439,7 @@ async def test_tools_are_offered_where_there_is_something_to_fetch(bench: MakeBe
     assert () == plain.provider.requests[0].tools
 
 
-async def test_a_tool_call_is_recorded_with_what_the_model_was_given_back(bench: MakeBench) -> None:
+async def test_a_tool_call_is_recorded_with_its_result(bench: MakeBench) -> None:
     it = bench(wants(GATE, arguments='{"max_records": 1}'))
     await it.ask(Asking(WITH_RECORDS).ask())
     (call,) = it.clerk.exchanges()[0].tool_calls
@@ -484,7 +484,7 @@ async def test_a_tool_call_where_none_is_offered_is_answered_with_an_error(bench
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "x" * 5000, "\ud800"])
-async def test_a_tool_name_that_no_record_can_hold_is_no_reason_to_lose_the_answer(bench: MakeBench, name: str) -> None:
+async def test_a_tool_name_that_cannot_be_recorded_does_not_lose_the_answer(bench: MakeBench, name: str) -> None:
     it = bench(wants(name))
     (told,) = await it.ask(Asking(WITH_RECORDS).ask())
 
@@ -498,7 +498,7 @@ async def test_arguments_with_a_lone_surrogate_are_no_reason_to_lose_the_answer(
     assert isinstance(told.outcome, Answered)
 
 
-async def test_what_a_provider_says_of_itself_is_no_reason_to_lose_the_answer(bench: MakeBench) -> None:
+async def test_labels_of_a_provider_that_cannot_be_recorded_do_not_lose_the_answer(bench: MakeBench) -> None:
     def odd(request: ModelRequest) -> ModelReply:
         return ModelReply(
             CallOutcome.CONNECTION,
@@ -517,14 +517,14 @@ async def test_what_a_provider_says_of_itself_is_no_reason_to_lose_the_answer(be
 
 
 @pytest.mark.parametrize("outcome", [CallOutcome.AUTHENTICATION, CallOutcome.QUOTA])
-async def test_what_a_person_has_mended_is_asked_again_once_no_stopped_debate_is_left(
+async def test_a_halted_provider_is_called_again_once_no_stopped_debate_is_left(
     bench: Callable[..., Bench], outcome: CallOutcome
 ) -> None:
     one = bench(ModelReply(outcome, error="no"))
     (stopped,) = await one.ask(Asking().ask())
-    await one.juror.submit([Asking().ask("claude")], [])
+    await one.juror.submit([Asking().ask("claude")])
     _, still = await results_of(one.juror, 2)
-    await one.juror.submit([], ["d1"])
+    await one.juror.submit([ForgetDebate("d1")])
     (told,) = await answers(one, Asking().ask("claude"))
 
     assert (Halted, Halted) == (type(stopped.problem), type(still.problem))

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import pytest
 
 from jury_actors.backoff import Backoff
-from jury_actors.juror_client import JurorClient, JurorLost
-from jury_actors.messages import Delivery, StepRequest, StepResult
+from jury_actors.juror_client import JurorClient
+from jury_actors.mailbox import PROBE, Delivery, IncarnationLost
+from jury_actors.messages import ForgetDebate, StepRequest, StepResult
 from support.jurors import Asking
 from support.waiting import until
 
@@ -17,7 +18,7 @@ class ScriptedJuror:
     """A juror's process as the link sees it: it notes what it is sent, and tells and dies when it is told to."""
 
     def __init__(self) -> None:
-        self.life = 1
+        self.incarnation = 1
         self.asked: list[list[StepRequest]] = []
         self.released: list[str] = []
         self.acks: list[tuple[str, int]] = []
@@ -29,17 +30,21 @@ class ScriptedJuror:
         self._told: list[StepResult] = []
         self._poll_asked = asyncio.Event()
 
-    async def submit(self, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
+    async def submit(self, messages: Sequence[StepRequest | ForgetDebate]) -> None:
         await self.open.wait()
         if self.refuses is not None:
             self.refused += 1
             raise self.refuses
-        if asks:
-            self.asked.append(list(asks))
-        self.released += release
+        self.asked.append([message for message in messages if isinstance(message, StepRequest)])
+        self.released += [message.debate_id for message in messages if isinstance(message, ForgetDebate)]
 
-    async def poll(self, life: str, ack: int) -> Delivery[StepResult]:
-        self.acks.append((life, ack))
+    async def poll(self, incarnation: str, ack: int) -> Delivery[StepResult]:
+        self.acks.append((incarnation, ack))
+        if incarnation == PROBE:
+            if self.refuses is not None:
+                self.refused += 1
+                raise self.refuses
+            return Delivery(str(self.incarnation), 0, [])
         future: asyncio.Future[Delivery[StepResult]] = asyncio.get_running_loop().create_future()
         self._polls.append(future)
         self._poll_asked.set()
@@ -48,23 +53,26 @@ class ScriptedJuror:
     async def tell(self, *told: StepResult) -> None:
         """Answer the open poll, in the present life."""
         self._told += told
-        await self._answer(lambda poll: poll.set_result(Delivery(str(self.life), len(self._told), list(told))))
+        await self._answer(lambda poll: poll.set_result(Delivery(str(self.incarnation), len(self._told), list(told))))
 
     async def die(self, error: Exception | None = None) -> None:
         """The open poll fails; another process takes over unless `error` says that none does."""
-        self.life += 1
-        await self._answer(lambda poll: poll.set_exception(error or JurorLost()))
+        self.incarnation += 1
+        await self._answer(lambda poll: poll.set_exception(error or IncarnationLost()))
 
     async def be_replaced_unnoticed(self) -> None:
         """A new process answers the next poll, and no call has failed."""
-        self.life += 1
-        await self._answer(lambda poll: poll.set_result(Delivery(str(self.life), 0, [])))
+        self.incarnation += 1
+        await self._answer(lambda poll: poll.set_result(Delivery(str(self.incarnation), 0, [])))
 
     async def _answer(self, give: Callable[[asyncio.Future[Delivery[StepResult]]], None]) -> None:
-        while not self._polls:
-            self._poll_asked.clear()
-            await self._poll_asked.wait()
-        give(self._polls.popleft())
+        while True:
+            while not self._polls:
+                self._poll_asked.clear()
+                await self._poll_asked.wait()
+            if not (poll := self._polls.popleft()).done():
+                give(poll)
+                return
 
 
 class Linked:
@@ -75,7 +83,7 @@ class Linked:
         self.told: list[StepResult] = []
         self.lost: list[list[tuple[str, str]]] = []
         self._something = asyncio.Event()
-        self.link = JurorClient(self.juror, self._deliver, self._lost, away=Backoff(base=0.0))
+        self.client = JurorClient(self.juror, self._deliver, self._lost, away=Backoff(base=0.0))
 
     def _deliver(self, told: StepResult) -> None:
         self.told.append(told)
@@ -90,7 +98,7 @@ class Linked:
 async def linked() -> AsyncIterator[Linked]:
     linked = Linked()
     yield linked
-    await linked.link.close()
+    await linked.client.close()
 
 
 def an_ask(debate_id: str = "d1", juror_id: str = "gpt", text: bytes = b"x") -> StepRequest:
@@ -106,40 +114,40 @@ def ids(batches: list[list[StepRequest]]) -> list[list[str]]:
     return [[ask.assignment.debate_id for ask in batch] for batch in batches]
 
 
-async def test_asks_made_in_one_breath_travel_in_one_message(linked: Linked) -> None:
+async def test_requests_made_together_are_sent_in_one_batch(linked: Linked) -> None:
     for number in range(3):
-        linked.link.ask(an_ask(f"d{number}"))
+        linked.client.request(an_ask(f"d{number}"))
     await until(lambda: linked.juror.asked)
 
     assert [["d0", "d1", "d2"]] == ids(linked.juror.asked)
 
 
-async def test_a_message_ends_once_it_holds_a_mebibyte_of_text(linked: Linked) -> None:
+async def test_a_batch_ends_once_it_has_a_mebibyte_of_text(linked: Linked) -> None:
     for number in range(4):
-        linked.link.ask(an_ask(f"d{number}", text=bytes(600_000)))
+        linked.client.request(an_ask(f"d{number}", text=bytes(600_000)))
     await until(lambda: len(linked.juror.asked) == 2)
 
     assert [["d0", "d1"], ["d2", "d3"]] == ids(linked.juror.asked)
 
 
-async def test_a_message_holds_at_most_500_asks(linked: Linked) -> None:
+async def test_a_batch_has_at_most_500_requests(linked: Linked) -> None:
     ask = an_ask()
     for number in range(501):
-        linked.link.ask(ask._replace(assignment=ask.assignment._replace(debate_id=f"d{number}")))
+        linked.client.request(ask._replace(assignment=ask.assignment._replace(debate_id=f"d{number}")))
     await until(lambda: len(linked.juror.asked) == 2)
 
     assert [500, 1] == [len(batch) for batch in linked.juror.asked]
 
 
-async def test_an_ask_larger_than_a_message_still_goes(linked: Linked) -> None:
-    linked.link.ask(an_ask(text=bytes(3_000_000)))
+async def test_a_request_larger_than_a_batch_is_sent_alone(linked: Linked) -> None:
+    linked.client.request(an_ask(text=bytes(3_000_000)))
     await until(lambda: linked.juror.asked)
 
     assert [["d1"]] == ids(linked.juror.asked)
 
 
-async def test_what_the_juror_tells_is_delivered(linked: Linked) -> None:
-    linked.link.ask(an_ask())
+async def test_the_result_of_a_step_is_delivered(linked: Linked) -> None:
+    linked.client.request(an_ask())
     await linked.juror.tell(outcome_of())
     await until(lambda: linked.told)
 
@@ -147,7 +155,7 @@ async def test_what_the_juror_tells_is_delivered(linked: Linked) -> None:
 
 
 async def test_a_result_that_comes_twice_is_delivered_once(linked: Linked) -> None:
-    linked.link.ask(an_ask())
+    linked.client.request(an_ask())
     await linked.juror.tell(outcome_of())
     await linked.juror.tell(outcome_of())
     await until(lambda: len(linked.juror.acks) == 3)
@@ -155,14 +163,14 @@ async def test_a_result_that_comes_twice_is_delivered_once(linked: Linked) -> No
     assert [outcome_of()] == linked.told
 
 
-async def test_a_result_that_nobody_asked_for_is_left_aside(linked: Linked) -> None:
+async def test_a_result_that_was_not_requested_is_ignored(linked: Linked) -> None:
     await linked.juror.tell(outcome_of("another"))
     await until(lambda: len(linked.juror.acks) == 2)
 
     assert not linked.told
 
 
-async def test_what_was_delivered_is_acknowledged_with_the_next_poll(linked: Linked) -> None:
+async def test_delivered_results_are_acknowledged_with_the_next_poll(linked: Linked) -> None:
     await linked.juror.tell(outcome_of(), outcome_of("d2"))
     await until(lambda: len(linked.juror.acks) == 2)
 
@@ -170,16 +178,16 @@ async def test_what_was_delivered_is_acknowledged_with_the_next_poll(linked: Lin
 
 
 async def test_a_text_counts_as_sent_once_it_was_asked_about(linked: Linked) -> None:
-    first = linked.link.unsent("d1", ["a", "b", "a"])
-    second = linked.link.unsent("d1", ["b", "c"])
-    other = linked.link.unsent("d2", ["a"])
+    first = linked.client.unsent("d1", ["a", "b", "a"])
+    second = linked.client.unsent("d1", ["b", "c"])
+    other = linked.client.unsent("d2", ["a"])
 
     assert (["a", "b"], ["c"], ["a"]) == (first, second, other)
 
 
 async def test_a_juror_that_dies_loses_the_steps_that_were_on_their_way(linked: Linked) -> None:
     for juror_id in ("gpt", "claude"):
-        linked.link.ask(an_ask(juror_id=juror_id))
+        linked.client.request(an_ask(juror_id=juror_id))
     await linked.juror.tell(outcome_of())
     await until(lambda: linked.told)
     await linked.juror.die()
@@ -189,19 +197,19 @@ async def test_a_juror_that_dies_loses_the_steps_that_were_on_their_way(linked: 
 
 
 async def test_after_a_death_every_text_travels_again(linked: Linked) -> None:
-    linked.link.unsent("d1", ["a"])
-    linked.link.ask(an_ask())
+    linked.client.unsent("d1", ["a"])
+    linked.client.request(an_ask())
     await linked.juror.die()
     await until(lambda: linked.lost)
 
-    assert linked.link.unsent("d1", ["a"]) == ["a"]
+    assert linked.client.unsent("d1", ["a"]) == ["a"]
 
 
 async def test_after_a_death_the_link_goes_on_with_the_process_that_takes_over(linked: Linked) -> None:
-    linked.link.ask(an_ask())
+    linked.client.request(an_ask())
     await linked.juror.die()
     await until(lambda: linked.lost)
-    linked.link.ask(an_ask())
+    linked.client.request(an_ask())
     await linked.juror.tell(outcome_of())
     await until(lambda: linked.told)
 
@@ -212,22 +220,22 @@ async def test_after_a_death_nothing_is_acknowledged_to_the_process_that_takes_o
     await linked.juror.tell(outcome_of())
     await until(lambda: len(linked.juror.acks) == 2)
     await linked.juror.die()
-    await until(lambda: len(linked.juror.acks) == 3)
+    await until(lambda: len(linked.juror.acks) == 4)
 
-    assert linked.juror.acks[-1] == ("", 0)
+    assert linked.juror.acks[2:] == [(PROBE, 0), ("2", 0)]
 
 
-async def test_a_death_that_only_a_submission_meets_loses_its_steps_too(linked: Linked) -> None:
-    linked.juror.refuses = JurorLost()
-    linked.link.ask(an_ask())
+async def test_a_death_that_only_a_submission_notices_loses_its_steps_too(linked: Linked) -> None:
+    linked.juror.refuses = IncarnationLost()
+    linked.client.request(an_ask())
     await until(lambda: linked.lost)
 
     assert [[("d1", "initial/gpt")]] == linked.lost
 
 
-async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_new_life(linked: Linked) -> None:
+async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_incarnation(linked: Linked) -> None:
     await linked.juror.tell(outcome_of("another"))
-    linked.link.ask(an_ask())
+    linked.client.request(an_ask())
     await until(lambda: linked.juror.asked)
     await linked.juror.be_replaced_unnoticed()
     await until(lambda: linked.lost)
@@ -235,28 +243,28 @@ async def test_a_juror_replaced_between_two_polls_is_noticed_by_its_new_life(lin
     assert [[("d1", "initial/gpt")]] == linked.lost
 
 
-async def test_one_death_loses_a_step_once_however_many_calls_meet_it(linked: Linked) -> None:
+async def test_one_death_loses_a_step_once_however_many_calls_fail(linked: Linked) -> None:
     linked.juror.open.clear()
-    linked.link.ask(an_ask())
+    linked.client.request(an_ask())
     await asyncio.sleep(0)
     await linked.juror.die()
     await until(lambda: linked.lost)
-    linked.juror.refuses = JurorLost()
+    linked.juror.refuses = IncarnationLost()
     linked.juror.open.set()
     await until(lambda: linked.juror.refused)
     linked.juror.refuses = None
-    await until(lambda: len(linked.juror.acks) == 2)
+    await until(lambda: len(linked.juror.acks) == 3)
 
     assert [[("d1", "initial/gpt")]] == linked.lost
 
 
 async def test_a_juror_that_stays_away_loses_a_step_once_and_is_sent_it_when_it_is_back(linked: Linked) -> None:
-    linked.link.ask(an_ask())
+    linked.client.request(an_ask())
     await until(lambda: linked.juror.asked)
-    linked.juror.refuses = JurorLost()
+    linked.juror.refuses = IncarnationLost()
     await linked.juror.die()
     await until(lambda: linked.lost)
-    linked.link.ask(an_ask())
+    linked.client.request(an_ask())
     await until(lambda: linked.juror.refused > 20)
     linked.juror.refuses = None
     await until(lambda: len(linked.juror.asked) == 2)
@@ -267,8 +275,8 @@ async def test_a_juror_that_stays_away_loses_a_step_once_and_is_sent_it_when_it_
 
 async def test_a_juror_that_cannot_come_back_gives_its_problem_to_every_step(linked: Linked) -> None:
     broken = RuntimeError("no such host")
-    linked.link.ask(an_ask())
-    linked.link.ask(an_ask("d2"))
+    linked.client.request(an_ask())
+    linked.client.request(an_ask("d2"))
     await until(lambda: linked.juror.asked)
     await linked.juror.die(broken)
     await until(lambda: linked.told)
@@ -279,23 +287,23 @@ async def test_a_juror_that_cannot_come_back_gives_its_problem_to_every_step(lin
 async def test_a_broken_juror_gives_its_problem_to_later_steps_at_once(linked: Linked) -> None:
     broken = RuntimeError("no such host")
     await linked.juror.die(broken)
-    await until(lambda: linked.link._broken)
-    linked.link.ask(an_ask())
+    await until(lambda: linked.client._mailbox.problem)
+    linked.client.request(an_ask())
 
     assert [broken] == [told.problem for told in linked.told]
 
 
 async def test_a_debate_that_is_over_is_released_at_the_juror(linked: Linked) -> None:
-    linked.link.unsent("d1", ["a"])
-    linked.link.release("d1")
+    linked.client.unsent("d1", ["a"])
+    linked.client.release("d1")
     await until(lambda: linked.juror.released)
 
     assert linked.juror.released == ["d1"]
 
 
-async def test_a_juror_that_knows_nothing_of_a_debate_is_not_told_of_its_end(linked: Linked) -> None:
-    linked.link.release("d1")
-    linked.link.ask(an_ask("d2"))
+async def test_a_juror_that_was_sent_nothing_of_a_debate_is_not_sent_its_end(linked: Linked) -> None:
+    linked.client.release("d1")
+    linked.client.request(an_ask("d2"))
     await until(lambda: linked.juror.asked)
 
     assert not linked.juror.released

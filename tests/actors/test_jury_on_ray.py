@@ -9,7 +9,7 @@ from jury_replay.verify import verify
 
 
 @pytest.mark.ray
-async def test_cases_are_judged_told_let_go_and_gone_on_with_on_ray(sqlite_url: str, ray_cluster: None) -> None:
+async def test_cases_are_judged_with_callbacks_cancelled_and_resumed_on_ray(sqlite_url: str, ray_cluster: None) -> None:
     told: list[str] = []
     row = {"question": "Refund order 17.", "response": "Refunded."}
     async with Jury("independent", store=sqlite_url, in_process=False, environ={}) as jury:

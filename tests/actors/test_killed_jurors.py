@@ -129,8 +129,8 @@ async def test_no_recorded_call_is_repeated_wherever_a_juror_is_killed(
     ):
         async with simulation_server() as simulation:
             plan = run.plan(url=sqlite_url)._replace(endpoints=endpoints(simulation.url))
-            async with ray_runtime.ray_runtime(plan) as port:
-                found = await run.through(port, seconds=240)
+            async with ray_runtime.ray_runtime(plan) as runtime:
+                found = await run.through(runtime, seconds=240)
     calls = desks[0].calls
     recorded, again = run.exchange_ids(), asked_again(reader, "d0")
     broken = broken_promises(reader, "d0", calls)

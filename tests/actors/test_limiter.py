@@ -26,7 +26,7 @@ def finish_all(it: Counter, outcome: CallOutcome = CallOutcome.ANSWERED, **field
         it.back(number, outcome, **fields)
 
 
-def test_no_minute_holds_more_requests_than_are_granted():
+def test_no_minute_has_more_requests_than_the_limit():
     it = a_limiter()
     limits = Limits(requests_per_minute=10, in_flight=1000)
     it.wants(40, a_claim(limits=limits))
@@ -63,7 +63,7 @@ def test_a_minute_begins_when_a_call_is_sent_and_not_when_it_may_be(limits):
     assert [1, 2, 3, 4] == it.began
 
 
-def test_a_call_whose_holder_is_lost_counts_from_then_on():
+def test_a_call_whose_client_is_lost_counts_from_then_on():
     it = a_limiter()
     it.sends_at_once = False
     it.want(a_claim(limits=Limits(requests_per_minute=1)), client="dead")
@@ -77,7 +77,7 @@ def test_a_call_whose_holder_is_lost_counts_from_then_on():
     assert [1, 2] == it.began
 
 
-def test_no_minute_holds_more_tokens_than_are_granted():
+def test_no_minute_has_more_tokens_than_the_limit():
     it = a_limiter()
     limits = Limits(tokens_per_minute=1000, in_flight=1000)
     it.wants(3, a_claim(limits=limits, tokens=100))
@@ -88,7 +88,7 @@ def test_no_minute_holds_more_tokens_than_are_granted():
     assert [1, 2] == it.began
 
 
-def test_tokens_are_settled_by_what_the_provider_counted():
+def test_tokens_are_settled_by_the_usage_that_the_provider_reports():
     it = a_limiter()
     limits = Limits(tokens_per_minute=1000, in_flight=1000)
     first = it.want(a_claim(limits=limits, tokens=100))
@@ -163,7 +163,7 @@ def test_calls_in_flight_never_grow_beyond_the_cap():
     assert 12 == most
 
 
-def test_a_cap_below_the_beginning_holds_from_the_start():
+def test_a_cap_below_the_initial_size_applies_from_the_start():
     it = a_limiter()
     it.wants(10, a_claim(limits=Limits(in_flight=2)))
 
@@ -179,7 +179,7 @@ def test_calls_that_never_fill_the_window_say_nothing_of_its_size():
 
 
 @pytest.mark.parametrize("outcome", [CallOutcome.RATE_LIMITED, CallOutcome.OVERLOADED])
-def test_an_overload_halves_once_however_many_calls_tell_of_it(outcome: CallOutcome):
+def test_an_overload_halves_once_however_many_calls_report_it(outcome: CallOutcome):
     it = a_limiter(jitter=1.0)
     it.wants(8, a_claim())
     for number in range(1, 9):
@@ -200,7 +200,7 @@ def test_the_size_never_falls_below_one():
     assert it.want(a_claim()) == it.began[-1]
 
 
-def test_after_an_overload_everybody_waits_as_long_as_the_provider_asks():
+def test_after_an_overload_every_call_waits_for_retry_after():
     it = a_limiter()
     it.back(it.want(a_claim(run="one")), CallOutcome.RATE_LIMITED, retry_after=7.0)
     it.began.clear()
@@ -213,7 +213,7 @@ def test_after_an_overload_everybody_waits_as_long_as_the_provider_asks():
     assert 2 == len(it.began)
 
 
-def test_what_the_provider_asks_for_is_capped():
+def test_retry_after_is_capped():
     it = a_limiter()
     it.back(it.want(a_claim()), CallOutcome.RATE_LIMITED, retry_after=86_400.0)
     number = it.want(a_claim())
@@ -228,7 +228,7 @@ def test_without_a_word_from_the_provider_the_wait_is_drawn_and_grows():
     for _ in range(3):
         it.back(it.want(a_claim()), CallOutcome.OVERLOADED)
         it.want(a_claim())
-        at = it.rule.look_at()
+        at = it.rule.next_decision()
         assert at is not None
         waits.append(at - it.now)
         it.wait_until(at)
@@ -269,7 +269,7 @@ def test_a_run_is_served_in_the_order_in_which_it_asked():
     assert wanted == done
 
 
-def test_the_strictest_limits_that_a_run_names_hold_for_the_key():
+def test_the_strictest_limits_of_any_run_apply_to_the_key():
     it = a_limiter()
     it.want(a_claim(run="one", limits=Limits(in_flight=50)))
     it.wants(10, a_claim(run="two", limits=Limits(in_flight=2)))
@@ -277,7 +277,7 @@ def test_the_strictest_limits_that_a_run_names_hold_for_the_key():
     assert 2 == len(it.began)
 
 
-def test_who_gives_up_waiting_leaves_the_place_to_the_next():
+def test_a_released_request_lets_the_next_one_begin():
     it = a_limiter()
     limits = Limits(in_flight=1)
     first, gone, last = it.wants(3, a_claim(limits=limits))
@@ -287,7 +287,7 @@ def test_who_gives_up_waiting_leaves_the_place_to_the_next():
     assert [first, last] == it.began
 
 
-def test_what_a_dead_juror_held_and_waited_for_is_free_again():
+def test_permits_and_requests_of_a_dead_juror_are_released():
     it = a_limiter()
     limits = Limits(in_flight=2)
     it.wants(5, a_claim(limits=limits), client="dead")
@@ -298,7 +298,7 @@ def test_what_a_dead_juror_held_and_waited_for_is_free_again():
     assert (1, 2) == in_flight(it)
 
 
-def test_a_permit_that_nobody_gives_back_ends_with_its_term():
+def test_a_permit_that_is_never_released_ends_with_its_term():
     it = a_limiter()
     limits = Limits(in_flight=1)
     it.want(a_claim(limits=limits))
@@ -311,10 +311,10 @@ def test_a_permit_that_nobody_gives_back_ends_with_its_term():
     assert [1, late] == it.began
 
 
-def test_calls_under_way_are_registered_again_with_a_limiter_that_takes_anothers_place():
+def test_calls_under_way_are_registered_again_with_a_successor():
     it = a_limiter()
     limits = Limits(in_flight=3)
-    held = [it.want(a_claim(limits=limits), held=True) for _ in range(3)]
+    held = [it.want(a_claim(limits=limits), granted=True) for _ in range(3)]
     waits = it.want(a_claim(limits=limits))
     before = list(it.began)
     it.back(held[0])

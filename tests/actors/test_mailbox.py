@@ -5,14 +5,14 @@ import asyncio
 from jury_actors.mailbox import Outbox
 
 
-def an_outbox(*items: str, life: str = "one", batch: int = 512) -> Outbox[str]:
-    outbox: Outbox[str] = Outbox(life, batch=batch)
+def an_outbox(*items: str, incarnation: str = "one", batch: int = 512) -> Outbox[str]:
+    outbox: Outbox[str] = Outbox(incarnation, batch=batch)
     for item in items:
         outbox.put(item)
     return outbox
 
 
-async def test_what_waits_comes_in_one_delivery() -> None:
+async def test_waiting_items_come_in_one_delivery() -> None:
     delivery = await an_outbox("a", "b").poll("", 0)
 
     assert ("one", 2, ["a", "b"]) == delivery
@@ -44,28 +44,28 @@ async def test_acknowledged_items_do_not_come_again() -> None:
     assert (await outbox.poll("one", first.upto)).items == ["c"]
 
 
-async def test_only_what_was_acknowledged_is_dropped() -> None:
+async def test_only_acknowledged_items_are_dropped() -> None:
     outbox = an_outbox("a", "b", "c")
     await outbox.poll("", 0)
 
     assert ("one", 3, ["b", "c"]) == await outbox.poll("one", 1)
 
 
-async def test_a_number_acknowledged_to_an_earlier_life_drops_nothing() -> None:
-    reborn = an_outbox("a", "b", life="two")
+async def test_a_number_acknowledged_to_an_earlier_incarnation_drops_nothing() -> None:
+    reborn = an_outbox("a", "b", incarnation="two")
     await reborn.poll("one", 2)
 
     assert (await reborn.poll("two", 0)).items == ["a", "b"]
 
 
-async def test_a_poll_meant_for_an_earlier_life_learns_at_once_that_there_is_a_new_one() -> None:
+async def test_a_poll_with_an_earlier_incarnation_returns_at_once_with_the_present_one() -> None:
     async with asyncio.timeout(1):
-        delivery = await an_outbox(life="two").poll("one", 5)
+        delivery = await an_outbox(incarnation="two").poll("one", 5)
 
     assert ("two", 0, []) == delivery
 
 
-async def test_a_delivery_holds_no_more_than_a_batch_and_the_rest_follows() -> None:
+async def test_a_delivery_has_at_most_one_batch_and_the_rest_follows() -> None:
     outbox = an_outbox("a", "b", "c", batch=2)
     first = await outbox.poll("", 0)
     second = await outbox.poll("one", first.upto)
@@ -73,7 +73,7 @@ async def test_a_delivery_holds_no_more_than_a_batch_and_the_rest_follows() -> N
     assert [["a", "b"], ["c"]] == [first.items, second.items]
 
 
-async def test_two_polls_at_once_are_both_given_what_came() -> None:
+async def test_two_concurrent_polls_return_the_same_items() -> None:
     outbox = an_outbox()
     polls = [asyncio.create_task(outbox.poll("", 0)) for _ in range(2)]
     await asyncio.sleep(0)
@@ -82,7 +82,7 @@ async def test_two_polls_at_once_are_both_given_what_came() -> None:
     assert [["a"], ["a"]] == [(await poll).items for poll in polls]
 
 
-async def test_a_lingering_poll_takes_along_what_comes_a_moment_later() -> None:
+async def test_a_lingering_poll_includes_items_that_arrive_a_moment_later() -> None:
     outbox: Outbox[str] = Outbox("one", linger=0.01)
     poll = asyncio.create_task(outbox.poll("", 0))
     await asyncio.sleep(0)

@@ -55,8 +55,8 @@ async def test_a_run_waits_for_its_store_and_asks_nothing_twice(
 
     async def hold() -> bool:
         here = partial(in_process_runtime, plan, partial(open_store, url, write=True))
-        async with (partial(ray_runtime, plan) if on_ray else here)(say=said.append) as port:
-            return completed((await run.through(port, seconds=500)).values())
+        async with (partial(ray_runtime, plan) if on_ray else here)(say=said.append) as runtime:
+            return completed((await run.through(runtime, seconds=500)).values())
 
     holding = asyncio.create_task(hold())
     await comes(lambda: holding.done() or reader.last_position() >= 30)
@@ -81,8 +81,8 @@ async def test_a_store_that_stays_away_ends_the_run_when_patience_is_over(postgr
     run.patience = 0.5
     said: list[str] = []
     plan = run.plan(Script(latency=0.2), url=url)
-    async with in_process_runtime(plan, lambda: open_store(url, write=True), say=said.append) as port:
-        holding = asyncio.create_task(run.through(port))
+    async with in_process_runtime(plan, lambda: open_store(url, write=True), say=said.append) as runtime:
+        holding = asyncio.create_task(run.through(runtime))
         await comes(lambda: reader.last_position() >= 5)
         await asyncio.to_thread(postgres.stop)
         found = await holding

@@ -34,7 +34,7 @@ def test_one_that_others_may_enter_is_refused(place: Path) -> None:
         private_folder()
 
 
-def test_a_link_to_another_place_is_refused(place: Path) -> None:
+def test_a_symbolic_link_is_refused(place: Path) -> None:
     elsewhere = place.with_name("elsewhere")
     elsewhere.mkdir(mode=0o700)
     place.symlink_to(elsewhere)
@@ -42,7 +42,7 @@ def test_a_link_to_another_place_is_refused(place: Path) -> None:
         private_folder()
 
 
-def test_one_of_somebody_else_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_user_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place.mkdir(mode=0o700)
     mine = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: mine + 1)

@@ -40,8 +40,8 @@ def reader(sqlite_url: str) -> Iterator[EventStore]:
 
 
 async def hold(run: Run, url: str, script: Script = NO_FAULTS) -> dict[str, Finished]:
-    async with ray_runtime.ray_runtime(run.plan(script, url=url)) as port:
-        return await run.through(port)
+    async with ray_runtime.ray_runtime(run.plan(script, url=url)) as runtime:
+        return await run.through(runtime)
 
 
 async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: EventStore) -> None:
@@ -59,11 +59,11 @@ async def test_debates_on_ray_are_those_of_one_process(sqlite_url: str, reader: 
 async def test_a_seal_of_the_driver_is_kept_by_the_clerk_of_the_cluster(sqlite_url: str, reader: EventStore) -> None:
     run = Run(reader, debates=2)
     sealer = Sealer(reader, SealKey("example.com/jury", bytes(32)), lambda: 1)
-    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as port:
-        await run.through(port)
+    async with ray_runtime.ray_runtime(run.plan(url=sqlite_url)) as runtime:
+        await run.through(runtime)
         made = sealer.next()
         assert made is not None
-        kept = [await port.store_seal(made), await port.store_seal(made)]
+        kept = [await runtime.clerk.store_seal(made), await runtime.clerk.store_seal(made)]
 
     assert kept == [True, False]
     assert [made] == reader.seals()
@@ -110,9 +110,9 @@ async def test_a_juror_that_dies_of_every_call_ends_the_run_and_does_not_flood_t
     run = Run(reader, seats=[{"model": "simulated/juror", "juror_id": "one"}])
     said: list[str] = []
     script = CrashingScript(deaths=str(tmp_path / "deaths"))
-    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=said.append) as port:
+    async with ray_runtime.ray_runtime(run.plan(script, url=sqlite_url), say=said.append) as runtime:
         with pytest.raises(ClusterLost, match="the process of juror one died 3 times"):
-            await run.through(port, seconds=240)
+            await run.through(runtime, seconds=240)
 
     assert 2 == len([line for line in said if line.startswith("the process of juror one was lost; ")])
     deaths = len((tmp_path / "deaths").read_text().splitlines())
@@ -163,7 +163,7 @@ async def test_a_store_that_another_process_writes_surfaces_as_locked(sqlite_url
     assert "\n" not in str(raised.value)
 
 
-def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_a_server_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -175,7 +175,7 @@ def test_an_address_where_nobody_listens_is_refused_at_once(monkeypatch: pytest.
     assert time.monotonic() - started < 5
 
 
-def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_another_server_is_distinguished_from_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -187,12 +187,12 @@ def test_an_address_of_something_else_is_told_apart_from_a_cluster(monkeypatch: 
 
         thread = threading.Thread(target=answer)
         thread.start()
-        with pytest.raises(ClusterUnreachable, match="something else than Ray"):
+        with pytest.raises(ClusterUnreachable, match="another server than Ray"):
             ray_runtime.start_ray(f"127.0.0.1:{port}")
         thread.join()
 
 
-def test_an_address_without_a_port_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_a_port_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jury_actors.ray_runtime.ray.is_initialized", lambda: False)
     with pytest.raises(ClusterUnreachable, match="ray start --head"):
         ray_runtime.start_ray("nowhere")

@@ -20,11 +20,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_open_cluster_is_refused_with_what_it_means() -> None:
+def test_an_open_cluster_is_refused_with_the_risk() -> None:
     with ray_head(None) as address, pytest.raises(ClusterOpen) as raised:
         token_for(address)
 
-    assert f"the Ray cluster at {address} requires no token: whoever reaches its ports can run code" in str(
+    assert f"the Ray cluster at {address} requires no token: anyone who reaches its ports can run code" in str(
         raised.value
     )
     assert "--ray-open-cluster" in str(raised.value)

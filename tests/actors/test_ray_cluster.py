@@ -82,7 +82,7 @@ async def sitting(cluster: Cluster, sqlite_url: str) -> AsyncIterator[Cluster]:
         yield cluster._replace(processes=[driver, *driver.children(recursive=True)])
 
 
-async def test_every_socket_is_on_the_loopback_address_and_answers_nobody_without_the_token(sitting: Cluster) -> None:
+async def test_every_socket_is_on_the_loopback_address_and_requires_the_token(sitting: Cluster) -> None:
     sockets = sitting.listening()
     loopback = [ip_address(host.removeprefix("::ffff:")).is_loopback for host, _ in sockets]
     replies = {method: [reply(port, method) for _, port in sockets] for method in SERVICES}

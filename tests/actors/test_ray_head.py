@@ -1,89 +1,94 @@
-"""Calls to a coordinator end as soon as the head of its cluster is gone, and not before."""
+"""Calls end as soon as the head of their cluster is gone, and not before."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
 from jury_actors.errors import ClusterLost
-from jury_actors.messages import Chunk, Delivery, Finished, Job
-from jury_actors.ray_head import HeadWatchedPort
+from jury_actors.ray_head import HeadWatch
+from jury_actors.ray_proxy import unless_ended
 
 
-class Coordinator:
-    """Answers a poll once it is told to; `waiting` while somebody polls."""
+class Service:
+    """Answers a call when the test says so; `waiting` while a call is open."""
 
     def __init__(self) -> None:
-        self.answer: asyncio.Future[Delivery[Finished | Chunk]] = asyncio.get_running_loop().create_future()
-        self.polled = asyncio.Event()
+        self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.called = asyncio.Event()
         self.waiting = False
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
+    async def call(self) -> str:
         self.waiting = True
-        self.polled.set()
+        self.called.set()
         try:
             return await asyncio.shield(self.answer)
         finally:
             self.waiting = False
 
-    async def submit(self, jobs: Sequence[Job]) -> None: ...
 
-    async def release(self, debate_ids: Sequence[str]) -> None: ...
+class Watched:
+    """Calls of a service in a cluster whose head is watched."""
 
-    async def store_seal(self, seal: Any) -> bool:
-        return True
+    def __init__(self, head: asyncio.Server, patience: float) -> None:
+        host, port = head.sockets[0].getsockname()
+        self.service = Service()
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.watch = HeadWatch(f"{host}:{port}", self._ended, patience=patience, every=0.001)
 
-    async def store_run_size(self, run_id: str, cases: int | None) -> None: ...
+    async def call(self) -> str:
+        return await unless_ended(self._ended, self.service.call())
+
+    async def begin(self) -> "asyncio.Task[str]":
+        calling = asyncio.create_task(self.call())
+        await self.service.called.wait()
+        return calling
 
 
 @pytest.fixture
 async def head() -> AsyncIterator[asyncio.Server]:
-    """What listens as the head of a cluster does."""
+    """Listens as the head of a cluster does."""
     async with await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0) as server:
         yield server
 
 
-def watched(coordinator: Coordinator, head: asyncio.Server, patience: float = 0.05) -> HeadWatchedPort:
-    host, port = head.sockets[0].getsockname()
-    return HeadWatchedPort(coordinator, f"{host}:{port}", patience=patience, every=0.001)
+@asynccontextmanager
+async def watched(head: asyncio.Server, patience: float = 0.05) -> AsyncIterator[Watched]:
+    cluster = Watched(head, patience)
+    yield cluster
+    await cluster.watch.close()
 
 
 async def test_a_call_that_waits_ends_when_the_head_is_gone(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head) as port:
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
+    async with watched(head) as cluster:
+        calling = await cluster.begin()
         head.close()
         with pytest.raises(ClusterLost, match=r"its head at 127\.0\.0\.1:\d+ is gone.*call the same run again"):
-            await polling
+            await calling
         with pytest.raises(ClusterLost):
-            await port.poll("", 0)
+            await cluster.call()
 
-        assert port.lost
+        assert cluster.watch.gone.done()
         await asyncio.sleep(0)
-        assert not coordinator.waiting
+        assert not cluster.service.waiting
 
 
 async def test_while_the_head_listens_calls_are_answered(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head) as port:
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
-        coordinator.answer.set_result(Delivery("life", 1, []))
+    async with watched(head) as cluster:
+        calling = await cluster.begin()
+        cluster.service.answer.set_result("answer")
 
-        assert await polling == Delivery("life", 1, [])
-        assert not port.lost
-    assert not port.lost
+        assert "answer" == await calling
+        assert not cluster.watch.gone.done()
+    assert not cluster.watch.gone.done()
 
 
 async def test_a_head_that_comes_back_in_time_was_never_gone(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head, patience=60.0) as port:
+    async with watched(head, patience=60.0) as cluster:
         address = head.sockets[0].getsockname()
         head.close()
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
+        calling = await cluster.begin()
         seen = asyncio.Event()
 
         def come(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -92,19 +97,17 @@ async def test_a_head_that_comes_back_in_time_was_never_gone(head: asyncio.Serve
 
         async with await asyncio.start_server(come, *address):
             await seen.wait()
-            coordinator.answer.set_result(Delivery("life", 1, []))
+            cluster.service.answer.set_result("answer")
 
-            assert await polling == Delivery("life", 1, [])
+            assert "answer" == await calling
 
 
-async def test_a_call_that_is_given_up_is_given_up_at_the_coordinator(head: asyncio.Server) -> None:
-    coordinator = Coordinator()
-    async with watched(coordinator, head) as port:
-        polling = asyncio.create_task(port.poll("", 0))
-        await coordinator.polled.wait()
-        polling.cancel()
+async def test_a_call_that_is_cancelled_is_cancelled_at_the_service(head: asyncio.Server) -> None:
+    async with watched(head) as cluster:
+        calling = await cluster.begin()
+        calling.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await polling
+            await calling
         await asyncio.sleep(0)
 
-        assert not coordinator.waiting
+        assert not cluster.service.waiting

@@ -10,8 +10,8 @@ from ray.exceptions import ActorUnavailableError
 from jury_actors import ray_watch
 from jury_actors.backoff import Backoff
 from jury_actors.errors import ClusterLost
-from jury_actors.messages import Delivery
-from jury_actors.notices import ANYBODY, Notices
+from jury_actors.mailbox import PROBE, Delivery
+from jury_actors.notices import Notices
 from jury_actors.ray_watch import MOST_AWAY, MOST_DEATHS, RayWatch, Watched
 from support.waiting import until
 
@@ -26,11 +26,11 @@ class MortalActor:
         self.away = False
         self._death = asyncio.Event()
 
-    async def remote(self, life: str, ack: int) -> Delivery[str]:
+    async def remote(self, incarnation: str, ack: int) -> Delivery[str]:
         self.looks += 1
         if self.away:
             raise _unavailable()
-        told, died = asyncio.ensure_future(self.kept.poll(life, ack)), asyncio.ensure_future(self._death.wait())
+        told, died = asyncio.ensure_future(self.kept.poll(incarnation, ack)), asyncio.ensure_future(self._death.wait())
         await asyncio.wait({told, died}, return_when=asyncio.FIRST_COMPLETED)
         died.cancel()
         if told.done():
@@ -55,8 +55,9 @@ class Watching:
         self.actor = MortalActor()
         self.said: list[str] = []
         self.now = 0.0
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         watched = Watched("the clerk's process", "another takes its place", self.actor)
-        self.watch = RayWatch([watched], self.said.append, clock=lambda: self.now)
+        self.watch = RayWatch([watched], self.said.append, self.ended, clock=lambda: self.now)
 
     async def lose(self) -> None:
         """The actor dies, and its successor is found."""
@@ -67,22 +68,21 @@ class Watching:
     async def settled(self) -> None:
         """The watch has looked at the present life, and waits for news."""
         before = self.actor.looks
-        await until(lambda: self.actor.looks > before + 1 or self._waits() or self.watch.ended.done())
+        await until(lambda: self.actor.looks > before + 1 or self._waits() or self.ended.done())
 
     def _waits(self) -> bool:
-        outbox = self.actor.kept._outbox
-        return outbox is not None and bool(outbox._filled._waiters)
+        return bool(self.actor.kept._outbox._filled._waiters)
 
 
 @pytest.fixture
 async def watching(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Watching]:
-    monkeypatch.setattr(ray_watch, "_LOOKS", Backoff(base=0.0))
+    monkeypatch.setattr(ray_watch, "_PROBES", Backoff(base=0.0))
     watching = Watching()
     yield watching
     await watching.watch.close()
 
 
-async def test_what_an_actor_has_to_say_is_said_once(watching: Watching) -> None:
+async def test_a_notice_of_an_actor_is_reported_once(watching: Watching) -> None:
     watching.actor.kept.say("the store is away")
     await until(lambda: watching.said)
     watching.actor.kept.say("the store is back")
@@ -91,22 +91,22 @@ async def test_what_an_actor_has_to_say_is_said_once(watching: Watching) -> None
     assert ["the store is away", "the store is back"] == watching.said
 
 
-async def test_a_death_is_said_and_the_run_goes_on(watching: Watching) -> None:
+async def test_a_death_is_reported_and_the_run_goes_on(watching: Watching) -> None:
     await watching.lose()
     await until(lambda: watching.said)
 
     assert ["the clerk's process was lost; another takes its place"] == watching.said
-    assert not watching.watch.ended.done()
+    assert not watching.ended.done()
 
 
-async def test_an_actor_that_stays_away_is_said_to_be_lost_once(watching: Watching) -> None:
+async def test_an_actor_that_stays_away_is_reported_lost_once(watching: Watching) -> None:
     await watching.settled()
     watching.actor.away = True
     watching.actor.die()
     await until(lambda: watching.actor.looks > 20)
 
     assert 1 == len(watching.said)
-    assert not watching.watch.ended.done()
+    assert not watching.ended.done()
 
 
 async def test_an_actor_that_stays_away_for_too_long_ends_the_run(watching: Watching) -> None:
@@ -115,19 +115,19 @@ async def test_an_actor_that_stays_away_for_too_long_ends_the_run(watching: Watc
     watching.actor.die()
     await until(lambda: watching.said)
     watching.now = MOST_AWAY + 1
-    await until(watching.watch.ended.done)
+    await until(watching.ended.done)
 
     with pytest.raises(ClusterLost, match="has not answered for 300 s"):
-        watching.watch.ended.result()
+        watching.ended.result()
 
 
 async def test_an_actor_that_dies_again_and_again_ends_the_run_with_one_message(watching: Watching) -> None:
     for _ in range(MOST_DEATHS):
         await watching.lose()
-    await until(watching.watch.ended.done)
+    await until(watching.ended.done)
 
     with pytest.raises(ClusterLost, match=r"the clerk's process died 10 times within 120 s.*call the same run again"):
-        watching.watch.ended.result()
+        watching.ended.result()
     assert MOST_DEATHS - 1 == len(watching.said)
 
 
@@ -137,11 +137,11 @@ async def test_deaths_that_lie_far_apart_end_nothing(watching: Watching) -> None
         await watching.lose()
     await until(lambda: len(watching.said) == MOST_DEATHS * 2)
 
-    assert not watching.watch.ended.done()
+    assert not watching.ended.done()
 
 
-async def test_whoever_looks_for_the_first_time_is_told_the_present_life_at_once() -> None:
+async def test_a_probe_returns_the_present_incarnation_at_once() -> None:
     notices = Notices()
-    delivery: Any = await notices.poll(ANYBODY, 0)
+    delivery: Any = await notices.poll(PROBE, 0)
 
-    assert (True, []) == (delivery.life != ANYBODY, delivery.items)
+    assert (True, []) == (delivery.incarnation != PROBE, delivery.items)

@@ -38,7 +38,7 @@ class Outage:
         return "stored"
 
 
-async def test_a_store_that_comes_back_in_time_is_waited_for_and_said_to_be_away_once() -> None:
+async def test_an_outage_that_ends_in_time_is_reported_once() -> None:
     outage = Outage(9)
     patience = outage.patience(10)
     found = await patience.run(outage.attempt)
@@ -71,7 +71,7 @@ async def test_without_patience_nothing_is_tried_again_or_said() -> None:
     assert [] == outage.said
 
 
-async def test_what_can_only_be_read_is_not_said_to_be_usable_again_and_is_given_up_in_time() -> None:
+async def test_reads_that_succeed_do_not_end_an_outage_of_writes() -> None:
     outage = Outage(100)
     patience = outage.patience(10)
     writing = asyncio.create_task(patience.run(outage.attempt))

@@ -48,7 +48,7 @@ async def test_the_pieces_of_each_attempt_make_up_its_recorded_answer() -> None:
     assert written(run.watched) == recorded(run.store)
 
 
-async def test_nothing_is_told_where_nobody_watches() -> None:
+async def test_without_a_watcher_no_chunks_are_published() -> None:
     run = Run(KeptStore())
     chunks: list[Chunk] = []
     jobs = run.jobs

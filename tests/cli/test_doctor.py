@@ -74,7 +74,7 @@ def test_an_open_cluster_is_a_problem(jury):
         outcome = jury("doctor", "--ray-address", address)
 
     assert outcome.code == 2
-    assert f"problem  the Ray cluster at {address} requires no token: whoever reaches its ports" in outcome.out
+    assert f"problem  the Ray cluster at {address} requires no token: anyone who reaches its ports" in outcome.out
 
 
 def test_variables_that_lead_elsewhere_are_named(jury):

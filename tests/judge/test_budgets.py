@@ -41,8 +41,8 @@ async def a_run(usage: Usage) -> Run:
         return lambda _name: Silent(usage)
 
     with patch("jury_actors.runtime.provider_factory", factory):
-        async with in_process_runtime(run.plan(), lambda: run.store) as port:
-            assert completed((await run.through(port)).values())
+        async with in_process_runtime(run.plan(), lambda: run.store) as runtime:
+            assert completed((await run.through(runtime)).values())
     return run
 
 

@@ -9,10 +9,9 @@ from unittest.mock import patch
 import pytest
 
 from jury_actors.admission.budget import Ceiling
-from jury_actors.driver import CoordinatorPort
-from jury_actors.mailbox import Outbox
-from jury_actors.messages import Delivery, Finished, Job
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.mailbox import Delivery, Outbox
+from jury_actors.messages import Finished, Job
+from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_events.case import Case
 from jury_events.transcript import Attachment, Transcript
 from jury_judge.app.allowance import Allowance
@@ -31,7 +30,7 @@ from support.runtime_harness import a_resolved
 
 
 class RefusedPort:
-    """A coordinator whose every debate ends in the same trouble."""
+    """A coordinator whose every debate ends with the same problem, and a clerk that takes run sizes."""
 
     def __init__(self, problem: Exception) -> None:
         self.held: list[str] = []
@@ -39,13 +38,15 @@ class RefusedPort:
         self._problem = problem
         self._outbox: Outbox[Finished] = Outbox("one")
 
-    async def submit(self, jobs: Sequence[Job]) -> None:
+    async def submit(self, client: str, jobs: Sequence[Job]) -> None:
         for job in jobs:
             self.held.append(job.debate_id)
             self._outbox.put(Finished(job.debate_id, "unfinished", self._problem))
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished]:
-        return await self._outbox.poll(life, ack)
+    async def poll(self, client: str, incarnation: str, ack: int) -> Delivery[Finished]:
+        return await self._outbox.poll(incarnation, ack)
+
+    async def leave(self, client: str) -> None: ...
 
     async def store_run_size(self, _run_id: str, cases: int | None) -> None:
         self.sizes.append(cases)
@@ -80,8 +81,8 @@ class Cases:
 
 async def lines_of(cases: Cases, port: RefusedPort, problems: list[Finished], *, stopped: bool = False) -> list[Line]:
     @asynccontextmanager
-    async def court() -> AsyncIterator[CoordinatorPort]:
-        yield port
+    async def court() -> AsyncIterator[Runtime]:
+        yield Runtime(port, port)
 
     stopping = asyncio.Event()
     if stopped:
@@ -192,8 +193,8 @@ async def test_a_run_that_stopped_before_its_cases_were_counted_has_no_size() ->
     run = a_run(*(a_case(f"c{n}") for n in range(9)))
 
     @asynccontextmanager
-    async def court() -> AsyncIterator[CoordinatorPort]:
-        yield port
+    async def court() -> AsyncIterator[Runtime]:
+        yield Runtime(port, port)
 
     checked = preflight(run, MemoryEventStore(), seconds=0.0)
     stopping = asyncio.Event()
@@ -214,9 +215,9 @@ class StoppingPort(RefusedPort):
         super().__init__(RuntimeError("no"))
         self._stopping = stopping
 
-    async def submit(self, jobs: Sequence[Job]) -> None:
+    async def submit(self, client: str, jobs: Sequence[Job]) -> None:
         self._stopping.set()
-        await super().submit(jobs)
+        await super().submit(client, jobs)
 
 
 async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_not_begin_after_a_stop() -> None:
@@ -226,8 +227,8 @@ async def test_a_debate_that_waits_for_what_another_leaves_of_the_budget_does_no
     plan = RuntimeConfig(run.resolved.panel, "", "r1", ceiling=Ceiling(max_calls=int(one.calls.most)))
 
     @asynccontextmanager
-    async def court() -> AsyncIterator[CoordinatorPort]:
-        yield port
+    async def court() -> AsyncIterator[Runtime]:
+        yield Runtime(port, port)
 
     lines = execute_run(
         run,

@@ -1,69 +1,60 @@
-"""One coordinator for many callers: each gets its own debates back, whatever happens to it or to the others."""
+"""One runtime for many callers: set up once, replaced when it is lost, closed with all that wait."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import cast
 
 import pytest
 
-from jury_actors.driver import CoordinatorLost, CoordinatorPort, hold
+from jury_actors.clerk import ClerkInterface
+from jury_actors.driver import drive
 from jury_actors.errors import ClusterLost
-from jury_actors.mailbox import Outbox
-from jury_actors.messages import Chunk, Delivery, Finished, Job, RunContext
+from jury_actors.mailbox import Delivery, Outbox
+from jury_actors.messages import Chunk, Finished, Job, RunContext
+from jury_actors.runtime import Runtime
 from jury_judge.app.runtime_pool import RuntimePool
 from jury_judge.errors import JuryClosed
-from jury_store.seals.seal import Seal
 from support.runtime_harness import a_resolved
 from support.waiting import until
 
-DOCKET = RunContext("r", a_resolved(preset="independent"))
+CONTEXT = RunContext("r", a_resolved(preset="independent"))
 
 
 class Coordinator:
-    """Holds what it is sent until a test says how it ends; may be lost, or gone for good."""
+    """Keeps what it is sent until a test says how it ends; may be gone for good."""
 
     def __init__(self) -> None:
         self.held: list[str] = []
-        self.released: list[str] = []
-        self.trouble: list[Exception] = []
-        self.outbox: Outbox[Finished | Chunk] = Outbox("one")
-        self._stirred = asyncio.Event()
+        self._outboxes: dict[str, Outbox[Finished | Chunk]] = {}
+        self._gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def submit(self, jobs: Sequence[Job]) -> None:
+    async def submit(self, client: str, jobs: Sequence[Job]) -> None:
         self.held += [job.debate_id for job in jobs]
 
-    async def poll(self, life: str, ack: int) -> Delivery[Finished | Chunk]:
-        told = asyncio.ensure_future(self.outbox.poll(life, ack))
-        stirred = asyncio.ensure_future(self._stirred.wait())
-        await asyncio.wait({told, stirred}, return_when=asyncio.FIRST_COMPLETED)
-        stirred.cancel()
-        if not self.trouble:
-            return await told
-        told.cancel()
-        self._stirred.clear()
-        raise self.trouble.pop(0)
+    async def poll(self, client: str, incarnation: str, ack: int) -> Delivery[Finished | Chunk]:
+        outbox = self._outboxes.setdefault(client, Outbox("one"))
+        polled = asyncio.ensure_future(outbox.poll(incarnation, ack))
+        await asyncio.wait({polled, self._gone}, return_when=asyncio.FIRST_COMPLETED)
+        if self._gone.done():
+            polled.cancel()
+            self._gone.result()
+        return await polled
 
-    async def release(self, debate_ids: Sequence[str]) -> None:
-        self.released += debate_ids
+    async def leave(self, client: str) -> None:
+        self._outboxes.pop(client, None)
 
-    async def store_run_size(self, run_id: str, cases: int | None) -> None:
-        raise AssertionError("nobody counts here")
-
-    async def store_seal(self, seal: Seal) -> bool:
-        raise AssertionError("nobody seals here")
-
-    def end(self, *debates: str) -> None:
+    def end(self, *debates: str, problem: Exception | None = None) -> None:
         for debate in debates:
-            self.outbox.put(Finished(debate, "completed"))
+            for outbox in self._outboxes.values():
+                outbox.put(Finished(debate, "unfinished" if problem else "completed", problem))
 
-    def strike(self, error: Exception, life: str = "two") -> None:
-        self.outbox = Outbox(life)
-        self.trouble.append(error)
-        self._stirred.set()
+    def strike(self, error: Exception) -> None:
+        self._gone.set_exception(error)
 
 
 class House:
-    """Sets up courts, and counts them."""
+    """Sets up runtimes, and counts them."""
 
     def __init__(self) -> None:
         self.coordinators: list[Coordinator] = []
@@ -71,14 +62,14 @@ class House:
         self.refuses: Exception | None = None
 
     @asynccontextmanager
-    async def court(self) -> AsyncIterator[CoordinatorPort]:
+    async def court(self) -> AsyncIterator[Runtime]:
         await asyncio.sleep(0)
         if self.refuses is not None:
             raise self.refuses
         self.coordinators.append(Coordinator())
         self.open += 1
         try:
-            yield self.coordinators[-1]
+            yield Runtime(self.coordinators[-1], cast("ClerkInterface", None))
         finally:
             self.open -= 1
 
@@ -88,10 +79,9 @@ class House:
 
 
 async def held(court: RuntimePool, *debates: str) -> list[str]:
-    """Hold debates in a port of one's own; their ids as they end."""
-    async with court.caller() as port:
-        jobs = (Job(debate, b"", DOCKET) for debate in debates)
-        return [finished.debate_id async for finished in hold(port, jobs, concurrency=10)]
+    """Run debates; their ids as they end."""
+    jobs = (Job(debate, b"", CONTEXT) for debate in debates)
+    return [finished.debate_id async for finished in drive(await court.runtime(), jobs, concurrency=10)]
 
 
 async def test_each_caller_gets_its_own_debates_from_one_court() -> None:
@@ -103,51 +93,6 @@ async def test_each_caller_gets_its_own_debates_from_one_court() -> None:
 
     assert [["a0", "b0"], ["a1", "b1"], ["b2", "a2"]] == await asyncio.gather(*callers)
     assert 1 == len(house.coordinators)
-    await court.close(JuryClosed("left"))
-
-
-async def test_what_a_caller_leaves_is_released_unless_another_waits_for_it() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    callers = [asyncio.create_task(held(court, "mine", "ours")), asyncio.create_task(held(court, "ours"))]
-    await until(lambda: house.coordinators and len(house.now.held) == 3)
-    callers[0].cancel()
-    await asyncio.gather(callers[0], return_exceptions=True)
-    house.now.end("ours")
-
-    assert ["ours"] == await callers[1]
-    assert ["mine"] == house.now.released
-    await court.close(JuryClosed("left"))
-
-
-async def test_a_coordinator_that_takes_over_is_sent_by_each_caller_what_it_waits_for() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    callers = [asyncio.create_task(held(court, "a", "b")), asyncio.create_task(held(court, "c"))]
-    await until(lambda: house.coordinators and len(house.now.held) == 3)
-    house.now.end("a")
-    house.now.held.clear()
-    house.now.strike(CoordinatorLost())
-    await until(lambda: {"b", "c"} <= set(house.now.held))
-    house.now.end("a", "b", "c")
-
-    assert [["a", "b"], ["c"]] == [sorted(found) for found in await asyncio.gather(*callers)]
-    await court.close(JuryClosed("left"))
-
-
-async def test_a_coordinator_that_took_over_between_two_polls_is_sent_what_is_waited_for() -> None:
-    house = House()
-    court = RuntimePool(house.court)
-    caller = asyncio.create_task(held(court, "a", "b"))
-    await until(lambda: house.coordinators and len(house.now.held) == 2)
-    house.now.end("a")
-    house.now.held.clear()
-    house.now.outbox = Outbox("two")
-    house.now.end("of-another-driver")
-    await until(lambda: "b" in house.now.held)
-    house.now.end("b")
-
-    assert ["a", "b"] == await caller
     await court.close(JuryClosed("left"))
 
 
@@ -212,14 +157,13 @@ async def test_a_court_that_is_closed_is_told_to_whoever_waits_and_is_set_up_no_
 async def test_a_court_that_lost_an_actor_for_good_is_set_up_anew_for_the_next_caller() -> None:
     house = House()
     court = RuntimePool(house.court)
-    async with court.caller() as port:
-        await port.submit([Job("a", b"", DOCKET)])
-        house.now.outbox.put(Finished("a", "unfinished", ClusterLost("a juror is gone")))
-        with pytest.raises(ClusterLost):
-            await port.poll("", 0)
-    task = asyncio.create_task(held(court, "a"))
+    first = asyncio.create_task(held(court, "a"))
+    await until(lambda: house.coordinators and house.now.held)
+    house.now.end("a", problem=ClusterLost("a juror is gone"))
+    await first
+    second = asyncio.create_task(held(court, "a"))
     await until(lambda: len(house.coordinators) == 2 and house.now.held)
     house.now.end("a")
 
-    assert ["a"] == await task
+    assert ["a"] == await second
     await court.close(JuryClosed("left"))

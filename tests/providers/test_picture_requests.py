@@ -287,8 +287,8 @@ async def test_a_refused_picture_leads_to_the_fallback_without_losing_records(se
     job = Job("d0", case.model_dump_json().encode(), RunContext("run", resolved))
     local = Endpoint(protocol="openai", base_url=f"{server.url}/v1")
     plan = RuntimeConfig(resolved.panel, "", "run", endpoints={"local": local})
-    async with in_process_runtime(plan, lambda: store) as port:
-        finished = [one async for one in hold(port, iter([job]), concurrency=1)]
+    async with in_process_runtime(plan, lambda: store) as runtime:
+        finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
 
     calls = [decode(stored) for stored in store.read_stream(calls_stream("d0"))]
     assert ["completed"] == [one.status for one in finished]

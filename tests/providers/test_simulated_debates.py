@@ -81,13 +81,13 @@ async def run_debates(case: Case, *, script: Script = NO_FAULTS, runs: int = 1, 
     jurors = {seat: [Juror(provider_factory(script), clerk)] for seat in (*panel.panel.juror_ids, None)}
     coordinator = Coordinator(clerk, jurors)
     names = [f"run~{number}" for number in range(runs)]
-    docket = RunContext("run", panel)
-    await coordinator.submit([Job(name, case.model_dump_json().encode(), docket) for name in names])
-    life, upto = "", 0
+    context = RunContext("run", panel)
+    await coordinator.submit("test", [Job(name, case.model_dump_json().encode(), context) for name in names])
+    incarnation, upto = "", 0
     finished: list[Any] = []
     while len(finished) < runs:
-        delivery = await coordinator.poll(life, upto)
-        life, upto = delivery.life, delivery.upto
+        delivery = await coordinator.poll("test", incarnation, upto)
+        incarnation, upto = delivery.incarnation, delivery.upto
         finished += delivery.items
     await coordinator.close()
     for replicas in jurors.values():

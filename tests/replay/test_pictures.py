@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from jury_actors.juror import Juror
-from jury_actors.messages import StepRequest
+from jury_actors.messages import ForgetDebate, StepRequest
 from jury_debate.assignment import CASE_WITH_IMAGES, CallMessage
 from jury_debate.panel_spec import ResolvedPanel
 from jury_debate.recorded_panel import spec_of
@@ -286,9 +286,10 @@ async def test_a_jurors_process_is_sent_each_picture_of_a_debate_once(store: Kep
     sent: Counter[tuple[int, bytes]] = Counter()
     submit = Juror.submit
 
-    async def counted(juror: Juror, asks: Sequence[StepRequest], release: Sequence[str]) -> None:
-        sent.update((id(juror), text) for ask in asks for text in ask.texts.values() if text in {PNG, OTHER_PNG})
-        await submit(juror, asks, release)
+    async def counted(juror: Juror, messages: Sequence[StepRequest | ForgetDebate]) -> None:
+        requests = [message for message in messages if isinstance(message, StepRequest)]
+        sent.update((id(juror), text) for one in requests for text in one.texts.values() if text in {PNG, OTHER_PNG})
+        await submit(juror, messages)
 
     with patch.object(Juror, "submit", counted):
         await held(store)

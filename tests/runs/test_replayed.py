@@ -70,8 +70,8 @@ async def _session(store_url: str, preset: str, debates: list[str]) -> list[str]
     court = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="r", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as port:
-        return [one.debate_id async for one in hold(port, iter(jobs), concurrency=24) if one.status == "unfinished"]
+    async with court as runtime:
+        return [one.debate_id async for one in drive(runtime, iter(jobs), concurrency=24) if one.status == "unfinished"]
 
 
 def _case(case_id: str) -> Case:

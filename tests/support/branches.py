@@ -61,8 +61,8 @@ async def hold(
     run = Run(store)
     run.resolved = branch.resolved
     job = Job(branch.debate_id, b"", RunContext("fork", branch.resolved))
-    async with run.court(script=script, meter=meter) as port:
-        return (await run.through(port, jobs=[job]))[job.debate_id]
+    async with run.court(script=script, meter=meter) as runtime:
+        return (await run.through(runtime, jobs=[job]))[job.debate_id]
 
 
 def calls_of(store: EventStore, debate_id: str) -> list[str]:

@@ -63,8 +63,8 @@ async def main(store_url: str) -> None:
         session = ray._private.worker._global_node.get_session_dir_path()
         resolved = resolve(PanelSpec.model_validate(PANEL))
         job = Job("d0", a_case_with_records().model_dump_json().encode(), RunContext("run", resolved))
-        async with ray_runtime.ray_runtime(RuntimeConfig(resolved.panel, store_url, "run")) as port:
-            finished = [one async for one in hold(port, iter([job]), concurrency=1)]
+        async with ray_runtime.ray_runtime(RuntimeConfig(resolved.panel, store_url, "run")) as runtime:
+            finished = [one async for one in drive(runtime, iter([job]), concurrency=1)]
             tables = state()
         told = {
             "session": session,

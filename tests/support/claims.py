@@ -29,9 +29,9 @@ class Counter:
         self.halted: list[str] = []
         self._last = 0
 
-    def want(self, claim: PermitRequest, *, client: str = "c", held: bool = False) -> int:
+    def want(self, claim: PermitRequest, *, client: str = "c", granted: bool = False) -> int:
         self._last += 1
-        self.rule.want(client, Acquire(self._last, claim, held), self.now)
+        self.rule.acquire(client, Acquire(self._last, claim, granted), self.now)
         self.decide()
         return self._last
 
@@ -39,14 +39,14 @@ class Counter:
         return [self.want(claim, client=client) for _ in range(count)]
 
     def sent(self, number: int, *, client: str = "c") -> None:
-        self.rule.sent(client, Departed(number), self.now)
+        self.rule.depart(client, Departed(number), self.now)
         self.decide()
 
     def back(
         self, number: int, outcome: CallOutcome | None = CallOutcome.ANSWERED, *, client: str = "c", **fields: float
     ) -> None:
         settlement = None if outcome is None else Settlement(outcome, **fields)  # type: ignore[arg-type]
-        self.rule.back(client, Release(number, settlement), self.now)
+        self.rule.release(client, Release(number, settlement), self.now)
         self.decide()
 
     def lose(self, client: str) -> None:
@@ -54,10 +54,10 @@ class Counter:
         self.decide()
 
     def decide(self) -> None:
-        for client, granted in self.rule.decided(self.now):
+        for client, granted in self.rule.decide(self.now):
             if granted.problem is None:
                 if self.sends_at_once:
-                    self.rule.sent(client, Departed(granted.number), self.now)
+                    self.rule.depart(client, Departed(granted.number), self.now)
                 self.began.append(granted.number)
                 self.times.append(self.now)
             else:
@@ -65,7 +65,7 @@ class Counter:
 
     def wait_until(self, now: float) -> None:
         """Let time pass as a desk does: it looks when the rule says, and not before."""
-        while (at := self.rule.look_at()) is not None and at <= now:
+        while (at := self.rule.next_decision()) is not None and at <= now:
             assert at >= self.now
             self.now = at
             self.decide()

@@ -254,11 +254,11 @@ async def record(name: str, plan: Plan) -> bytes:
             court = in_process_runtime(
                 RuntimeConfig(resolved.panel, "", "corpus", plan.script),
                 lambda: store,
-                sources=sources,
+                effects=sources,
                 backoff=Backoff(base=0.0, cap=0.0),
             )
-            async with court as port:
-                async for _ in hold(port, iter([job]), concurrency=1):
+            async with court as runtime:
+                async for _ in drive(runtime, iter([job]), concurrency=1):
                     pass
 
     if plan.cut is not None:

@@ -133,10 +133,10 @@ class Asking:
 
 async def results_of(juror: object, count: int = 1) -> list[StepResult]:
     """The next `count` results of a juror, unacknowledged ones included."""
-    life, ack = "", 0
+    incarnation, ack = "", 0
     told: list[StepResult] = []
     while len(told) < count:
-        delivery = await juror.poll(life, ack)  # type: ignore[attr-defined]
-        life, ack = delivery.life, delivery.upto
+        delivery = await juror.poll(incarnation, ack)  # type: ignore[attr-defined]
+        incarnation, ack = delivery.incarnation, delivery.upto
         told += delivery.items
     return told

@@ -202,8 +202,8 @@ async def _in_court(provider: str, rows: list[Row], store_url: str) -> dict[Row,
     court = in_process_runtime(
         plan, lambda: open_store(store_url, write=True, run="matrix", wait=5), backoff=Backoff(base=0.0, cap=0.0)
     )
-    async with court as port, asyncio.timeout(350):
-        return {by_debate[one.debate_id]: one async for one in hold(port, iter(jobs), concurrency=40)}
+    async with court as runtime, asyncio.timeout(350):
+        return {by_debate[one.debate_id]: one async for one in drive(runtime, iter(jobs), concurrency=40)}
 
 
 def _ended(reader: Any, row: Row, finished: Finished) -> Ended:

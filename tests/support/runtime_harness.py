@@ -8,10 +8,10 @@ from itertools import count
 from unittest.mock import patch
 
 from jury_actors.backoff import Backoff
-from jury_actors.driver import CoordinatorPort, hold
+from jury_actors.driver import drive
 from jury_actors.effects import Effects
 from jury_actors.messages import Chunk, Finished, Job, RunContext
-from jury_actors.runtime import RuntimeConfig, in_process_runtime
+from jury_actors.runtime import Runtime, RuntimeConfig, in_process_runtime
 from jury_debate.panel_spec import PanelSpec, ResolvedPanel, resolve
 from jury_events.case import ArtifactRecord, Case
 from jury_events.codec import decode
@@ -141,7 +141,7 @@ class Run:
 
     def court(
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1
-    ) -> AbstractAsyncContextManager[CoordinatorPort]:
+    ) -> AbstractAsyncContextManager[Runtime]:
         """A court in this process over the store, which it does not close."""
         return _MeteredCourt(self.plan(script, replicas), self.store, meter or Meter())
 
@@ -149,12 +149,12 @@ class Run:
         self, *, script: Script = NO_FAULTS, meter: Meter | None = None, replicas: int = 1, concurrency: int = 100
     ) -> dict[str, Finished]:
         """Hold every debate in a fresh court, each result by debate."""
-        async with self.court(script=script, meter=meter, replicas=replicas) as port:
-            return await self.through(port, concurrency=concurrency)
+        async with self.court(script=script, meter=meter, replicas=replicas) as runtime:
+            return await self.through(runtime, concurrency=concurrency)
 
     async def through(
         self,
-        port: CoordinatorPort,
+        runtime: Runtime,
         *,
         jobs: Sequence[Job] | None = None,
         concurrency: int = 100,
@@ -164,8 +164,8 @@ class Run:
         found: dict[str, Finished] = {}
         async with asyncio.timeout(seconds):
             work = iter(self.jobs if jobs is None else jobs)
-            heard = (lambda _chunk: None) if self.watched is None else self.watched.append
-            async for finished in hold(port, work, concurrency=concurrency, heard=heard):
+            on_chunk = (lambda _chunk: None) if self.watched is None else self.watched.append
+            async for finished in drive(runtime, work, concurrency=concurrency, on_chunk=on_chunk):
                 assert finished.debate_id not in found
                 found[finished.debate_id] = finished
         return found
@@ -189,7 +189,7 @@ async def gone_on_with(run: Run, url: str) -> dict[str, Finished]:
     return await going_on.hold()
 
 
-class _MeteredCourt(AbstractAsyncContextManager[CoordinatorPort]):
+class _MeteredCourt(AbstractAsyncContextManager[Runtime]):
     """The court is entered under the meter, whenever that is."""
 
     def __init__(self, plan: RuntimeConfig, store: EventStore, meter: Meter) -> None:
@@ -198,7 +198,7 @@ class _MeteredCourt(AbstractAsyncContextManager[CoordinatorPort]):
             plan, lambda: store, effects=fixed_effects(), backoff=Backoff(base=0.0, cap=0.0)
         )
 
-    async def __aenter__(self) -> CoordinatorPort:
+    async def __aenter__(self) -> Runtime:
         with patch("jury_actors.runtime.provider_factory", self._meter.factory):
             return await self._court.__aenter__()
 

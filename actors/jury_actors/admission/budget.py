@@ -3,7 +3,7 @@
 from collections import deque
 from typing import NamedTuple
 
-from jury_actors.admission.permit import Acquire, Departed, Grant, Holder, PermitRequest, Release
+from jury_actors.admission.permit import Acquire, Departed, Grant, PermitHolder, PermitRequest, Release
 from jury_actors.errors import Halted
 
 _ROUNDING = 1e-9
@@ -44,21 +44,21 @@ class Budget:
     def __init__(self, ceiling: Ceiling, *, lost: bool = False) -> None:
         self._ceiling = ceiling
         self._calls, self._cost = ceiling.spent
-        self._waiting: deque[tuple[Holder, PermitRequest]] = deque()
-        self._reserved: dict[Holder, float] = {}
+        self._waiting: deque[tuple[PermitHolder, PermitRequest]] = deque()
+        self._reserved: dict[PermitHolder, float] = {}
         self._lost = lost
 
     def acquire(self, client: str, acquire: Acquire, _now: float) -> None:
         """See `AdmissionRule`. One that was granted before was counted when its client was taken for dead."""
         if not acquire.granted:
-            self._waiting.append((Holder(client, acquire.number), acquire.request))
+            self._waiting.append((PermitHolder(client, acquire.number), acquire.request))
 
     def depart(self, client: str, departed: Departed, now: float) -> None:
         """What a call costs does not depend on when it is made."""
 
     def release(self, client: str, release: Release, _now: float) -> None:
         """See `AdmissionRule`."""
-        holder = Holder(client, release.number)
+        holder = PermitHolder(client, release.number)
         reserved = self._reserved.pop(holder, None)
         if reserved is None:
             self._waiting = deque(one for one in self._waiting if one[0] != holder)

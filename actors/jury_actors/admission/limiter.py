@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Callable
 
 from jury_actors.admission.model_queue import Lease, ModelQueue
-from jury_actors.admission.permit import Acquire, Departed, Grant, Holder, ModelClass, PermitRequest, Release
+from jury_actors.admission.permit import Acquire, Departed, Grant, ModelClass, PermitHolder, PermitRequest, Release
 from jury_actors.backoff import Backoff
 from jury_actors.effects import Effects
 
@@ -27,13 +27,13 @@ class Limiter:
         self._backoff = backoff
         self._jitter = jitter
         self._queues: dict[ModelClass, ModelQueue] = {}
-        self._waiting: dict[Holder, PermitRequest] = {}
-        self._leases: dict[Holder, Lease] = {}
-        self._terms: list[tuple[float, Holder]] = []
+        self._waiting: dict[PermitHolder, PermitRequest] = {}
+        self._leases: dict[PermitHolder, Lease] = {}
+        self._terms: list[tuple[float, PermitHolder]] = []
 
     def acquire(self, client: str, acquire: Acquire, now: float) -> None:
         """See `AdmissionRule`."""
-        holder, request = Holder(client, acquire.number), acquire.request
+        holder, request = PermitHolder(client, acquire.number), acquire.request
         queue = self._queues.get(request.model_class)
         if queue is None:
             queue = self._queues[request.model_class] = ModelQueue(request.limits, self._backoff, self._jitter)
@@ -46,13 +46,13 @@ class Limiter:
 
     def depart(self, client: str, departed: Departed, now: float) -> None:
         """See `AdmissionRule`."""
-        lease = self._leases.get(Holder(client, departed.number))
+        lease = self._leases.get(PermitHolder(client, departed.number))
         if lease is not None:
             self._queue(lease.request).depart(lease, now)
 
     def release(self, client: str, release: Release, now: float) -> None:
         """See `AdmissionRule`."""
-        holder = Holder(client, release.number)
+        holder = PermitHolder(client, release.number)
         lease = self._leases.pop(holder, None)
         if lease is not None:
             self._queue(lease.request).end(lease, release.settlement, now)
@@ -89,7 +89,7 @@ class Limiter:
         """How many calls of a class run, and how many may."""
         return self._queues[model_class].in_flight
 
-    def _lease(self, holder: Holder, lease: Lease, now: float) -> None:
+    def _lease(self, holder: PermitHolder, lease: Lease, now: float) -> None:
         self._leases[holder] = lease
         heapq.heappush(self._terms, (now + lease.request.term, holder))
 

@@ -13,11 +13,11 @@ _UNLIMITED = Limits()
 
 
 class ModelClasses:
-    """The classes of a run's models, in the process that holds the keys.
+    """The classes of a run's models; used in the process that has the keys.
 
     Args:
-        endpoints: where providers are reached, and what they grant.
-        environ: where keys are.
+        endpoints: addresses and limits of providers.
+        environ: has the keys.
     """
 
     def __init__(self, endpoints: Endpoints, environ: Mapping[str, str] = os.environ) -> None:
@@ -26,7 +26,7 @@ class ModelClasses:
         self._known: dict[str, tuple[ModelClass, Limits]] = {}
 
     def of(self, model: str) -> tuple[ModelClass, Limits]:
-        """The class of `provider/model`, and its limits; a model that no pattern names is a class of its own."""
+        """The class of `provider/model`, and its limits; a model without a pattern is its own class."""
         found = self._known.get(model)
         if found is None:
             found = self._known[model] = self._find(model)
@@ -39,7 +39,7 @@ class ModelClasses:
         return ModelClass(provider, self._digest(provider, endpoint), pattern), limits
 
     def _digest(self, provider: str, endpoint: Endpoint) -> str:
-        """Tells keys and addresses apart; nobody can tell a key from it."""
+        """Distinguishes keys and addresses without revealing a key."""
         protocol = protocol_of(provider, endpoint)
         if protocol is not None:
             connection = connection_of(provider, protocol, endpoint, self._environ)

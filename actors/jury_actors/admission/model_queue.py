@@ -5,7 +5,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import NamedTuple
 
-from jury_actors.admission.permit import Holder, PermitRequest, Settlement
+from jury_actors.admission.permit import PermitHolder, PermitRequest, Settlement
 from jury_actors.admission.rate_window import Amount, InFlight, RateWindow
 from jury_actors.backoff import Backoff
 from jury_events.outcome import CallOutcome
@@ -44,7 +44,7 @@ class ModelQueue:
         self._in_flight = InFlight(limits.in_flight)
         self._requests = RateWindow(limits.requests_per_minute)
         self._tokens = RateWindow(limits.tokens_per_minute)
-        self._queues: dict[str, deque[tuple[Holder, PermitRequest]]] = {}
+        self._queues: dict[str, deque[tuple[PermitHolder, PermitRequest]]] = {}
         self._turns: deque[str] = deque()
         self._output = _FIRST_OUTPUT
         self._cooling_since = float("-inf")
@@ -68,7 +68,7 @@ class ModelQueue:
         self._requests.limit = _stricter(self._requests.limit, limits.requests_per_minute)
         self._tokens.limit = _stricter(self._tokens.limit, limits.tokens_per_minute)
 
-    def add(self, holder: Holder, request: PermitRequest) -> None:
+    def add(self, holder: PermitHolder, request: PermitRequest) -> None:
         """Add a request to the queue of its run."""
         queue = self._queues.get(request.run)
         if queue is None:
@@ -76,7 +76,7 @@ class ModelQueue:
             self._turns.append(request.run)
         queue.append((holder, request))
 
-    def remove(self, holder: Holder, request: PermitRequest) -> None:
+    def remove(self, holder: PermitHolder, request: PermitRequest) -> None:
         """Remove a request from its queue."""
         queue = self._queues[request.run]
         queue.remove((holder, request))
@@ -94,7 +94,7 @@ class ModelQueue:
         self._requests.depart(lease.requests, now)
         self._tokens.depart(lease.tokens, now)
 
-    def next(self, now: float) -> tuple[Holder, Lease] | None:
+    def next(self, now: float) -> tuple[PermitHolder, Lease] | None:
         """The next call that may begin now; else `next_at` is when one may (None: when another ends or departs)."""
         self.next_at = None
         if not self._turns or self._in_flight.full:

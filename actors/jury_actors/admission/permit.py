@@ -73,7 +73,7 @@ class Grant(NamedTuple):
     problem: Halted | None = None
 
 
-class Holder(NamedTuple):
+class PermitHolder(NamedTuple):
     """The client that made a request, and the client's number for it."""
 
     client: str

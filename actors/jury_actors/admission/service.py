@@ -64,7 +64,7 @@ class AdmissionInterface(Protocol):
         ...
 
 
-class _Client:
+class _ServedClient:
     def __init__(self, incarnation: str, linger: float, now: float) -> None:
         self.incarnation = incarnation
         self.outbox: Outbox[Grant] = Outbox(incarnation, linger=linger, batch=_BATCH)
@@ -97,7 +97,7 @@ class AdmissionService:
         self._clock = clock
         self._beat = beat
         self._linger = linger
-        self._clients: dict[str, _Client] = {}
+        self._clients: dict[str, _ServedClient] = {}
         self._joined = 0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -140,11 +140,11 @@ class AdmissionService:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _client(self, name: str) -> _Client:
+    def _client(self, name: str) -> _ServedClient:
         it = self._clients.get(name)
         if it is None:
             self._joined += 1
-            it = self._clients[name] = _Client(f"{self._incarnation}/{self._joined}", self._linger, self._clock())
+            it = self._clients[name] = _ServedClient(f"{self._incarnation}/{self._joined}", self._linger, self._clock())
         it.seen = self._clock()
         return it
 
