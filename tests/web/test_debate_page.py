@@ -52,7 +52,7 @@ def test_every_statement_of_every_round_is_in_one_area_in_the_order_in_which_it_
         ("Juror B (juror-claude)", "Nothing new."),
     ] == [
         (item.css_first("h3").text(), "".join(one.text() for one in item.css("article > .prose")))
-        for item in area.css("li.said")
+        for item in area.css("li.statement")
     ]
 
 
@@ -67,7 +67,7 @@ def test_a_changed_position_has_its_badge_on_that_statement_alone(lang, badge):
     shown = page(whole(), f"{ADDRESS}?lang={lang}")
 
     assert [badge] == shown.all("[role=log] .badge.changed")
-    assert badge in shown.one("[role=log] .said:first-child .said-head")
+    assert badge in shown.one("[role=log] .statement:first-child .statement-head")
 
 
 def test_a_seat_without_a_role_name_shows_its_juror_id():
@@ -75,7 +75,7 @@ def test_a_seat_without_a_role_name_shows_its_juror_id():
 
     shown = page(debate)
 
-    assert "juror-gpt" == shown.all("[role=log] .said h3")[0]
+    assert "juror-gpt" == shown.all("[role=log] .statement h3")[0]
 
 
 def test_who_abstains_is_in_the_area_with_the_reason():
@@ -198,7 +198,7 @@ def test_of_a_debate_that_is_over_nothing_more_is_awaited():
 def test_the_page_winds_back_to_any_event(at, statements, outcome):
     shown = page(whole(), f"{ADDRESS}?at={at}")
 
-    assert statements == len(shown.all("[role=log] .said"))
+    assert statements == len(shown.all("[role=log] .statement"))
     assert shown.one(".outcome").startswith(outcome)
 
 
@@ -206,7 +206,7 @@ def test_what_is_wound_back_says_so_and_leads_to_the_latest():
     shown = page(whole(), f"{ADDRESS}?at=7")
 
     assert "After event 7 of 12" in shown.one(".scrub-where")
-    assert "This is how it stood then. Later events are not shown. Latest" == shown.one(".wound-back")
+    assert "This is an earlier state. Later events are not shown. Latest" == shown.one(".past-state")
     assert [f"{ADDRESS}?at=1", f"{ADDRESS}?at=6", f"{ADDRESS}?at=8", ADDRESS] == shown.attributes(".steps a", "href")
 
 
@@ -226,13 +226,13 @@ def test_an_erased_text_is_told_at_every_moment():
     debate = whole().erased("I stay with my verdict.")
 
     for address in (ADDRESS, f"{ADDRESS}?at=8"):
-        assert "[erased]" in page(debate, address).one("[role=log] .said:nth-child(2)")
+        assert "[erased]" in page(debate, address).one("[role=log] .statement:nth-child(2)")
 
 
 def test_a_missing_text_is_told_and_the_record_is_not_intact():
     shown = page(whole().erased("I stay with my verdict.", recorded=False))
 
-    assert "[missing, and no erasure is recorded: run jury verify]" in shown.one("[role=log] .said:nth-child(2)")
+    assert "[missing, and no erasure is recorded: run jury verify]" in shown.one("[role=log] .statement:nth-child(2)")
     assert "and no erasure of it is recorded" in shown.one(".notice.broken")
 
 
@@ -275,7 +275,7 @@ def test_the_prompt_is_shown_as_it_was_sent_and_the_answer_as_it_came():
 def test_statements_lead_to_their_calls_and_name_their_tools():
     shown = held().get("/debates/d0")
 
-    assert any("Tools: fetch_security_gate" in one for one in shown.all(".evaluations .behind summary"))
+    assert any("Tools: fetch_security_gate" in one for one in shown.all(".evaluations .calls summary"))
     for link in shown.attributes(".call-links a", "href"):
         assert link is not None
         assert 200 == held().get(link).status
@@ -349,23 +349,23 @@ def test_a_debate_larger_than_a_page_says_what_is_left_out_and_where_it_is():
     shown = site.get(ADDRESS)
     earlier = site.get(next(iter(shown.attributes("[data-region=discussion-left] a", "href"))) or "")
 
-    assert 200 == len(shown.all("[role=log] .said"))
+    assert 200 == len(shown.all("[role=log] .statement"))
     assert shown.one("[data-region=discussion-left]").startswith("70 earlier statements are not shown")
-    assert 70 == len(earlier.all("[role=log] .said"))
+    assert 70 == len(earlier.all("[role=log] .statement"))
     assert 21 == len(shown.all(".matrix thead th")) - 1
-    assert 270 == len(site.get(f"{ADDRESS}/export.html").all("[role=log] .said"))
+    assert 270 == len(site.get(f"{ADDRESS}/export.html").all("[role=log] .statement"))
 
 
 def test_the_page_grows_as_the_debate_goes_on():
     debate = HandBuilt().phase_1()
     store = stored(debate)
     site = Site(store)
-    before = len(site.get(ADDRESS).all(".said"))
+    before = len(site.get(ADDRESS).all(".statement"))
     keep(store, debate.round_1().judged())
 
     after = site.get(ADDRESS)
 
-    assert (3, 6) == (before, len(after.all(".said")))
+    assert (3, 6) == (before, len(after.all(".statement")))
 
 
 def test_a_record_that_cannot_be_read_gets_a_page_that_says_where():
@@ -417,7 +417,7 @@ def test_a_verdict_that_lacked_a_quorum_says_so():
 @pytest.mark.parametrize(
     ("size", "said"),
     [
-        (12, "below the last seal, over 12 events, which was not checked here (jury verify --all)"),
+        (12, "covered by the last seal, over 12 events, which is not checked here (jury verify --all)"),
         (11, "the last seal, over 11 events, covers 11 of its 12 events"),
     ],
 )
@@ -437,7 +437,7 @@ def test_a_panel_of_models_of_which_one_was_stood_in_for_says_so_of_that_one():
     shown = page(debate)
 
     assert "Simulated jurors: not every answer is a model's." == shown.one(".simulated-notice")
-    assert [1, 0] == [len(one.css(".badge.simulated")) for one in shown.tree.css(".evaluations li.said")]
+    assert [1, 0] == [len(one.css(".badge.simulated")) for one in shown.tree.css(".evaluations li.statement")]
 
 
 def test_the_verdicts_on_several_scenarios_stand_with_the_evaluation():

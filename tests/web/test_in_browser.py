@@ -125,11 +125,11 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
             answer.headers["content-security-policy"].split("; ")
         )
         await page.evaluate("window.loadedOnce = true")
-        await expect(page.locator(".evaluations .said")).to_have_count(1)
+        await expect(page.locator(".evaluations .statement")).to_have_count(1)
 
         await steps.let(f"initial/{SECURITY}", f"initial/{MISUSE}")
-        await expect(page.locator(".evaluations .said")).to_have_count(3)
-        statements = page.locator("[role=log] .said")
+        await expect(page.locator(".evaluations .statement")).to_have_count(3)
+        statements = page.locator("[role=log] .statement")
         for number, seat in enumerate((POLICY, SECURITY, MISUSE)):
             await expect(statements).to_have_count(number)
             await steps.let(f"round-1/{seat}")
@@ -137,7 +137,7 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
 
         await expect(page.locator("[role=log] .badge.changed")).to_have_count(1)
         await expect(statements.nth(2).locator(".badge.changed")).to_have_text("↻ Position changed")
-        assert "Misuse" in (await opened.texts("[role=log] .said h3"))[2]
+        assert "Misuse" in (await opened.texts("[role=log] .statement h3"))[2]
 
         await steps.let("round-")
         await expect(page.locator(".judging")).to_be_visible()
@@ -162,7 +162,7 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
         await expect(statements).to_have_count(2)
         await page.go_back()
         await expect(statements).to_have_count(1)
-        await page.locator(".wound-back a").click()
+        await page.locator(".past-state a").click()
         await expect(statements).to_have_count(3)
         assert await page.evaluate("window.loadedOnce") is True
 
@@ -175,19 +175,19 @@ async def test_who_answered_behind_a_slow_speaker_and_who_abstains_is_shown_whil
         await steps.let("initial/")
         page = opened.page
         await page.goto(f"{base}/debates/d0")
-        waiting = page.locator("[data-region=awaited-discussion] li")
+        waiting = page.locator("[data-region=pending-discussion] li")
         await expect(waiting).to_have_count(3)
 
         await steps.let(f"round-1/{SECURITY}", f"round-1/{MISUSE}")
         await expect(page.locator(".a-answered")).to_have_count(2)
         await expect(page.locator(".a-answered").first).to_contain_text("has answered (shown after ")
-        await expect(page.locator("[role=log] .said")).to_have_count(0)
+        await expect(page.locator("[role=log] .statement")).to_have_count(0)
         assert [] == await opened.violations()
 
         await steps.let(f"round-1/{POLICY}")
-        await expect(page.locator("[role=log] .said")).to_have_count(3)
+        await expect(page.locator("[role=log] .statement")).to_have_count(3)
         await expect(page.locator("[role=log] .abstained")).to_have_text(re.compile(r"abstained \(unparseable"))
-        await expect(page.locator("[role=log] .said").first).to_have_class(re.compile("abstains"))
+        await expect(page.locator("[role=log] .statement").first).to_have_class(re.compile("abstains"))
         await steps.let("")
         await expect(page.locator(".outcome .verdict.large")).to_be_visible()
         await expect(waiting).to_have_count(0)
@@ -247,13 +247,13 @@ async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browse
         await page.route("**/progress*", lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
         await opened.go("/debates/d0")
-        await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
+        await expect(page.locator("#live")).to_have_text("Connection lost, reconnecting")
         await page.unroute("**/progress*")
         await page.clock.fast_forward(3000)
-        await expect(page.locator("#live")).to_have_text("Following")
+        await expect(page.locator("#live")).to_have_text("Waiting for updates")
         await live.steps.let(f"initial/{SECURITY}")
 
-        await expect(page.locator(".evaluations .said")).to_have_count(2)
+        await expect(page.locator(".evaluations .statement")).to_have_count(2)
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
@@ -262,15 +262,15 @@ async def test_a_page_that_could_not_be_fetched_again_is_fetched_later(browser, 
         page = opened.page
         await page.clock.install()
         await opened.go("/debates/d0")
-        await expect(page.locator("#live")).to_have_text("Following")
+        await expect(page.locator("#live")).to_have_text("Waiting for updates")
         await page.route("**/debates/d0", lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
-        await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
+        await expect(page.locator("#live")).to_have_text("Connection lost, reconnecting")
         await page.unroute("**/debates/d0")
         await page.clock.fast_forward(3000)
 
-        await expect(page.locator(".evaluations .said")).to_have_count(1)
-        await expect(page.locator("#live")).to_have_text("Following")
+        await expect(page.locator(".evaluations .statement")).to_have_count(1)
+        await expect(page.locator("#live")).to_have_text("Waiting for updates")
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
@@ -282,11 +282,11 @@ async def test_keys_go_from_statement_to_statement_and_open_what_is_behind(brows
             await page.keyboard.press("j")
         await page.keyboard.press("k")
         await page.keyboard.press("o")
-        box = page.locator(".said.current")
+        box = page.locator(".statement.current")
 
-        await expect(box.locator(".behind .exchange").first).to_be_visible()
-        assert await page.locator(".said").first.evaluate("one => one.classList.contains('current')")
-        assert await page.evaluate("document.activeElement.closest('.said').classList.contains('current')")
+        await expect(box.locator(".calls .exchange").first).to_be_visible()
+        assert await page.locator(".statement").first.evaluate("one => one.classList.contains('current')")
+        assert await page.evaluate("document.activeElement.closest('.statement').classList.contains('current')")
 
 
 async def test_the_records_of_the_list_are_checked_after_it_is_shown(browser, site):
@@ -337,7 +337,7 @@ async def test_a_letter_that_nothing_breaks_ends_with_the_page(browser):
 async def test_the_page_reads_and_winds_back_without_a_script(browser, site):
     async with tab(browser, site, java_script_enabled=False) as opened:
         await opened.go("/debates/run-1~c1")
-        assert 3 == await opened.page.locator("[role=log] .said").count()
+        assert 3 == await opened.page.locator("[role=log] .statement").count()
         await opened.page.locator(".steps a[rel=prev]").click()
         await opened.page.locator(".steps a[rel=prev]").click()
 
@@ -367,5 +367,5 @@ async def test_an_exported_debate_opens_offline(browser, site, tmp_path: Path):
     async with tab(browser, "file:", offline=True, java_script_enabled=False) as opened:
         await opened.page.goto((tmp_path / "debate.html").as_uri())
 
-        assert 3 <= await opened.page.locator("[role=log] .said").count()
+        assert 3 <= await opened.page.locator("[role=log] .statement").count()
         assert "rgb(246, 247, 249)" == await opened.page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -162,7 +162,7 @@ def _everything() -> HandBuilt:
 
 
 IDENTIFIERS = (
-    "code, pre, option, .prose, .opening, .said-meta, .subscores, .since p, .verdict, kbd, input, "
+    "code, pre, option, .prose, .opening, .statement-meta, .subscores, .changes-since p, .verdict, kbd, input, "
     ".language, .facts .sub"
 )
 """Where texts, ids, models and dimensions of a rubric stand, which are shown as they are."""

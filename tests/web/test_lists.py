@@ -208,7 +208,7 @@ def test_a_filter_that_is_set_shows_in_the_form(site):
     assert {"verdict": "safe_pass", "simulated": "no", "sort": "opened", "order": "desc"} == {
         name: value for name, value in chosen.items() if value
     }
-    assert "No debate fits. Take a filter away, or look for other words." == shown.one("main > .absent")
+    assert "No matching debates. Remove a filter, or search for other words." == shown.one("main > .absent")
     assert "open" not in shown.node("#more").attributes
 
 
@@ -301,15 +301,15 @@ def test_a_run_shows_how_many_of_its_cases_are_over():
     site = Site(store)
     shown = site.get("/runs/run-1")
 
-    assert "1 of 123 debates over" == shown.one("#h-progress + p")
+    assert "1 of 123 debates finished" == shown.one("#h-progress + p")
     assert ["completed", "open", "not begun"] == [row[0] for row in shown.table("[aria-labelledby=h-progress]")]
     assert [["run-1", "123", "1"]] == [row[:3] for row in site.get("/runs").table(".list")]
     store.keep_run_size("run-1", None)
-    assert "1 of the 2 debates over that were begun so far" == site.get("/runs/run-1").one("#h-progress + p")
+    assert "1 finished of 2 debates begun so far" == site.get("/runs/run-1").one("#h-progress + p")
 
 
 def test_an_empty_store_says_how_to_begin():
-    assert "No debate yet. Hold one with: jury demo" == Site(stored()).get("/").one("main > .absent")
+    assert "No debates yet. Run one with: jury demo" == Site(stored()).get("/").one("main > .absent")
     assert "jury run" in Site(stored()).get("/runs").one("main > .absent")
 
 
@@ -431,7 +431,7 @@ def test_runs_are_compared_as_far_as_their_records_can_be_read():
     shown = damaged(0).get("/compare?a=run-1&b=run-2")
 
     assert 200 == shown.status
-    assert "What the panels differ in is not known: a record cannot be read." in shown.all("section p")
+    assert "The differences of the panels are unknown: a record cannot be read." in shown.all("section p")
 
 
 def test_a_comparison_of_runs_marks_token_counts_that_differ():

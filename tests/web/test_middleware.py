@@ -340,7 +340,7 @@ def test_who_waits_is_told_so(counted: TestClient) -> None:
     page = counted.post("/login", data={"token": TOKEN}, headers={"accept-language": "en"})
     answer = counted.get("/api/debates", headers={"authorization": "Bearer x"})
 
-    assert ("60", True) == (page.headers["retry-after"], "Too many wrong tokens came from here" in page.text)
+    assert ("60", True) == (page.headers["retry-after"], "Too many wrong tokens from this address" in page.text)
     assert ("60", "wait a minute") == (answer.headers["retry-after"], answer.json()["remedy"])
 
 

@@ -384,7 +384,7 @@ def test_a_defect_says_nothing_of_its_inside() -> None:
     answer = client_of(store).get("/api/runs")
 
     assert 500 == answer.status_code
-    assert {"error": "a defect: RuntimeError", "remedy": "look into the server's log"} == answer.json()
+    assert {"error": "internal error: RuntimeError", "remedy": "see the server's log"} == answer.json()
 
 
 def test_there_is_no_page_that_loads_from_elsewhere(reading: TestClient) -> None:

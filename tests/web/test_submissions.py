@@ -161,7 +161,7 @@ def test_a_case_from_the_network_cannot_have_files_or_hosts_read(holding: TestCl
         holding.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
     ):
         assert 422 == answer.status_code
-        assert f"{name} is not read here" in answer.json()["error"]
+        assert f"{name} is not accepted over HTTP" in answer.json()["error"]
 
 
 def test_a_case_that_is_sent_twice_in_a_run_is_refused(holding: TestClient) -> None:
@@ -169,7 +169,7 @@ def test_a_case_that_is_sent_twice_in_a_run_is_refused(holding: TestClient) -> N
 
     assert (422, True) == (
         answer.status_code,
-        "cases.1: the case id 'refund' was sent before" in answer.json()["error"],
+        "cases.1: the case id 'refund' occurs twice" in answer.json()["error"],
     )
 
 
@@ -294,12 +294,12 @@ SECOND = {**CASE, "case_id": "second"}
 @pytest.mark.parametrize(
     ("path", "body", "said"),
     [
-        ("/api/evaluations", {"case": OTHER}, "over another case"),
-        ("/api/evaluations", {"case": CASE, "panel": "other"}, "under another panel"),
-        ("/api/runs", {"cases": [OTHER]}, "over another case"),
+        ("/api/evaluations", {"case": OTHER}, "with another case"),
+        ("/api/evaluations", {"case": CASE, "panel": "other"}, "with another panel"),
+        ("/api/runs", {"cases": [OTHER]}, "with another case"),
         ("/api/runs", {"cases": [CASE, SECOND]}, "with other cases"),
         ("/api/runs", {"cases": [SECOND]}, "with other cases"),
-        ("/api/runs", {"cases": [CASE], "panel": "other"}, "under another panel"),
+        ("/api/runs", {"cases": [CASE], "panel": "other"}, "with another panel"),
         ("/api/evaluations", {"case": CASE}, None),
         ("/api/evaluations", {"case": SECOND}, None),
         ("/api/runs", {"cases": [CASE]}, None),
@@ -356,7 +356,7 @@ def slow_client(folder: Path) -> TestClient:
 def test_more_than_a_server_holds_at_once_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
-    monkeypatch.setattr("jury_judge.web.submissions.MOST_BYTES", 600)
+    monkeypatch.setattr("jury_judge.web.submissions.MAX_CASE_BYTES", 600)
     slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
     service = Service(open_store(url, write=False), {"usual": lambda heard: slow(heard=heard)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:

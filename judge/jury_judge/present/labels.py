@@ -37,15 +37,15 @@ class Labels:
         "模擬陪審員による評価が含まれます。すべてがモデルの回答ではありません。",
     )
     imported_unsealed = Label(
-        "Imported, not held here; no seal shows where it comes from.",
+        "Imported from another store; no seal shows its origin.",
         "インポートされた議論です。ここで行われたものではなく、出所を示す封印はありません。",
     )
     imported_sealed = Label(
-        "Imported, not held here; its seal names the log {log}, whose signature was not checked.",
+        "Imported from another store; its seal names the log {log}, whose signature was not checked.",
         "インポートされた議論です。封印はログ{log}を示していますが、署名は確認されていません。",
     )
     imported_vouched = Label(
-        "Imported, not held here; sealed by the log {log}, whose signature was checked.",
+        "Imported from another store; sealed by the log {log}, whose signature was checked.",
         "インポートされた議論です。ログ{log}の封印があり、署名は確認済みです。",
     )
     quarantined = Label("In quarantine: {reason}", "隔離中: {reason}")
@@ -180,7 +180,7 @@ class Labels:
     next_page = Label("Next page", "次のページ")
     min_cost = Label("Cost from, USD", "費用の下限（USD）")
     max_cost = Label("Cost to, USD", "費用の上限（USD）")
-    add_up = Label("Add up all that fit", "該当する議論をすべて集計")
+    add_up = Label("Totals of all matching debates", "該当する議論をすべて集計")
     total_debates = Label(
         "{debates} debates, {completed} completed, {failed} failed, {cancelled} cancelled",
         "議論{debates}件（完了{completed}件、失敗{failed}件、中止{cancelled}件）",
@@ -192,22 +192,22 @@ class Labels:
     )
     found_in = Label("Found", "該当箇所")
     unsearched = Label(
-        "What jurors wrote in the last {count} events is not searched yet.",
+        "The last {count} events are not indexed for search yet.",
         "最新のイベント{count}件の発言は、まだ検索の対象になっていません。",
     )
     none_found = Label(
-        "No debate fits. Take a filter away, or look for other words.",
+        "No matching debates. Remove a filter, or search for other words.",
         "該当する議論はありません。条件を減らすか、別の言葉で検索してください。",
     )
     none_beyond = Label("There are no more debates.", "これより先に議論はありません。")
     none_yet = Label(
-        "No debate yet. Hold one with: jury demo", "議論はまだありません。次のコマンドで始められます: jury demo"
+        "No debates yet. Run one with: jury demo", "議論はまだありません。次のコマンドで始められます: jury demo"
     )
     shown_range = Label("{count} debates shown.", "{count}件を表示しています。")
     simulated_mark = Label("simulated", "模擬")
     imported_mark = Label("imported", "インポート")
     unreadable_also = Label(
-        "Set it aside with: jury db quarantine {debate} --by WHO --reason WHY",
+        "Quarantine it with: jury db quarantine {debate} --by WHO --reason WHY",
         "次のコマンドで隔離できます: jury db quarantine {debate} --by WHO --reason WHY",
     )
     intact = Label("Nothing was altered", "改変はありません")
@@ -215,9 +215,9 @@ class Labels:
     altered = Label("The record was altered", "記録が改変されています")
     altered_short = Label("altered", "改変あり")
     counts = Label("{events} events and {texts} texts checked", "イベント{events}件、本文{texts}件を検査済み")
-    erased_count = Label("{count} texts erased on record", "消去の記録がある本文 {count}件")
+    erased_count = Label("{count} texts with a recorded erasure", "消去の記録がある本文 {count}件")
     sealed = Label(
-        "below the last seal, over {size} events, which was not checked here (jury verify --all)",
+        "covered by the last seal, over {size} events, which is not checked here (jury verify --all)",
         "最後の封印（イベント{size}件）の範囲内です。封印自体はここでは検査していません（jury verify --all）",
     )
     part_sealed = Label(
@@ -225,14 +225,14 @@ class Labels:
         "最後の封印（イベント{size}件）は、この議論のイベント{events}件中{covered}件を含みます",
     )
     not_sealed = Label("the log has no seal yet", "ログはまだ封印されていません")
-    sealed_short = Label("below a seal", "封印の範囲内")
+    sealed_short = Label("covered by a seal", "封印の範囲内")
     check_these = Label("Check these records", "表示中の記録を検査")
     checking = Label("not checked", "未検査")
     about = Label("About this debate", "この議論について")
     positions = Label("Positions", "立場の推移")
     phase_1_short = Label("Phase 1", "Phase 1")
     round = Label("Round {number}", "ラウンド{number}")
-    no_position = Label("not heard yet", "未発言")
+    no_position = Label("no position yet", "未発言")
     pending = Label("Nothing yet.", "まだありません。")
     waiting = Label("Waiting for the jurors …", "陪審員の評価を待っています…")
     judge_speaks = Label("The final judge is writing", "最終判定者が回答を書いています")
@@ -242,8 +242,8 @@ class Labels:
     prompt_and_answer = Label("Prompt and answer", "プロンプトと回答")
     event = Label("Event", "イベント")
     events = Label("Events", "イベント一覧")
-    scrubber = Label("Wind back", "巻き戻し")
-    scrubber_hint = Label("The page as it was after event", "このイベントの直後の表示")
+    scrubber = Label("Rewind", "巻き戻し")
+    scrubber_hint = Label("Show the debate after event", "このイベントの直後の表示")
     event_of = Label("After event {at} of {last}", "イベント{at}/{last}の直後")
     go = Label("Go", "移動")
     first = Label("First event", "最初のイベント")
@@ -251,12 +251,12 @@ class Labels:
     next = Label("Next event", "次のイベント")
     last = Label("Last event", "最後のイベント")
     follow = Label("Latest", "最新へ")
-    wound_back = Label(
-        "This is how it stood then. Later events are not shown.",
+    past_state = Label(
+        "This is an earlier state. Later events are not shown.",
         "その時点での表示です。以降のイベントは表示していません。",
     )
-    live = Label("Following", "更新を待っています")
-    live_lost = Label("Connection lost, trying again", "接続が切れました。再接続しています")
+    live = Label("Waiting for updates", "更新を待っています")
+    live_lost = Label("Connection lost, reconnecting", "接続が切れました。再接続しています")
     export = Label("Save as one file", "1ファイルで保存")
     whole_text = Label("Whole text ({size})", "全文を表示（{size}）")
     cut = Label("Cut here: ", "以下省略: ")
@@ -292,13 +292,12 @@ class Labels:
     not_answered = Label("There is no answer.", "回答はありません。")
     shown_above = Label("The same text as above", "上に表示した本文と同じ")
     run_progress = Label("Progress", "進捗")
-    run_total = Label("{ended} of {debates} debates over", "{debates}件中{ended}件終了")
+    run_total = Label("{ended} of {debates} debates finished", "{debates}件中{ended}件終了")
     run_begun = Label(
-        "{ended} of the {debates} debates over that were begun so far", "これまでに開始した{debates}件中{ended}件終了"
+        "{ended} finished of {debates} debates begun so far", "これまでに開始した{debates}件中{ended}件終了"
     )
     run_open = Label("open", "進行中")
     run_ahead = Label("not begun", "未開始")
-    run_over = Label("Over", "終了")
     verdicts = Label("Verdicts", "判定の内訳")
     scores = Label("Scores", "スコアの分布")
     in_numbers = Label("In numbers", "数値で表示")
@@ -307,9 +306,9 @@ class Labels:
     changes = Label("Changed", "立場変更")
     blocked_answers = Label("Blocked", "ブロック")
     stale_positions = Label("No answer", "無回答")
-    cost_so_far = Label("Cost, debate by debate", "費用の累計")
+    cost_so_far = Label("Cumulative cost", "費用の累計")
     cost_nothing = Label(
-        "Nothing was paid: the jurors are simulated, or their models are free.",
+        "No cost: the jurors are simulated, or their models are free.",
         "費用はかかっていません（模擬陪審員、または無料のモデルです）。",
     )
     cost_unknown = Label("unknown in {count} debates", "{count}件の議論で不明")
@@ -330,7 +329,7 @@ class Labels:
     same_case = Label("Both judge the same case.", "同じケースを判定しています。")
     other_case = Label("They do not judge the same case.", "同じケースではありません。")
     case_erased = Label(
-        "Whether they judge the same case is not known: a text was erased, or cannot be read.",
+        "It is unknown whether they judge the same case: a text was erased or cannot be read.",
         "同じケースかどうかは不明です（本文が消去されているか、読み取れません）。",
     )
     differs = Label("differs", "相違")
@@ -351,14 +350,14 @@ class Labels:
     left_matrix = Label(
         "Not shown: {seats} seats, {rounds} earlier rounds", "表示していない陪審員 {seats}名、以前のラウンド {rounds}件"
     )
-    not_comparable = Label("They cannot be compared: a record is damaged", "比較できません: 記録が破損しています")
+    not_comparable = Label("Not comparable: a record is damaged", "比較できません: 記録が破損しています")
     panels_unknown = Label(
-        "What the panels differ in is not known: a record cannot be read.",
+        "The differences of the panels are unknown: a record cannot be read.",
         "陪審団の違いは不明です（記録を読み取れません）。",
     )
     versions = Label("rules {rules}, prompts {prompts}", "ルール {rules}、プロンプト {prompts}")
     unknown_in_calls = Label("calls unknown: {count}", "不明な呼び出し: {count}件")
-    try_of = Label("turn {turn}, try {attempt}", "ターン{turn}、試行{attempt}")
+    try_of = Label("turn {turn}, attempt {attempt}", "ターン{turn}、試行{attempt}")
     call_id = Label("Id", "ID")
     with_marks = Label("As sent, with the marks of judged text", "送信した形（評価対象の目印付き）")
     shown_plain = Label(
@@ -367,14 +366,14 @@ class Labels:
     )
     waterfall = Label("Model calls over time", "モデル呼び出しの経過")
     step = Label("Step", "段階")
-    turn_and_try = Label("Turn.try", "ターン.試行")
+    turn_and_try = Label("Turn.attempt", "ターン.試行")
     began = Label("Began after", "開始")
     call_failed = Label("failed", "失敗")
     round_begins = Label("a round begins", "ラウンド開始")
-    held_back_by = Label("(shown after {roles})", "（{roles}の後に表示）")
-    changed_since = Label("What changed since {place}", "{place}からの変化")
+    shown_after = Label("(shown after {roles})", "（{roles}の後に表示）")
+    changed_since = Label("Changes since {place}", "{place}からの変化")
     same_verdict = Label("Same verdict", "判定は同じ")
-    same_words = Label("The words are the same.", "文面は同じです。")
+    same_words = Label("The texts are the same.", "文面は同じです。")
     statement = Label("Statement", "発言")
     too_long_to_compare = Label("The texts are too long to compare.", "長すぎるため比較できません。")
     around = Label("Debates before and after", "前後の議論")
@@ -385,12 +384,12 @@ class Labels:
     problem = Label("This cannot be shown", "表示できません")
     damaged = Label("The record of this debate is damaged", "この議論の記録は破損しています")
     damaged_how = Label(
-        "Find out what was altered, and where, with:", "何がどこで変わったかは、次のコマンドで調べられます："
+        "Find what was altered, and where, with:", "何がどこで変わったかは、次のコマンドで調べられます："
     )
     back = Label("Back to the debates", "議論の一覧へ戻る")
     footer = Label("Every word is kept, replayable and verifiable.", "すべての言葉が記録され、再現と検証ができます。")
     exported = Label(
-        "Exported from the log, whole. Check the record itself with: jury verify {debate}",
+        "Exported from the log with whole texts. Verify the record with: jury verify {debate}",
         "ログから全文を書き出したものです。記録そのものの検査: jury verify {debate}",
     )
 
@@ -407,7 +406,7 @@ class Labels:
     # What ended a discussion
     end_consensus = Label("consensus", "合意")
     end_deadlock = Label("deadlock", "膠着")
-    end_max_rounds = Label("all rounds held", "全ラウンド終了")
+    end_max_rounds = Label("all rounds completed", "全ラウンド終了")
     end_no_discussion = Label("no discussion", "議論なし")
     end_in_a = Label("A ↓ · B →", "A ↓ · B →")
 
@@ -432,7 +431,7 @@ class Labels:
     column_run = Label("Run", "実行")
     column_opened = Label("Opened", "開始")
     column_updated = Label("Last event", "最後のイベント")
-    column_ended = Label("Over", "終了")
+    column_ended = Label("Ended", "終了")
 
     # Authors of transcript items
     author_user = Label("User", "利用者")
@@ -469,15 +468,15 @@ class Labels:
     key_after = Label("debate after", "次の議論")
 
     # Steps in progress
-    awaited_asked = Label("asked, no answer yet", "質問済み、回答待ち")
-    awaited_retried = Label("asked again; call {calls} ended: {outcome}", "再質問中（{calls}回目の結果: {outcome}）")
-    awaited_answered = Label("has answered", "回答済み")
-    awaited_queued = Label("has not been asked yet", "順番待ち")
+    pending_asked = Label("asked, no answer yet", "質問済み、回答待ち")
+    pending_retried = Label("asked again; call {calls} ended: {outcome}", "再質問中（{calls}回目の結果: {outcome}）")
+    pending_answered = Label("has answered", "回答済み")
+    pending_queued = Label("has not been asked yet", "順番待ち")
 
     # Login
     entry_wrong = Label("The token is wrong.", "トークンが違います。")
     entry_too_many = Label(
-        "Too many wrong tokens came from here. Wait a minute.",
+        "Too many wrong tokens from this address. Wait a minute.",
         "ここから誤ったトークンが多く送られました。1分待ってください。",
     )
     entry_where = Label(

@@ -1,4 +1,4 @@
-"""A run at a glance: how far it is, what was found, what changed minds, what it cost."""
+"""The page of a run: progress, verdicts, scores, changed positions, cost."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from jury_store.debate_rows import DebateRow, RunRow
 from jury_store.event_store import EventStore
 
 LATEST = 1000
-"""Debates of a run that are looked at one by one; the counts of verdicts are of all."""
+"""Debates of a run whose events are read; the counts of verdicts are of all debates."""
 
 _CHUNK = 200
 _BAND = 10
@@ -26,8 +26,8 @@ _BAND = 10
 class RoundFlips(NamedTuple):
     """`changes` of the jurors' own `statements` in a round changed the speaker's position.
 
-    `synthetic` counts the blocked answers that a neutral one stands in for, `stale` the seats without an answer of
-    which an earlier position stands; neither changes anybody's mind.
+    `synthetic` counts blocked answers that a neutral evaluation replaces, `stale` seats without an answer whose earlier
+    position counts.
     """
 
     round: int
@@ -38,9 +38,9 @@ class RoundFlips(NamedTuple):
 
 
 class RunPage(NamedTuple):
-    """`looked_at` of the run's debates are behind scores, flips and cost.
+    """Scores, flips and cost are of `looked_at` debates of the run.
 
-    `cost` in US dollars over the debates of which it is known, `unknown_cost` counts the others.
+    `cost` is in US dollars, without the `unknown_cost` debates of unknown cost.
     """
 
     run: RunRow
@@ -61,12 +61,12 @@ class RunPage(NamedTuple):
 
     @property
     def ended(self) -> int:
-        """Debates that are over."""
+        """Number of debates that have ended."""
         return self.run.ended
 
     @property
     def running(self) -> bool:
-        """Some are not, or were not begun."""
+        """Whether some debates have not ended or not begun."""
         return self.ended < (self.run.debates if self.run.total is None else self.run.total)
 
 
@@ -74,7 +74,7 @@ def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> Run
     """The page of a run.
 
     Args:
-        store: where it is.
+        store: with the run.
         run: its counts.
         latest: up to `LATEST` of its debates, newest first.
     """
@@ -104,7 +104,7 @@ def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> Run
 
 
 def verdict_bar(run: RunRow) -> tuple[Segment, ...]:
-    """How often each verdict was given."""
+    """The verdicts of a run as a bar."""
     return stacked_bar({verdict.value: getattr(run, verdict.value) for verdict in Verdict})
 
 
@@ -118,19 +118,19 @@ def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ..
         streams = store.read_streams([debate_stream(one) for one in debate_ids[start : start + _CHUNK]])
         for stream in streams.values():
             try:
-                found = list(_said(stream))
+                found = list(_contributions(stream))
             except EventError:
-                continue  # `jury verify` names it; here it would be in no round
+                continue  # `jury verify` reports it
             for number, what in found:
                 counted[number][what] += 1
     return tuple(
-        RoundFlips(number, said["statement"], said["change"], said["synthetic"], said["stale"])
-        for number, said in sorted(counted.items())
+        RoundFlips(number, counts["statement"], counts["change"], counts["synthetic"], counts["stale"])
+        for number, counts in sorted(counted.items())
     )
 
 
-def _said(stream: Sequence[StoredEvent]) -> Iterator[tuple[int, str]]:
-    """By round, what each seat brought: a statement, a change with it, a blocked answer, or an earlier position."""
+def _contributions(stream: Sequence[StoredEvent]) -> Iterator[tuple[int, str]]:
+    """By round, what each seat contributed: statement, change, synthetic evaluation, or stale position."""
     evaluations = given_in(stream)
     changes = position_changes(evaluations)
     for one in evaluations:
