@@ -66,14 +66,14 @@ def test_hostile_text_changes_no_element_of_any_page(text):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_statements_show_letter_by_letter(text):
+def test_hostile_statements_are_shown_character_by_character(text):
     shown = pages(said(text))[0]
 
     assert text in shown.node("[role=log] article > .prose").text()
 
 
 @pytest.mark.parametrize("text", UNSEEN)
-def test_what_cannot_be_seen_is_written_out(text):
+def test_invisible_characters_are_written_out(text):
     for page in pages(said(text)):
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\ufeff\U000e0041]", page.text)
 
@@ -94,7 +94,7 @@ def test_hostile_labels_and_searches_are_text_too(text):
         assert not page.tree.css("main script, main img, main style, [onload], [onerror]")
 
 
-def test_every_address_on_a_page_is_our_own():
+def test_every_link_of_a_page_stays_on_the_server():
     for text in HOSTILE:
         for page in pages(said(text)):
             for address in (*page.attributes("[href]", "href"), *page.attributes("[src]", "src")):
@@ -102,7 +102,7 @@ def test_every_address_on_a_page_is_our_own():
                 assert address.startswith(("/", "#", "?"))
 
 
-def test_no_template_can_switch_escaping_off():
+def test_no_template_switches_escaping_off():
     for template in (files("jury_judge.web") / "templates").iterdir():
         source = template.read_text("utf-8")
         for way in (
@@ -129,7 +129,7 @@ def test_no_code_of_the_web_marks_text_as_safe():
                 assert "Environment(" not in source or module.name == "rendering.py"
 
 
-def test_the_script_makes_no_markup_of_text():
+def test_the_script_never_parses_text_as_markup():
     source = (files("jury_judge.web") / "static" / "page.js").read_text("utf-8")
 
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "Function("):

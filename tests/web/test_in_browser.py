@@ -115,7 +115,7 @@ async def site() -> AsyncIterator[str]:
         yield base
 
 
-async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
+async def test_a_running_debate_is_followed_and_rewound(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page, steps = opened.page, live.steps
         await steps.let(f"initial/{POLICY}")
@@ -167,7 +167,7 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
         assert await page.evaluate("window.loadedOnce") is True
 
 
-async def test_who_answered_behind_a_slow_speaker_and_who_abstains_is_shown_while_it_happens(browser):
+async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(browser):
     run, steps = Run(KeptStore(), case=case), Steps()
     silent = Script(scripted={f"round-1/{POLICY}": ("unparseable",) * 3})
     async with served(run.store) as (base, _), tab(browser, base, locale="en") as opened:
@@ -211,7 +211,7 @@ async def test_the_language_is_switched_and_stays(browser, site):
         ] == await opened.texts("h2")
 
 
-async def test_the_other_language_shows_the_same_place(browser, site):
+async def test_the_other_language_shows_the_same_event(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go("/debates/run-1~c1#e-2")
@@ -224,7 +224,7 @@ async def test_the_other_language_shows_the_same_place(browser, site):
         assert page.url.endswith("?lang=ja&at=7#e-2")
 
 
-async def test_whoever_steps_by_keyboard_stays_on_the_step_and_is_told_where_it_leads(browser, site):
+async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go("/debates/run-1~c1")
@@ -240,7 +240,7 @@ async def test_whoever_steps_by_keyboard_stays_on_the_step_and_is_told_where_it_
         assert "After event 10 of 12" in await told.inner_text()
 
 
-async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browser, live):
+async def test_a_page_that_got_503_reconnects_to_a_running_debate(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
         await page.clock.install()
@@ -257,7 +257,7 @@ async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browse
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
-async def test_a_page_that_could_not_be_fetched_again_is_fetched_later(browser, live):
+async def test_a_failed_fetch_of_the_page_is_repeated(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
         await page.clock.install()
@@ -274,7 +274,7 @@ async def test_a_page_that_could_not_be_fetched_again_is_fetched_later(browser, 
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
-async def test_keys_go_from_statement_to_statement_and_open_what_is_behind(browser, site):
+async def test_keys_go_from_statement_to_statement_and_open_prompts(browser, site):
     async with tab(browser, site) as opened:
         page = opened.page
         await opened.go("/debates/d0")
@@ -324,7 +324,7 @@ async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
         opened.problems = [one for one in opened.problems if "404" not in one]
 
 
-async def test_a_letter_that_nothing_breaks_ends_with_the_page(browser):
+async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
     store, marked = KeptStore(), "Z" + "\u0489" * 100
     keep(store, HandBuilt(prompt=marked).phase_1().opened_as(case_id=marked))
     async with served(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
@@ -334,7 +334,7 @@ async def test_a_letter_that_nothing_breaks_ends_with_the_page(browser):
             assert 320 == await opened.page.evaluate("document.documentElement.scrollWidth")
 
 
-async def test_the_page_reads_and_winds_back_without_a_script(browser, site):
+async def test_the_page_works_and_rewinds_without_javascript(browser, site):
     async with tab(browser, site, java_script_enabled=False) as opened:
         await opened.go("/debates/run-1~c1")
         assert 3 == await opened.page.locator("[role=log] .statement").count()

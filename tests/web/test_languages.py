@@ -40,11 +40,11 @@ from support.pages import Page, Site, stored
         ({"lang": "JA"}, {}, "en", "ja"),
     ],
 )
-def test_the_address_comes_before_the_cookie_and_the_cookie_before_the_browser(query, cookie, accept, language):
+def test_the_url_overrides_the_cookie_and_the_cookie_overrides_the_browser(query, cookie, accept, language):
     assert language == chosen_language(query, cookie, accept)
 
 
-def test_a_chosen_language_is_kept_and_the_switch_leads_to_the_other():
+def test_a_chosen_language_is_stored_and_the_switch_links_to_the_other():
     site = Site(stored(HandBuilt().phase_1()))
 
     shown = site.get("/debates/run-1~c1?at=3&lang=ja")
@@ -54,7 +54,7 @@ def test_a_chosen_language_is_kept_and_the_switch_leads_to_the_other():
     assert {"httponly", "samesite=strict"} <= {one.strip().lower() for one in shown.headers["set-cookie"].split(";")}
 
 
-def test_both_languages_fill_in_the_same_blanks():
+def test_both_languages_have_the_same_blanks():
     for name, english in _labels("en").items():
         assert english
         assert _blanks(english) == _blanks(_labels("ja")[name]), name
@@ -81,7 +81,7 @@ CLOSED: tuple[type[StrEnum], ...] = (ConsensusStatus, Decider, CallOutcome, Fail
 LITERALS = (VoteKind, EndReason, FinalMethod, Origin)
 
 
-def test_every_word_of_the_closed_sets_of_the_log_has_a_japanese_term():
+def test_every_value_of_the_closed_sets_of_the_log_has_a_japanese_term():
     words = {str(one) for closed in CLOSED for one in closed} | {one for kind in LITERALS for one in get_args(kind)}
     words |= {name for name in SCHEMAS if not name.startswith("debate_im") and name in EVENTS}
 
@@ -200,7 +200,7 @@ def _english_on(page: Page) -> set[str]:
         "/debates/run-1~c1/export.html",
     ],
 )
-def test_no_english_word_of_ours_stands_on_a_japanese_page(address):
+def test_no_english_label_is_on_a_japanese_page(address):
     site = Site(stored(_everything(), HandBuilt(language="ja").phase_1().opened_as(debate_id="run-1~c2", case_id="c2")))
 
     shown = site.get(address, accept_language="ja")

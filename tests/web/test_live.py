@@ -152,7 +152,7 @@ UPGRADE = (
 )
 
 
-async def test_a_reader_that_stalls_is_dropped_and_harms_nobody() -> None:
+async def test_a_stalled_reader_is_disconnected_and_does_not_delay_others() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     script = writing.script
@@ -179,7 +179,7 @@ async def test_a_reader_that_stalls_is_dropped_and_harms_nobody() -> None:
     assert framed == frames
 
 
-async def test_a_reader_too_many_is_told_to_come_back() -> None:
+async def test_a_reader_beyond_the_limit_gets_503() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened())
@@ -199,7 +199,7 @@ async def test_a_reader_too_many_is_told_to_come_back() -> None:
     assert 5 == len(told)
 
 
-async def test_a_silent_reader_is_told_that_the_connection_is_alive() -> None:
+async def test_an_idle_stream_gets_keep_alive_comments() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened())
@@ -213,7 +213,7 @@ async def test_a_silent_reader_is_told_that_the_connection_is_alive() -> None:
     assert "text/event-stream" in answer.headers["content-type"]
 
 
-async def test_whoever_has_everything_of_a_debate_that_is_over_need_not_come_again() -> None:
+async def test_a_reader_with_all_events_of_an_ended_debate_gets_204() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(*writing.script.whole())
@@ -239,7 +239,7 @@ async def test_whoever_has_everything_of_a_debate_that_is_over_need_not_come_aga
         ("/static/style.css", 404),
     ],
 )
-async def test_a_websocket_that_cannot_be_is_refused_as_requests_are(path: str, status: int) -> None:
+async def test_an_invalid_websocket_request_gets_an_error_response(path: str, status: int) -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
     with served(store) as (base, _), pytest.raises(InvalidStatus) as denied:
@@ -251,7 +251,7 @@ async def test_a_websocket_that_cannot_be_is_refused_as_requests_are(path: str, 
     assert "nosniff" == answer.headers["x-content-type-options"]
 
 
-async def test_a_websocket_to_a_record_that_cannot_be_read_is_closed_as_one() -> None:
+async def test_a_websocket_to_an_undecodable_record_is_closed_with_1011() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened()._replace(schema=99))
@@ -262,7 +262,7 @@ async def test_a_websocket_to_a_record_that_cannot_be_read_is_closed_as_one() ->
     assert 1011 == socket_.close_code
 
 
-async def test_readers_are_let_go_when_the_server_ends() -> None:
+async def test_readers_are_disconnected_when_the_server_stops() -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
     with served(store) as (base, service):

@@ -35,7 +35,7 @@ def over(client: TestClient, path: str) -> dict[str, Any]:
     return found
 
 
-def test_a_case_is_judged_and_its_debate_can_be_watched_at_once(holding: TestClient) -> None:
+def test_a_submitted_case_is_judged_and_can_be_followed_at_once(holding: TestClient) -> None:
     answer = holding.post("/api/evaluations", json={"case": CASE, "submissionId": "abc123"})
 
     accepted = answer.json()
@@ -52,7 +52,7 @@ def test_a_case_is_judged_and_its_debate_can_be_watched_at_once(holding: TestCli
     assert ("refund", "abc123", "completed") == tuple(result[name] for name in ("caseId", "submissionId", "status"))
 
 
-def test_a_debate_that_came_in_a_cassette_is_not_taken_for_judged(holding: TestClient, tmp_path: Path) -> None:
+def test_an_imported_debate_does_not_count_as_judged(holding: TestClient, tmp_path: Path) -> None:
     store = MemoryEventStore()
     record_debate(store, "r~refund")
     (tmp_path / "forged").write_bytes(exported(store, "r~refund"))
@@ -95,7 +95,7 @@ def test_another_case_under_the_same_id_is_a_conflict(holding: TestClient) -> No
     assert "judged another case" in answer.json()["error"]
 
 
-def test_a_run_is_held_and_its_debates_are_listed(holding: TestClient) -> None:
+def test_a_submitted_run_is_executed_and_its_debates_are_listed(holding: TestClient) -> None:
     cases = [{**CASE, "case_id": f"c{number}"} for number in range(5)]
 
     answer = holding.post("/api/runs", json={"cases": cases, "runId": "many", "concurrency": 2})
@@ -107,7 +107,7 @@ def test_a_run_is_held_and_its_debates_are_listed(holding: TestClient) -> None:
     assert {f"many~c{number}" for number in range(5)} == {row["debateId"] for row in listed}
 
 
-def test_the_panel_that_is_named_sits(tmp_path: Path) -> None:
+def test_a_submission_uses_the_named_panel(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     with holding_client(url, first="independent", second="adk-sequential") as client:
         found = [
@@ -145,7 +145,7 @@ def test_the_panel_that_is_named_sits(tmp_path: Path) -> None:
         ([], "body"),
     ],
 )
-def test_a_case_that_cannot_be_judged_is_refused_by_its_field(holding: TestClient, body: Any, said: str) -> None:
+def test_an_invalid_case_is_refused_by_its_field(holding: TestClient, body: Any, said: str) -> None:
     answer = holding.post("/api/evaluations", json=body)
 
     assert 422 == answer.status_code
@@ -155,7 +155,7 @@ def test_a_case_that_cannot_be_judged_is_refused_by_its_field(holding: TestClien
 
 @pytest.mark.parametrize("name", ["security_gate_uri", "agent_card_uri"])
 @pytest.mark.parametrize("uri", ["/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/"])
-def test_a_case_from_the_network_cannot_have_files_or_hosts_read(holding: TestClient, name: str, uri: str) -> None:
+def test_a_submitted_case_cannot_make_the_server_read_files_or_hosts(holding: TestClient, name: str, uri: str) -> None:
     for answer in (
         holding.post("/api/evaluations", json={"case": {**CASE, name: uri}}),
         holding.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
@@ -164,7 +164,7 @@ def test_a_case_from_the_network_cannot_have_files_or_hosts_read(holding: TestCl
         assert f"{name} is not accepted over HTTP" in answer.json()["error"]
 
 
-def test_a_case_that_is_sent_twice_in_a_run_is_refused(holding: TestClient) -> None:
+def test_a_duplicate_case_in_a_run_is_refused(holding: TestClient) -> None:
     answer = holding.post("/api/runs", json={"cases": [CASE, CASE]})
 
     assert (422, True) == (
@@ -188,21 +188,21 @@ def test_a_case_that_is_sent_twice_in_a_run_is_refused(holding: TestClient) -> N
         b"{} {}",
     ],
 )
-def test_json_that_says_two_things_or_none_is_refused(holding: TestClient, body: bytes) -> None:
+def test_ambiguous_or_invalid_json_is_refused(holding: TestClient, body: bytes) -> None:
     answer = holding.post("/api/evaluations", content=body, headers={"content-type": "application/json"})
 
     assert 422 == answer.status_code
     assert {"error", "remedy"} == answer.json().keys()
 
 
-def test_a_server_that_only_shows_holds_nothing(reading: TestClient) -> None:
+def test_a_read_only_server_refuses_submissions(reading: TestClient) -> None:
     answer = reading.post("/api/evaluations", json={"case": CASE})
 
     assert 422 == answer.status_code
     assert "without --read-only" in answer.json()["remedy"] + answer.json()["error"]
 
 
-def test_while_another_process_writes_debates_are_shown_and_none_is_held(tmp_path: Path) -> None:
+def test_while_another_process_writes_submissions_get_503(tmp_path: Path) -> None:
     path = tmp_path / "jury.db"
     url = f"sqlite:///{path}"
     upgrade(url)
@@ -223,7 +223,7 @@ def test_while_another_process_writes_debates_are_shown_and_none_is_held(tmp_pat
     assert (202, "finished") == (later.status_code, state["state"])
 
 
-def test_a_debate_that_could_not_go_on_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_submission_reports_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with holding_client(f"sqlite:///{tmp_path / 'jury.db'}", current="current") as client:
@@ -235,7 +235,7 @@ def test_a_debate_that_could_not_go_on_says_why(tmp_path: Path, monkeypatch: pyt
     assert ("stopped", True) == (state["state"], "OPENAI_API_KEY" in state["problem"])
 
 
-def test_after_a_disk_was_full_the_next_submission_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_submission_after_a_full_disk_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_store: SqlEventStore) -> int:
         raise StoreFailed("the disk is full; make room, then try again")
 
@@ -250,7 +250,7 @@ def test_after_a_disk_was_full_the_next_submission_is_held(tmp_path: Path, monke
     assert (202, "finished") == (later.status_code, state["state"])
 
 
-def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: Path) -> None:
+def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     body = {"case": CASE, "runId": "r"}
     upgrade(url)
@@ -267,7 +267,7 @@ def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: 
     assert ("unfinished", "finished") == (before, after)
 
 
-def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_response_contains_an_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     canary = "sk-canary-0123456789abcdef"
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.setenv(name, canary)
@@ -305,7 +305,7 @@ SECOND = {**CASE, "case_id": "second"}
         ("/api/runs", {"cases": [CASE]}, None),
     ],
 )
-def test_what_is_under_way_by_a_name_is_not_taken_for_something_else(
+def test_a_different_submission_under_a_running_name_is_a_conflict(
     tmp_path: Path, path: str, body: Any, said: str | None
 ) -> None:
     with slow_client(tmp_path) as client:
@@ -318,7 +318,7 @@ def test_what_is_under_way_by_a_name_is_not_taken_for_something_else(
     assert said is None or said in answer.json()["error"]
 
 
-def test_of_two_cases_that_come_at_once_under_one_name_one_is_refused(tmp_path: Path) -> None:
+def test_one_of_two_simultaneous_cases_under_one_name_is_refused(tmp_path: Path) -> None:
     with slow_client(tmp_path) as client, ThreadPoolExecutor() as threads:
         answers = threads.map(
             lambda case: client.post("/api/evaluations", json={"case": case, "runId": "r"}).status_code, [CASE, OTHER]
@@ -327,7 +327,7 @@ def test_of_two_cases_that_come_at_once_under_one_name_one_is_refused(tmp_path: 
         assert [202, 409] == sorted(answers)
 
 
-def test_what_could_not_begin_is_not_under_way(tmp_path: Path) -> None:
+def test_a_submission_that_failed_to_start_does_not_block_its_name(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
     juries = iter([StoreFailed("the disk is gone; look at it"), Jury("independent", store=url)])
@@ -353,7 +353,7 @@ def slow_client(folder: Path) -> TestClient:
     return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
 
-def test_more_than_a_server_holds_at_once_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
     monkeypatch.setattr("jury_judge.web.submissions.MAX_CASE_BYTES", 600)
