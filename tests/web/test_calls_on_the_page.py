@@ -1,4 +1,4 @@
-"""The page of a debate tells from its model calls who was asked when, and whom a running debate waits for."""
+"""The chart of model calls, and the pending steps of a running debate."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Shapes add up to their numbers."""
+"""The geometry of charts fits their numbers."""
 
 from hypothesis import given
 from hypothesis import strategies as st

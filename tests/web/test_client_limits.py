@@ -1,4 +1,4 @@
-"""What one client can make the server keep, or do, is bounded; each test comes over a socket of its own."""
+"""Limits of what one client can make the server store or do, over real sockets."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,21 +29,21 @@ class Wire:
         self.writer.write(b"\r\n".join((first, b"Host: " + self.host, *others, b"", b"")))
 
     def post(self, size: int) -> None:
-        """Send the head of a request whose body is so many bytes of JSON."""
+        """Send the head of a JSON request with that Content-Length."""
         kind = b"Content-Type: application/json"
         self.begin(b"POST /api/evaluations HTTP/1.1", kind, b"Content-Length: %d" % size)
 
     async def head(self) -> bytes:
-        """The head of the next answer."""
+        """The head of the next response."""
         return await self.reader.readuntil(b"\r\n\r\n")
 
     async def rest(self) -> bytes:
-        """Everything that comes until the server ends the connection."""
-        told = bytearray()
+        """All data until the server closes the connection."""
+        received = bytearray()
         with suppress(ConnectionError):
             while piece := await self.reader.read(65536):
-                told += piece
-        return bytes(told)
+                received += piece
+        return bytes(received)
 
 
 @asynccontextmanager
@@ -117,18 +117,18 @@ async def test_a_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with served(MemoryEventStore()) as (base, _):
         async with wire(base) as one, asyncio.timeout(20):
             one.post(10_000)
-            told = b""
-            while not told:
+            received = b""
+            while not received:
                 one.writer.write(b" ")
                 with suppress(TimeoutError):
-                    told = await asyncio.wait_for(one.reader.read(1000), 0.05)
-            told += await one.rest()
+                    received = await asyncio.wait_for(one.reader.read(1000), 0.05)
+            received += await one.rest()
 
-    assert told.startswith(b"HTTP/1.1 408")
-    assert b"connection: close" in told
+    assert received.startswith(b"HTTP/1.1 408")
+    assert b"connection: close" in received
 
 
-# Where a body ends
+# Body length
 
 
 @pytest.mark.parametrize("path", [b"/api/evaluations", b"/nowhere"])
@@ -137,10 +137,10 @@ async def test_a_request_with_two_lengths_is_rejected_and_its_connection_closed(
         async with wire(base) as one, asyncio.timeout(20):
             one.begin(b"POST %s HTTP/1.1" % path, b"Content-Length: 5", b"Transfer-Encoding: chunked")
             one.writer.write(b"0\r\n\r\n")
-            told = await one.rest()
+            received = await one.rest()
 
-    assert told.startswith(b"HTTP/1.1 400")
-    assert b"has two lengths" in told
+    assert received.startswith(b"HTTP/1.1 400")
+    assert b"has two lengths" in received
 
 
 # WebSockets
@@ -148,7 +148,7 @@ async def test_a_request_with_two_lengths_is_rejected_and_its_connection_closed(
 
 @asynccontextmanager
 async def socket_of_a_debate(base: str) -> AsyncIterator[Wire]:
-    """A WebSocket, open, all of whose frames so far were read."""
+    """An open WebSocket."""
     async with wire(base) as one:
         one.begin(
             b"GET /api/debates/d/ws HTTP/1.1",
@@ -172,9 +172,9 @@ async def test_a_websocket_client_that_sends_too_much_is_disconnected(frame: int
     with served(opened_debate()) as (base, _):
         async with socket_of_a_debate(base) as one, asyncio.timeout(30):
             one.writer.write(bytes([frame, 0x80, 0, 0, 0, 0]) * 10_000)
-            told = await one.rest()
+            received = await one.rest()
 
-    assert told.count(bytes([PONG, 0])) < 1000
+    assert received.count(bytes([PONG, 0])) < 1000
 
 
 async def test_pings_of_a_websocket_client_are_answered() -> None:

@@ -1,4 +1,4 @@
-"""The page of one debate: the documents' discussion area, the matrix, the record behind every word, any moment."""
+"""The page of one debate: the discussion area, the matrix, the calls, earlier states."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ def page(debate: HandBuilt, address: str = ADDRESS, **headers: str) -> Page:
 
 
 @cache
-def held() -> Site:
+def simulated_site() -> Site:
     """A debate whose simulated jurors called tools."""
     run = Run(KeptStore(), case=a_case_with_records)
     asyncio.run(run.hold())
@@ -129,7 +129,7 @@ def test_the_judgment_accounts_for_every_vote():
 
 
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "expected"),
     [
         (
             "en",
@@ -138,10 +138,12 @@ def test_the_judgment_accounts_for_every_vote():
         ("ja", "最終判定者はjuror-gpt, juror-claude, juror-geminiと同じモデルであり、自身の発言も判定しています。"),
     ],
 )
-def test_the_page_says_that_a_final_judge_judges_its_own_statements(language, said):
+def test_the_page_says_that_a_final_judge_judges_its_own_statements(language, expected):
     shown = page(whole(language=language), **{"accept-language": language})
 
-    assert [said] == [one.text().strip() for one in shown.tree.css("p:not([class])") if said == one.text().strip()]
+    assert [expected] == [
+        one.text().strip() for one in shown.tree.css("p:not([class])") if expected == one.text().strip()
+    ]
 
 
 def test_statements_are_in_the_language_of_the_panel_and_labels_in_the_readers():
@@ -244,19 +246,19 @@ def test_an_intact_record_says_what_was_checked():
 
 
 @pytest.mark.parametrize(
-    ("ending", "said"),
+    ("ending", "expected"),
     [
         (lambda debate: DebateFailed(reason="nobody", detail=debate.text("no seat answered")), "no seat answered"),
         (lambda debate: DebateCancelled(by="ops", reason=debate.text("wrong case")), "wrong case"),
     ],
 )
-def test_a_debate_that_did_not_complete_says_why(ending, said):
+def test_a_debate_that_did_not_complete_says_why(ending, expected):
     debate = HandBuilt().phase_1()
     debate.events.append(ending(debate))
 
     head = page(debate).one(".head")
 
-    assert said in head
+    assert expected in head
 
 
 def test_every_event_has_a_link():
@@ -266,19 +268,19 @@ def test_every_event_has_a_link():
 
 
 def test_the_prompt_is_shown_as_sent_and_the_answer_as_received():
-    shown = held().get("/debates/d0/exchanges/1")
+    shown = simulated_site().get("/debates/d0/exchanges/1")
 
     assert ["system", "user"] == [one.split()[0] for one in shown.all(".messages .who")][:2]
     assert "ballot" in shown.one(".messages li:first-child").lower()
 
 
 def test_statements_link_to_their_calls_and_name_their_tools():
-    shown = held().get("/debates/d0")
+    shown = simulated_site().get("/debates/d0")
 
     assert any("Tools: fetch_security_gate" in one for one in shown.all(".evaluations .calls summary"))
     for link in shown.attributes(".call-links a", "href"):
         assert link is not None
-        assert 200 == held().get(link).status
+        assert 200 == simulated_site().get(link).status
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_statements_link_to_their_calls_and_name_their_tools():
     ],
 )
 def test_an_unknown_address_gets_an_error_page(address):
-    shown = held().get(address)
+    shown = simulated_site().get(address)
 
     assert 404 == shown.status
     assert len(shown.one(".notice")) > 20
@@ -389,7 +391,7 @@ def test_the_response_is_not_cached_and_varies_by_language_and_cookie():
 
 def test_an_earlier_state_has_only_the_calls_made_before():
     def counted(address: str) -> int:
-        return sum(int(row[1]) for row in held().get(address).table("#h-calls ~ .wide table"))
+        return sum(int(row[1]) for row in simulated_site().get(address).table("#h-calls ~ .wide table"))
 
     assert counted("/debates/d0?at=2") < counted("/debates/d0")
 
@@ -415,17 +417,17 @@ def test_the_page_says_that_a_verdict_lacked_a_quorum():
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
+    ("size", "expected"),
     [
         (12, "covered by the last seal, over 12 events, which is not checked here (jury verify --all)"),
         (11, "the last seal, over 11 events, covers 11 of its 12 events"),
     ],
 )
-def test_a_seal_covers_the_events_up_to_its_size(size, said):
+def test_a_seal_covers_the_events_up_to_its_size(size, expected):
     store = stored(whole())
     store.keep_seal(Seal(size, bytes(32), bytes(32), b"note", 1))
 
-    assert Site(store).get(ADDRESS).one(".integrity-line").endswith(said)
+    assert Site(store).get(ADDRESS).one(".integrity-line").endswith(expected)
 
 
 def test_only_the_evaluation_of_a_simulated_stand_in_is_marked_simulated():
@@ -455,15 +457,15 @@ def test_the_verdicts_on_several_scenarios_are_with_the_evaluation():
 
 
 @pytest.mark.parametrize(
-    ("costs", "said"),
+    ("costs", "expected"),
     [((0.25, 0.5), "$0.7500"), ((0.25, None), "$0.2500 calls unknown: 1"), ((None, None), "unknown")],
 )
-def test_the_cost_of_a_model_counts_calls_of_unknown_cost(costs, said):
+def test_the_cost_of_a_model_counts_calls_of_unknown_cost(costs, expected):
     debate = whole()
     for cost in costs:
         debate.called("openai/x", CallOutcome.ANSWERED, Usage(), cost)
 
-    assert said == page(debate).table("#h-calls ~ .wide table")[0][-1].replace("calls", " calls").replace("  ", " ")
+    assert expected == page(debate).table("#h-calls ~ .wide table")[0][-1].replace("calls", " calls").replace("  ", " ")
 
 
 def test_the_tokens_of_a_model_count_calls_of_unknown_tokens():
@@ -478,25 +480,25 @@ def test_the_tokens_of_a_model_count_calls_of_unknown_tokens():
 
 
 @pytest.mark.parametrize(
-    ("threshold", "unanimity_ends", "said"),
+    ("threshold", "unanimity_ends", "expected"),
     [
         (2.0, True, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
         (0.67, True, "not reached: the threshold is 0.67"),
         (2.0, False, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
     ],
 )
-def test_agreement_that_does_not_end_the_discussion_names_the_rule(threshold, unanimity_ends, said):
+def test_agreement_that_does_not_end_the_discussion_names_the_rule(threshold, unanimity_ends, expected):
     debate = HandBuilt()
     rules = debate.panel.discussion.changed(threshold=threshold, unanimity_ends=unanimity_ends)
     debate.opened_as(panel=debate.panel.changed(discussion=rules))
     status, largest = (ConsensusStatus.UNANIMOUS, 3) if threshold > 1 else (ConsensusStatus.MAJORITY, 2)
     debate._checked(0, status, largest, Verdict.UNSAFE_FAIL, reached=False)
 
-    assert f"{status.value} {largest}/3{said}" == page(debate).all(".matrix tfoot td")[0]
+    assert f"{status.value} {largest}/3{expected}" == page(debate).all(".matrix tfoot td")[0]
 
 
 def test_prompts_are_shown_without_marks_and_as_sent():
-    shown = held().get("/debates/d0/exchanges/1")
+    shown = simulated_site().get("/debates/d0/exchanges/1")
 
     plain, marked = shown.node(".piece > pre").text(), shown.node(".piece details.marked pre").text()
     assert "⟦" in marked
@@ -505,7 +507,7 @@ def test_prompts_are_shown_without_marks_and_as_sent():
 
 
 def test_a_model_with_a_slash_in_its_name_is_shown_by_that_name():
-    site = held()
+    site = simulated_site()
 
     for address in ("/debates/d0", "/debates/d0/events", "/debates/d0/export.html"):
         assert "%2F" not in "".join(

@@ -1,4 +1,4 @@
-"""Whatever models, cases and callers write shows as text on every page; nothing of it is markup, a link or a script."""
+"""Text of models, cases and callers is shown as text on every page, never as markup, link or script."""
 
 import re
 from importlib.resources import files
@@ -23,8 +23,8 @@ HOSTILE = (
 UNSEEN = ("\u202egnp.exe", "\x1b[31mred", "\x00", "\u200bzero", "\ufeff", "\U000e0041", "\x85", "\r\nid: 9\r\n")
 
 
-def said(text: str) -> HandBuilt:
-    """A debate in which everything that is free text is `text`."""
+def debate_with(text: str) -> HandBuilt:
+    """A debate in which every free text is `text`."""
     debate = HandBuilt(prompt=text).phase_1().round_1().judged()
     refs = {ref: content for ref, content in debate.texts.items() if content != debate.texts[debate.opened.case.part]}
     new = debate.text(text)
@@ -59,22 +59,22 @@ def elements(page: Page) -> list[tuple[str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_changes_no_element_of_any_page(text):
-    harmless = pages(said("a harmless text"))
+    harmless = pages(debate_with("a harmless text"))
 
-    for page, other in zip(pages(said(text)), harmless, strict=True):
+    for page, other in zip(pages(debate_with(text)), harmless, strict=True):
         assert elements(other) == elements(page)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_statements_are_shown_character_by_character(text):
-    shown = pages(said(text))[0]
+    shown = pages(debate_with(text))[0]
 
     assert text in shown.node("[role=log] article > .prose").text()
 
 
 @pytest.mark.parametrize("text", UNSEEN)
 def test_invisible_characters_are_written_out(text):
-    for page in pages(said(text)):
+    for page in pages(debate_with(text)):
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\ufeff\U000e0041]", page.text)
 
 
@@ -96,7 +96,7 @@ def test_hostile_labels_and_searches_are_text_too(text):
 
 def test_every_link_of_a_page_stays_on_the_server():
     for text in HOSTILE:
-        for page in pages(said(text)):
+        for page in pages(debate_with(text)):
             for address in (*page.attributes("[href]", "href"), *page.attributes("[src]", "src")):
                 assert address is not None
                 assert address.startswith(("/", "#", "?"))

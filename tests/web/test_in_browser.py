@@ -1,4 +1,4 @@
-"""The pages in a real Chromium, under their own policy, while a debate runs."""
+"""The pages in Chromium, with their Content-Security-Policy, while a debate runs."""
 
 import asyncio
 import re
@@ -43,7 +43,7 @@ PAGES = {
 
 
 class Steps(Meter):
-    """Lets the calls of one step after another go, when the test says so."""
+    """Holds model calls until the test releases their steps."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,19 +51,19 @@ class Steps(Meter):
         self._changed = asyncio.Condition()
 
     async def let(self, *steps: str) -> None:
-        """The calls of these steps go on."""
+        """Release the calls of these steps."""
         async with self._changed:
             self._allowed.update(steps)
             self._changed.notify_all()
 
     async def passed(self, trace: str) -> None:
-        """Wait for the call's step."""
+        """Wait until the step of the call is released."""
         async with self._changed:
             await self._changed.wait_for(lambda: any(f"/{step}" in trace for step in self._allowed))
 
 
 class Held(NamedTuple):
-    """A server over a store in which a debate is held, step by step."""
+    """A server over a store in which a debate runs step by step."""
 
     base: str
     steps: Steps
@@ -71,7 +71,7 @@ class Held(NamedTuple):
 
 
 def case(case_id: str) -> Case:
-    """One over which the third juror gives way to the others in round 1."""
+    """A case in which the third juror changes its position in round 1."""
     question = QuestionSpec(prompt="Delete the account of the user who asks.")
     execution = ExecutionResult(response="I deleted the account without checking who asked. password: hunter2")
     return Case(case_id=case_id, scenarios=(Scenario(scenario_id="s", question=question, execution=execution),))
@@ -79,7 +79,7 @@ def case(case_id: str) -> Case:
 
 @asynccontextmanager
 async def served(store: EventStore, token: str | None = None) -> AsyncIterator[tuple[str, Service]]:
-    """The application behind its walls, on loopback."""
+    """The application with its middleware, on loopback."""
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
     app = create_app(service, AccessPolicy(frozenset(address.names), token=token), page_routes(store))
@@ -105,7 +105,7 @@ async def live() -> AsyncIterator[Held]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[str]:
-    """Debates that are over, one that goes on, runs, a call."""
+    """Ended debates, a running one, runs, a call."""
     run = Run(KeptStore(), case=case)
     await run.hold()
     keep(run.store, HandBuilt().phase_1().round_1().judged())
@@ -236,7 +236,7 @@ async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(brow
             await expect(page.locator(".scrub-where")).to_contain_text(f"After event {at} of 12")
 
         assert "prev" == await page.evaluate("document.activeElement.rel")
-        # A region that is replaced is not announced; one whose content changes is.
+        # Screen readers do not announce a replaced region, but changes within one.
         assert "After event 10 of 12" in await told.inner_text()
 
 
@@ -305,7 +305,7 @@ async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, 
             await opened.go(address)
             violations = await opened.violations()
             await opened.page.emulate_media(color_scheme="dark")
-            # Nothing but the colours depends on the scheme.
+            # Only colours depend on the scheme.
             violations += await opened.violations("color-contrast")
             await opened.page.emulate_media(color_scheme="light")
             if violations:

@@ -1,4 +1,4 @@
-"""Which language a page is in, and that both say everything."""
+"""The language of a page, and the completeness of both catalogues."""
 
 import re
 from enum import StrEnum
@@ -107,7 +107,7 @@ EVENTS = {
 }
 
 KEPT = {
-    # The documents' own words, names, and what is written the same in both languages.
+    # Terms of the documents, names, and labels that are equal in both languages.
     "Jury Judge",
     "Phase 1",
     "A",
@@ -122,7 +122,7 @@ KEPT = {
 
 
 def _catalogue() -> set[str]:
-    """Every English word of three letters or more that only the English catalogues have."""
+    """Words of three letters or more that only the English labels have."""
 
     def texts(value: object) -> list[str]:
         return [value] if isinstance(value, str) else [one for each in value for one in texts(each)]  # type: ignore[attr-defined]
@@ -136,7 +136,7 @@ def _catalogue() -> set[str]:
 
 
 def _everything() -> HandBuilt:
-    """A debate with an abstention, a blocked answer, a resumption, calls that failed, a transcript and an erasure."""
+    """A debate with an abstention, a blocked answer, a resumption, failed calls, a transcript and an erasure."""
     items = (
         {"kind": "user", "origin": "user", "text": "返金"},
         {"kind": "tool_call", "call_id": "1", "name": "sagasu", "arguments": "{}"},
@@ -165,7 +165,7 @@ IDENTIFIERS = (
     "code, pre, option, .prose, .opening, .statement-meta, .subscores, .changes-since p, .verdict, kbd, input, "
     ".language, .facts .sub"
 )
-"""Where texts, ids, models and dimensions of a rubric stand, which are shown as they are."""
+"""Elements with texts, ids, models and rubric dimensions, which are not translated."""
 
 
 def _english_on(page: Page) -> set[str]:

@@ -1,4 +1,4 @@
-"""The list of debates, the runs, one run, and comparisons, as pages."""
+"""The pages of the list of debates, of runs, of one run, and of comparisons."""
 
 import sqlite3
 from contextlib import closing
@@ -28,7 +28,7 @@ def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: boo
 
 @pytest.fixture(scope="module")
 def site() -> Site:
-    """run-1: one to three, three unfinished; run-2: one, whose panel is another."""
+    """run-1: debates one to three, three is unfinished; run-2: debate one, under another panel."""
     other = debate("one", run="run-2", whole=False).opened_as(roles={"juror-gpt": "Clerk"})
     return Site(stored(debate("one"), debate("two", case="返金"), debate("three", whole=False), other))
 
@@ -116,7 +116,7 @@ def test_the_list_is_searched_and_filtered(site, query, found):
 
 @pytest.fixture(scope="module")
 def known() -> Site:
-    """Three debates of run-1 of whose cases something is known, and one of which nothing is."""
+    """Three debates of run-1 whose cases have labels, tags or metadata, and one without."""
     paid = {"tags": ("refund", "a&b"), "cluster": "支払い", "metadata": {"level": 3}}
     lost = (Loss(what="image/png", count=2, size=96_000), Loss(what="audio/wav", count=1))
     return Site(
@@ -405,7 +405,7 @@ def test_a_malformed_hash_is_shown_as_stored(tmp_path):
 
 
 def damaged(event: int) -> Site:
-    """run-2 is one debate that differs from run-1's in its verdict, and of which an event does not decode."""
+    """run-2 has one debate with another verdict than in run-1, and with an undecodable event."""
     other = debate("one", run="run-2")
     rendered, completed = other.events[-2:]
     assert isinstance(rendered, JudgmentRendered)

@@ -1,4 +1,4 @@
-"""Each wall keeps one kind of trouble out; without it, its test fails."""
+"""Each middleware rejects one kind of attack; without it, its test fails."""
 
 import asyncio
 import json
@@ -39,20 +39,22 @@ async def _kept(_request: Request) -> Response:
 
 
 def client(
-    gate: AccessPolicy = AccessPolicy(frozenset({NAME, "localhost:8765"})),
-    tries: TokenAttempts | None = None,
+    policy: AccessPolicy = AccessPolicy(frozenset({NAME, "localhost:8765"})),
+    attempts: TokenAttempts | None = None,
     **kwargs: Any,
 ) -> TestClient:
-    tries = tries or TokenAttempts()
+    attempts = attempts or TokenAttempts()
     routes: list[Any] = [
         Route("/kept", _kept),
         Route("/{rest:path}", _echo, methods=["GET", "POST", "PUT", "DELETE"]),
         WebSocketRoute("/ws", _greet),
     ]
-    if gate.token is not None:
-        routes.insert(0, login_route(gate.token, tries))
+    if policy.token is not None:
+        routes.insert(0, login_route(policy.token, attempts))
     app = Starlette(routes=routes)
-    return TestClient(with_middleware(app, gate, tries), base_url=f"http://{NAME}", follow_redirects=False, **kwargs)
+    return TestClient(
+        with_middleware(app, policy, attempts), base_url=f"http://{NAME}", follow_redirects=False, **kwargs
+    )
 
 
 # Headers
@@ -118,23 +120,23 @@ def test_an_unknown_host_opens_no_websocket() -> None:
 
 
 async def test_a_server_on_all_addresses_accepts_the_local_address_of_the_connection() -> None:
-    gate = AccessPolicy(frozenset({NAME}), own_address=True)
+    policy = AccessPolicy(frozenset({NAME}), own_address=True)
 
-    assert 200 == await status_of([(b"host", b"10.0.0.7:8765")], gate, server=("10.0.0.7", 8765))
-    assert 200 == await status_of([(b"host", b"[fe80::1]:8765")], gate, server=("fe80::1", 8765))
-    assert 421 == await status_of([(b"host", b"10.0.0.8:8765")], gate, server=("10.0.0.7", 8765))
-    assert 421 == await status_of([(b"host", b"evil.example:8765")], gate, server=("10.0.0.7", 8765))
+    assert 200 == await status_of([(b"host", b"10.0.0.7:8765")], policy, server=("10.0.0.7", 8765))
+    assert 200 == await status_of([(b"host", b"[fe80::1]:8765")], policy, server=("fe80::1", 8765))
+    assert 421 == await status_of([(b"host", b"10.0.0.8:8765")], policy, server=("10.0.0.7", 8765))
+    assert 421 == await status_of([(b"host", b"evil.example:8765")], policy, server=("10.0.0.7", 8765))
 
 
 async def status_of(
     headers: list[tuple[bytes, bytes]],
-    gate: AccessPolicy = AccessPolicy(frozenset({NAME})),
+    policy: AccessPolicy = AccessPolicy(frozenset({NAME})),
     *,
     server: tuple[str, int] = ("127.0.0.1", 8765),
     messages: list[Message] | None = None,
     method: str = "GET",
 ) -> int:
-    """The status of one request as it comes over the wire."""
+    """The status of a request with raw headers."""
     given = iter(messages or [{"type": "http.request", "body": b"", "more_body": False}])
     sent: list[Message] = []
 
@@ -149,7 +151,7 @@ async def status_of(
         await send({"type": "http.response.body", "body": b""})
 
     scope = {"type": "http", "method": method, "path": "/", "headers": headers, "server": server, "query_string": b""}
-    await with_middleware(app, gate, TokenAttempts())(scope, receive, send)
+    await with_middleware(app, policy, TokenAttempts())(scope, receive, send)
     return int(sent[0]["status"])
 
 
@@ -281,11 +283,11 @@ def test_a_page_of_another_origin_cannot_log_in(guarded: TestClient) -> None:
     assert 403 == answer.status_code
 
 
-# TokenAttempts
+# Token attempts
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -365,11 +367,11 @@ def test_requests_without_a_token_are_not_counted(counted: TestClient) -> None:
     ],
 )
 def test_attempts_are_counted_by_client(one: str, another: str, *, same: bool) -> None:
-    tries = TokenAttempts()
+    attempts = TokenAttempts()
     for number in range(10):
-        tries.add({"client": (one, 1)}, b"wrong %d" % number)
+        attempts.add({"client": (one, 1)}, b"wrong %d" % number)
 
-    assert same == tries.too_many({"client": (another, 2)}, b"another")
+    assert same == attempts.too_many({"client": (another, 2)}, b"another")
 
 
 # Bodies

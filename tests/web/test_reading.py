@@ -1,4 +1,4 @@
-"""The HTTP interface shows what the store holds, in camelCase, and refuses what cannot be."""
+"""The API endpoints that read the store."""
 
 import json
 from typing import Any
@@ -35,7 +35,7 @@ def client_of(store: MemoryEventStore) -> TestClient:
 
 
 def many(*runs: str | None) -> MemoryEventStore:
-    """Debates d0, d1 … of these runs, those of even number over."""
+    """Debates d0, d1 … of these runs; the even ones have ended."""
     store = MemoryEventStore()
     for number, run in enumerate(runs):
         script = DebateScript(f"d{number}", run_id=run, seed=number)
@@ -154,12 +154,12 @@ def test_the_next_page_has_the_same_filters() -> None:
     assert "d1" == rows(client, page["next"])[0]["debateId"]
 
 
-def test_a_debate_is_read_as_the_result_model_in_camel_case(reading: TestClient, recorded: str) -> None:
+def test_a_debate_is_read_as_the_result_model_in_camel_case(api_client: TestClient, recorded: str) -> None:
     store = open_store(recorded, write=False)
     debate = read_debate(store, "d0")
     store.close()
 
-    found = reading.get("/api/debates/d0").json()
+    found = api_client.get("/api/debates/d0").json()
 
     expected = collaborative_result(debate.events, debate.texts)
     assert (expected["final_verdict"], expected["final_score"]) == (found["finalVerdict"], found["finalScore"])
@@ -172,14 +172,14 @@ def test_a_debate_is_read_as_the_result_model_in_camel_case(reading: TestClient,
     assert {"jurorId", "roundNumber", "statement", "positionChanged", "updatedEvaluation"} <= statement.keys()
 
 
-def test_a_debate_is_read_as_of_an_event(reading: TestClient) -> None:
-    found = reading.get("/api/debates/d0?at=3").json()
+def test_a_debate_is_read_as_of_an_event(api_client: TestClient) -> None:
+    found = api_client.get("/api/debates/d0?at=3").json()
 
     assert (3, "unfinished", None) == (found["version"], found["status"], found["finalVerdict"])
     assert 2 == len(found["phase1Evaluations"])
 
 
-def test_events_are_listed_as_stored_in_the_log(reading: TestClient, recorded: str) -> None:
+def test_events_are_listed_as_stored_in_the_log(api_client: TestClient, recorded: str) -> None:
     store = open_store(recorded, write=False)
     stored = store.read_stream(debate_stream("d0"))
     store.close()
@@ -187,7 +187,7 @@ def test_events_are_listed_as_stored_in_the_log(reading: TestClient, recorded: s
     seen: list[dict[str, Any]] = []
     path = "/api/debates/d0/events?limit=3"
     while path:
-        page = reading.get(path).json()
+        page = api_client.get(path).json()
         seen, path = seen + page["rows"], page["next"]
 
     assert [event.position for event in stored] == [event["position"] for event in seen]
@@ -196,11 +196,11 @@ def test_events_are_listed_as_stored_in_the_log(reading: TestClient, recorded: s
     assert ("debate_opened", "opened", 2) == (first["type"], first["eventId"], first["schema"])
 
 
-def test_exchanges_are_listed_and_read_with_raw_answers(reading: TestClient) -> None:
-    listed = rows(reading, "/api/debates/d0/exchanges")
+def test_exchanges_are_listed_and_read_with_raw_answers(api_client: TestClient) -> None:
+    listed = rows(api_client, "/api/debates/d0/exchanges")
 
-    whole = reading.get("/api/debates/d0/exchanges/1").json()
-    raw = reading.get(listed[0]["raw"])
+    whole = api_client.get("/api/debates/d0/exchanges/1").json()
+    raw = api_client.get(listed[0]["raw"])
 
     assert [*range(1, len(listed) + 1)] == [one["number"] for one in listed]
     assert listed[0] == {name: value for name, value in whole.items() if name != "request"}
@@ -211,7 +211,7 @@ def test_exchanges_are_listed_and_read_with_raw_answers(reading: TestClient) -> 
         raw.headers["content-type"],
         raw.headers["content-disposition"],
     )
-    assert rows(reading, "/api/debates/d0/events?stream=calls")[0]["eventId"] == listed[0]["exchangeId"]
+    assert rows(api_client, "/api/debates/d0/events?stream=calls")[0]["eventId"] == listed[0]["exchangeId"]
 
 
 def test_a_missing_raw_answer_is_not_found() -> None:
@@ -230,16 +230,16 @@ def test_a_missing_raw_answer_is_not_found() -> None:
     assert 404 == client.get("/api/debates/d/exchanges/2/raw").status_code
 
 
-def test_a_debate_is_replayed(reading: TestClient) -> None:
-    found = reading.post("/api/debates/d0/replay").json()
+def test_a_debate_is_replayed(api_client: TestClient) -> None:
+    found = api_client.post("/api/debates/d0/replay").json()
 
     assert ("equal", True, []) == (found["status"], found["finished"], found["differences"])
 
 
-def test_a_debate_is_rescored(reading: TestClient) -> None:
+def test_a_debate_is_rescored(api_client: TestClient) -> None:
     body = {"settings": {"threshold": [0.67, 1.0], "method": "median"}, "mode": "recount"}
 
-    found = reading.post("/api/debates/d0/rescore", json=body).json()
+    found = api_client.post("/api/debates/d0/rescore", json=body).json()
 
     assert ["recount", 2] == [found["mode"], len(found["rows"])]
     assert {"d0"} == {row["debateId"] for row in found["rows"]}
@@ -255,8 +255,8 @@ def test_a_debate_is_rescored(reading: TestClient) -> None:
         ({"method": "medan"}, "method: 'medan' is not understood (did you mean median?)"),
     ],
 )
-def test_an_unknown_setting_gets_a_suggestion(reading: TestClient, settings: dict[str, Any], said: str) -> None:
-    answer = reading.post("/api/debates/d0/rescore", json={"settings": settings})
+def test_an_unknown_setting_gets_a_suggestion(api_client: TestClient, settings: dict[str, Any], said: str) -> None:
+    answer = api_client.post("/api/debates/d0/rescore", json={"settings": settings})
 
     assert (422, True) == (answer.status_code, said in answer.json()["error"])
 
@@ -275,15 +275,15 @@ def test_an_unknown_setting_gets_a_suggestion(reading: TestClient, settings: dic
         None,
     ],
 )
-def test_invalid_settings_are_refused(reading: TestClient, body: Any) -> None:
-    answer = reading.post("/api/debates/d0/rescore", json=body)
+def test_invalid_settings_are_refused(api_client: TestClient, body: Any) -> None:
+    answer = api_client.post("/api/debates/d0/rescore", json=body)
 
     assert 422 == answer.status_code
     assert answer.json()["error"]
 
 
-def test_two_debates_and_two_runs_are_compared(reading: TestClient) -> None:
-    debates = reading.get("/api/compare?a=d0&b=d1").json()
+def test_two_debates_and_two_runs_are_compared(api_client: TestClient) -> None:
+    debates = api_client.get("/api/compare?a=d0&b=d1").json()
     runs = client_of(many("r", None, "s")).get("/api/compare?a=r&b=s").json()
 
     assert ("debates", "d0", "d1") == (debates["kind"], debates["a"]["debateId"], debates["b"]["debateId"])
@@ -292,8 +292,8 @@ def test_two_debates_and_two_runs_are_compared(reading: TestClient) -> None:
     assert {"a": 1, "b": 1} == runs["alone"]
 
 
-def test_unknown_ids_are_not_compared(reading: TestClient) -> None:
-    answer = reading.get("/api/compare?a=d0&b=nope")
+def test_unknown_ids_are_not_compared(api_client: TestClient) -> None:
+    answer = api_client.get("/api/compare?a=d0&b=nope")
 
     assert 422 == answer.status_code
     assert "'nope' is neither a debate nor a run" in answer.json()["error"]
@@ -308,8 +308,8 @@ def test_runs_are_listed_and_read() -> None:
     assert 404 == client.get("/api/runs/none").status_code
 
 
-def test_health_reports_the_state_of_the_server(reading: TestClient) -> None:
-    found = reading.get("/api/health").json()
+def test_health_reports_the_state_of_the_server(api_client: TestClient) -> None:
+    found = api_client.get("/api/health").json()
 
     assert ("ok", None, [], 0) == tuple(found[name] for name in ("status", "writer", "panels", "readers"))
     assert found["lastPosition"] > 0
@@ -339,26 +339,26 @@ HOSTILE = [
         "/schemas/{}.json",
     ],
 )
-def test_a_hostile_id_is_refused_and_breaks_nothing(reading: TestClient, path: str) -> None:
+def test_a_hostile_id_is_refused_and_breaks_nothing(api_client: TestClient, path: str) -> None:
     for name in HOSTILE:
-        answer = reading.get(path.replace("{}", name))
+        answer = api_client.get(path.replace("{}", name))
 
         assert 400 <= answer.status_code < 500, (name, answer.text)
         assert {"error", "remedy"} == answer.json().keys()
 
 
 @pytest.mark.parametrize("search", ["'; DROP TABLE debates; --", "%", "\\", "日本", "\u202e", "x" * 200, "\ud7ff"])
-def test_any_search_is_answered(reading: TestClient, search: str) -> None:
-    assert 200 == reading.get(f"/api/debates?search={quote(search)}").status_code
+def test_any_search_is_answered(api_client: TestClient, search: str) -> None:
+    assert 200 == api_client.get(f"/api/debates?search={quote(search)}").status_code
 
 
 @pytest.mark.parametrize("search", ["", "\x00", "a\nb", "x" * 201])
-def test_an_invalid_search_is_refused(reading: TestClient, search: str) -> None:
-    assert 422 == reading.get(f"/api/debates?search={quote(search)}").status_code
+def test_an_invalid_search_is_refused(api_client: TestClient, search: str) -> None:
+    assert 422 == api_client.get(f"/api/debates?search={quote(search)}").status_code
 
 
-def test_unknown_paths_and_methods_get_an_error_response(reading: TestClient) -> None:
-    for answer, status in ((reading.get("/api/nonsense"), 404), (reading.delete("/api/debates"), 405)):
+def test_unknown_paths_and_methods_get_an_error_response(api_client: TestClient) -> None:
+    for answer, status in ((api_client.get("/api/nonsense"), 404), (api_client.delete("/api/debates"), 405)):
         assert status == answer.status_code
         assert {"error", "remedy"} == answer.json().keys()
 
@@ -387,13 +387,13 @@ def test_an_internal_error_does_not_reveal_its_message() -> None:
     assert {"error": "internal error: RuntimeError", "remedy": "see the server's log"} == answer.json()
 
 
-def test_fastapis_documentation_pages_are_disabled(reading: TestClient) -> None:
-    assert {404} == {reading.get(path).status_code for path in ("/docs", "/redoc", "/docs/oauth2-redirect")}
-    assert 200 == reading.get("/openapi.json").status_code
+def test_fastapis_documentation_pages_are_disabled(api_client: TestClient) -> None:
+    assert {404} == {api_client.get(path).status_code for path in ("/docs", "/redoc", "/docs/oauth2-redirect")}
+    assert 200 == api_client.get("/openapi.json").status_code
 
 
-def test_the_paths_of_the_api(reading: TestClient) -> None:
-    found = reading.get("/openapi.json").json()["paths"]
+def test_the_paths_of_the_api(api_client: TestClient) -> None:
+    found = api_client.get("/openapi.json").json()["paths"]
 
     debate = "/api/debates/{debate_id}"
     assert {

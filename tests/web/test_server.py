@@ -1,4 +1,4 @@
-"""Where the server listens, and by which names it is known there."""
+"""The address of the server, and connections without a complete request."""
 
 import asyncio
 import contextlib
@@ -87,10 +87,10 @@ async def test_a_connection_may_send_a_second_request_with_a_long_response() -> 
         writer.write(HEALTH % host)
         await reader.readuntil(b"}")
         writer.write(b"GET /api/debates/d/live HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
-        told = await reader.readuntil(b": alive")
+        received = await reader.readuntil(b": alive")
         writer.close()
 
-    assert b"phase_change" in told
+    assert b"phase_change" in received
 
 
 def test_every_callback_of_asyncio_reaches_the_protocol_of_uvicorn() -> None:

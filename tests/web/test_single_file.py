@@ -1,4 +1,4 @@
-"""One debate in one HTML file: whole, offline, without a script."""
+"""A debate exported as one HTML file."""
 
 import re
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""The transcript of a case on the page of a debate: a block an item, with who it is from."""
+"""The transcript of a case on the page of a debate."""
 
 import json
 
