@@ -179,8 +179,8 @@ async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(brows
         await expect(waiting).to_have_count(3)
 
         await steps.let(f"round-1/{SECURITY}", f"round-1/{MISUSE}")
-        await expect(page.locator(".a-answered")).to_have_count(2)
-        await expect(page.locator(".a-answered").first).to_contain_text("has answered (shown after ")
+        await expect(page.locator(".state-answered")).to_have_count(2)
+        await expect(page.locator(".state-answered").first).to_contain_text("has answered (shown after ")
         await expect(page.locator("[role=log] .statement")).to_have_count(0)
         assert [] == await opened.violations()
 
