@@ -15,7 +15,7 @@ from jury_events.judgment import Decider, VoteKind
 from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import FinalMethod, Language
 from jury_events.transcript import Origin
-from jury_judge.present.labels import LABELS, Label, Labels
+from jury_judge.present.labels import LABELS, LabelCatalogue, Translation
 from jury_judge.views.event_words import EVENT_WORDS
 from jury_judge.views.terms import term
 from jury_judge.web.pages.languages import chosen_language
@@ -61,7 +61,11 @@ def test_both_languages_have_the_same_blanks():
 
 
 def _labels(language: Language) -> dict[str, str]:
-    return {name: getattr(LABELS[language], name) for name, value in vars(Labels).items() if isinstance(value, Label)}
+    return {
+        name: getattr(LABELS[language], name)
+        for name, value in vars(LabelCatalogue).items()
+        if isinstance(value, Translation)
+    }
 
 
 def _blanks(text: object) -> list[str]:

@@ -15,7 +15,7 @@ from jury_events.local_facts import NOTHING_LOCAL, LocalFacts
 from jury_events.parts import PartRef
 from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
-from jury_judge.present.labels import LABELS, Labels
+from jury_judge.present.labels import LABELS, LabelCatalogue
 from jury_judge.views.answered import given, is_simulated, is_stand_in, other_model
 from jury_judge.views.calls_view import add_calls
 from jury_judge.views.case_facts import case_facts, losses_line
@@ -77,7 +77,7 @@ class _DebateView:
         self._simulated = simulated
         self._texts = texts
         self._panel = record.opened.panel
-        self._words: Labels = LABELS[self._panel.language]
+        self._words: LabelCatalogue = LABELS[self._panel.language]
         self._page = Page()
 
     def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool) -> Page:
@@ -276,7 +276,7 @@ class _DebateView:
         return self._words.erased if ref.part in self._record.erased else self._words.missing
 
 
-def _made_in(number: int | None, words: Labels) -> str:
+def _made_in(number: int | None, words: LabelCatalogue) -> str:
     if number is None:
         return "–"
     return words.in_round.format(number=number) if number else words.in_phase_1

@@ -111,9 +111,11 @@ def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
         )
         if not votes:
             return None
-        held = Counter(vote["position"] for vote in votes if vote["position"] is not None)
+        positions = Counter(vote["position"] for vote in votes if vote["position"] is not None)
         kinds = Counter(vote["kind"] for vote in votes)
         changes = change_counts(position_changes(given_in(stream)))
-        return Agreement(max(held.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"])
+        return Agreement(
+            max(positions.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"]
+        )
     except (EventError, ValueError, KeyError, TypeError):
         return None

@@ -135,7 +135,7 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
         raise PageNotFound(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
     run_id = query.get("run", "").strip()
     if run_id and not is_run_id(run_id):
-        raise PageNotFound("run: this cannot name a run; the page of runs shows those that there are")
+        raise PageNotFound("run: invalid run id; the page of runs lists the runs")
     order = Order(
         _one_of("sort", query, tuple(SORTS)) or NEWEST.by, descending=_one_of("order", query, ("asc", "desc")) != "asc"
     )
@@ -162,25 +162,25 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
 def _printable(name: str, query: Mapping[str, str]) -> str:
     text = query.get(name, "").strip()[:_MOST]
     if not text.isprintable():
-        raise PageNotFound(f"{name}: nothing holds such a character; search for a word, or a piece of an id")
+        raise PageNotFound(f"{name}: a character is not printable; search for words or part of an id")
     return text
 
 
 def _dollars(name: str, query: Mapping[str, str]) -> float | None:
-    said = query.get(name, "").strip()
-    if not said:
+    text = query.get(name, "").strip()
+    if not text:
         return None
-    if not _DOLLARS.fullmatch(said):
-        raise PageNotFound(f"{name}: this is no number of dollars; write it like 0.25")
-    return float(said)
+    if not _DOLLARS.fullmatch(text):
+        raise PageNotFound(f"{name} must be an amount of dollars, such as 0.25")
+    return float(text)
 
 
 def _written(dollars: float | None) -> str | None:
     return None if dollars is None else f"{dollars:f}".rstrip("0").rstrip(".")
 
 
-def _columns(said: Sequence[str]) -> tuple[str, ...]:
-    names = [one.strip() for text in said for one in text.split(",") if one.strip()]
+def _columns(values: Sequence[str]) -> tuple[str, ...]:
+    names = [one.strip() for value in values for one in value.split(",") if one.strip()]
     unknown = next((name for name in names if name not in PAGE_COLUMNS), None)
     if unknown is not None:
         raise PageNotFound(f"columns: choose among {', '.join(PAGE_COLUMNS)}")
@@ -188,18 +188,18 @@ def _columns(said: Sequence[str]) -> tuple[str, ...]:
 
 
 def _place(order: Order, query: Mapping[str, str]) -> Place | None:
-    said = query.get("after", "")
-    if not said:
+    text = query.get("after", "")
+    if not text:
         return None
     try:
-        return order.read(said)
+        return order.read(text)
     except BadPlace as error:
         raise PageNotFound(f"after: {error}") from None
 
 
 def _one_of(name: str, query: Mapping[str, str], values: Sequence[T]) -> T | None:
-    said = query.get(name, "")
-    found = next((value for value in values if value == said), None)
-    if said and found is None:
+    text = query.get(name, "")
+    found = next((value for value in values if value == text), None)
+    if text and found is None:
         raise PageNotFound(f"{name}: choose one of {', '.join(values)}")
     return found

@@ -18,7 +18,7 @@ _STYLE = "style.css"
 
 
 def single_file(reading: PageReading, integrity: IntegrityState, lang: Language) -> Iterator[str]:
-    """The file, in chunks. Labels are in `lang`; a long text that several prompts share is written once.
+    """The file, in chunks. LabelCatalogue are in `lang`; a long text that several prompts share is written once.
 
     Raises:
         EventError: a stored body cannot be decoded.
