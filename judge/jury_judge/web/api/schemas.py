@@ -15,7 +15,7 @@ from jury_store.debate_status import DebateStatus
 T = TypeVar("T")
 
 MOST_ROWS = 200
-"""Rows of one page of a list."""
+"""Limit of rows in one page."""
 
 MOST_CASES = 10_000
 """Of a run that is submitted in one request."""
