@@ -225,7 +225,7 @@ class LabelCatalogue:
         "最後の封印（イベント{size}件）は、この議論のイベント{events}件中{covered}件を含みます",
     )
     not_sealed = Translation("the log has no seal yet", "ログはまだ封印されていません")
-    sealed_short = Translation("covered by a seal", "封印の範囲内")
+    sealed_short = Translation("under a seal", "封印の範囲内")
     check_these = Translation("Check these records", "表示中の記録を検査")
     checking = Translation("not checked", "未検査")
     about = Translation("About this debate", "この議論について")
