@@ -66,17 +66,17 @@ def _scenario(
     scenario: Scenario, scenarios: int, ref: PartRef, previews: TextPreviews, pictures: Pictures
 ) -> ScenarioPassages:
     question, execution = scenario.question, scenario.execution
-    said: tuple[tuple[Heading, str | None], ...] = (
+    texts: tuple[tuple[Heading, str | None], ...] = (
         ("policy", question.policy),
         ("question", question.prompt),
         ("expected", question.expected_behavior),
     )
-    asked = _passages(said, ref, previews)
+    passages = _passages(texts, ref, previews)
     if count := len(execution.transcript):
         blocks = transcript_blocks(execution.transcript, ref, previews, pictures, scenarios)
-        asked.append(CasePassage("transcript", None, count, blocks))
-    done = _passages((("response", execution.response), ("error", execution.error)), ref, previews)
-    return ScenarioPassages(scenario.scenario_id, (*asked, *done))
+        passages.append(CasePassage("transcript", None, count, blocks))
+    passages += _passages((("response", execution.response), ("error", execution.error)), ref, previews)
+    return ScenarioPassages(scenario.scenario_id, tuple(passages))
 
 
 def _passages(found: Iterable[tuple[Heading, str | None]], ref: PartRef, previews: TextPreviews) -> list[CasePassage]:

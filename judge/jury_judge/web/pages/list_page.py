@@ -71,7 +71,7 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
     after = query.order.place(asdict(shown[-1])) if len(found) > len(shown) else None
     ids = [row.debate_id for row in shown]
     streams = store.read_streams([debate_stream(one) for one in ids]) if ids and "agreement" in query.columns else {}
-    said = excerpts(store, ids, query.text) if query.text else {}
+    matches = excerpts(store, ids, query.text) if query.text else {}
     states: dict[str, IntegrityState] = {}
     # A few at a time: their texts are in memory, and may be long.
     for start in range(0, len(ids) if query.check else 0, _AT_ONCE):
@@ -83,7 +83,7 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
             row,
             agreement(streams.get(debate_stream(row.debate_id), [])),
             states.get(row.debate_id),
-            said.get(row.debate_id),
+            matches.get(row.debate_id),
         )
         for row in shown
     )
