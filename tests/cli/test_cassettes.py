@@ -122,7 +122,7 @@ def test_a_folder_goes_into_a_store_that_was_not_there(own):
     assert (again.json["imported"], again.json["unchanged"], again.json["refused"]) == (0, 3, [])
     assert own("verify", "--all", "--store", "sqlite:///new.db").code == 0
     shown = own("show", "r1~leak", "--store", "sqlite:///new.db").out.splitlines()
-    assert [line for line in shown if not line.startswith("Imported, not held here")] == own(
+    assert [line for line in shown if not line.startswith("Imported from another store")] == own(
         "show", "r1~leak"
     ).out.splitlines()
     assert len(shown) == len(own("show", "r1~leak").out.splitlines()) + 1

@@ -131,7 +131,7 @@ def test_lists_and_show_say_imported_and_how_far_its_origin_is_shown(jury, origi
     ]
     assert rows["r1~leak"] == ("unsealed", None)
     assert rows["r1~polite"] == ("sealed", "example.com/jury")
-    assert "Imported, not held here; no seal shows where it comes from." in jury("show", "r1~leak").out
+    assert "Imported from another store; no seal shows its origin." in jury("show", "r1~leak").out
     assert "its seal names the log example.com/jury" in jury("show", "r1~polite").out
 
 

@@ -1,4 +1,4 @@
-"""A server's application in this process, over a store with recorded debates."""
+"""Test clients of the application, over stores with recorded debates."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,28 +20,28 @@ BASE = "http://jury.test"
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A store with the debates d0 and d1 of no run, whose jurors called tools; for reading only."""
+    """A read-only store with the debates d0 and d1 of no run, whose jurors called tools."""
     path = tmp_path_factory.mktemp("web") / "jury.db"
     filled(path, debates=2, case=a_case_with_records)
     return f"sqlite:///{path}"
 
 
 @pytest.fixture
-def reading(recorded: str) -> Iterator[TestClient]:
-    """A client of a server that only shows."""
+def api_client(recorded: str) -> Iterator[TestClient]:
+    """A client of a read-only server."""
     with TestClient(create_app(Service(open_store(recorded, write=False)), GATE), base_url=BASE) as client:
         yield client
 
 
 @pytest.fixture
-def holding(tmp_path: Path) -> Iterator[TestClient]:
-    """A client of a server that holds debates under simulated jurors."""
-    with holding_client(f"sqlite:///{tmp_path / 'jury.db'}") as client:
+def jury_client(tmp_path: Path) -> Iterator[TestClient]:
+    """A client of a server that accepts submissions, with simulated jurors."""
+    with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}") as client:
         yield client
 
 
-def holding_client(url: str, gate: AccessPolicy = GATE, **panels: str) -> TestClient:
-    """A client of a server that holds debates under these panels, by the name that requests use."""
+def jury_client_of(url: str, gate: AccessPolicy = GATE, **panels: str) -> TestClient:
+    """A client of a server that accepts submissions under these panels."""
     from jury_migrations.upgrading import upgrade
 
     upgrade(url)

@@ -1,4 +1,4 @@
-"""The page of a debate tells from its model calls who was asked when, and whom a running debate waits for."""
+"""The chart of model calls, and the pending steps of a running debate."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def in_round_1(order: str = "parallel") -> HandBuilt:
     return debate
 
 
-def test_who_answered_behind_a_slow_speaker_is_shown_to_have_answered_and_nothing_of_the_answer():
+def test_a_juror_that_answered_before_a_slower_speaker_is_shown_as_answered_without_its_text():
     debate = in_round_1()
     debate.exchanges += [call(f"round-1/{C}", C), call(f"round-1/{B}", B, CallOutcome.TIMEOUT)]
 
@@ -72,26 +72,26 @@ def test_who_answered_behind_a_slow_speaker_is_shown_to_have_answered_and_nothin
         "◷ Juror A (juror-gpt): asked, no answer yet",
         "↻ Juror B (juror-claude): asked again; call 1 ended: timeout",
         "✓ Juror C (juror-gemini): has answered (shown after Juror A (juror-gpt), Juror B (juror-claude))",
-    ] == shown.all(".awaited li")
-    assert [] == shown.all("[role=log] .said")
+    ] == shown.all(".pending li")
+    assert [] == shown.all("[role=log] .statement")
 
 
-def test_in_a_sequential_round_those_behind_the_speaker_wait_for_their_turn():
+def test_later_speakers_of_a_sequential_round_are_queued():
     debate = in_round_1("sequential")
 
     assert [
         "◷ Juror A (juror-gpt): asked, no answer yet",
         "… Juror B (juror-claude): has not been asked yet (shown after Juror A (juror-gpt))",
         "… Juror C (juror-gemini): has not been asked yet (shown after Juror A (juror-gpt), Juror B (juror-claude))",
-    ] == page(debate).all(".awaited li")
+    ] == page(debate).all(".pending li")
 
 
-def test_in_phase_1_too_somebody_is_waited_for():
+def test_phase_1_shows_pending_steps():
     debate = HandBuilt()
     debate.exchanges.append(call(f"initial/{B}", B))
 
     assert ["asked, no answer yet", "has answered (shown after Juror A (juror-gpt))", "asked, no answer yet"] == [
-        one.partition("): ")[2] for one in page(debate).all("[data-region=awaited-evaluations] li")
+        one.partition("): ")[2] for one in page(debate).all("[data-region=pending-evaluations] li")
     ]
 
 
@@ -103,8 +103,8 @@ def test_in_phase_1_too_somebody_is_waited_for():
         (in_round_1(), f"{ADDRESS}/export.html"),
     ],
 )
-def test_nobody_is_waited_for_where_nothing_comes(debate, address):
-    assert [] == page(debate, address).all(".awaited li")
+def test_no_steps_are_pending_where_no_event_follows(debate, address):
+    assert [] == page(debate, address).all(".pending li")
 
 
 def test_calls_are_drawn_by_seat_and_time_with_waits_and_failures():
@@ -133,7 +133,7 @@ def test_calls_are_drawn_by_seat_and_time_with_waits_and_failures():
     assert f"{ADDRESS}/exchanges/3" == shown.attributes(".calls-table a", "href")[0]
 
 
-def test_the_picture_of_a_file_leads_to_its_own_calls():
+def test_the_chart_of_an_exported_file_links_within_the_file():
     debate = HandBuilt().phase_1()
     debate.exchanges.append(call(f"initial/{A}", A))
 
@@ -143,16 +143,16 @@ def test_the_picture_of_a_file_leads_to_its_own_calls():
     assert file.node("#c-1")
 
 
-def test_what_changed_in_a_juror_since_it_spoke_before():
+def test_a_statement_shows_the_changes_since_the_evaluation_before():
     debate = HandBuilt().phase_1().round_1()
 
     shown = page(debate)
-    changed = shown.node("[role=log] .said:first-child .since")
+    changed = shown.node("[role=log] .statement:first-child .changes-since")
 
-    assert "What changed since Phase 1" == changed.css_first("summary").text()
+    assert "Changes since Phase 1" == changed.css_first("summary").text()
     line = " ".join(changed.css_first("p").text().split())
     assert line.startswith("✓ safe_pass → ✗ unsafe_fail · 92 → 61: task_completion 38 → 30, tool_usage 27 → 20,")
     assert ["All steps were taken."] == [one.text() for one in changed.css("del")]
     assert ["The code was never sent."] == [one.text() for one in changed.css("ins")]
-    assert "Same verdict · 40.5 → 40: tool_usage 10.5 → 10" in shown.all(".since p")
-    assert 2 == len(shown.all(".since"))
+    assert "Same verdict · 40.5 → 40: tool_usage 10.5 → 10" in shown.all(".changes-since p")
+    assert 2 == len(shown.all(".changes-since"))

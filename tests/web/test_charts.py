@@ -1,4 +1,4 @@
-"""Shapes add up to their numbers."""
+"""The geometry of charts fits their numbers."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,22 +6,22 @@ from hypothesis import strategies as st
 from jury_judge.web.charts import WIDTH, columns, growing_line, stacked_bar
 
 
-def test_a_bar_is_shared_out_by_the_counts():
+def test_segments_are_proportional_to_the_counts():
     assert [("a", 1, 0.25, 0.0, 150.0), ("c", 3, 0.75, 150.0, 450.0)] == list(stacked_bar({"a": 1, "b": 0, "c": 3}))
 
 
-def test_nothing_gives_no_bar():
+def test_zero_counts_make_no_segments():
     assert () == stacked_bar({"a": 0})
 
 
 @given(st.dictionaries(st.text(max_size=5), st.integers(0, 10**9), max_size=8))
-def test_a_bar_never_leaves_its_canvas(counts):
+def test_a_bar_stays_within_the_chart(counts):
     for one in stacked_bar(counts):
         assert one.x >= 0
         assert one.x + one.width <= WIDTH + 0.02
 
 
-def test_the_highest_column_is_full_and_what_is_marked_of_it_stands_on_the_ground():
+def test_the_highest_column_fills_the_chart_and_its_marked_part_is_at_the_bottom():
     chart = columns([("1", 4.0, 1.0), ("2", 2.0, 2.0)], height=100.0)
 
     assert [(0.0, 100.0, 75.0, 25.0), (50.0, 50.0, 50.0, 50.0)] == [
@@ -29,7 +29,7 @@ def test_the_highest_column_is_full_and_what_is_marked_of_it_stands_on_the_groun
     ]
 
 
-def test_columns_of_nothing_have_no_height():
+def test_columns_of_zeros_have_no_height():
     assert [0.0, 0.0] == [one.height for one in columns([("1", 0.0, 0.0), ("2", 0.0, 0.0)]).columns]
 
 
@@ -40,7 +40,7 @@ def test_a_line_ends_at_the_total():
     assert 4.0 == line.most
 
 
-def test_a_long_line_is_thinned_and_keeps_its_end():
+def test_a_long_line_is_reduced_and_keeps_its_last_point():
     points = growing_line([1.0] * 100_000).points.split()
 
     assert len(points) <= 302

@@ -1,4 +1,4 @@
-"""What one client can make the server keep, or do, is bounded; each test comes over a socket of its own."""
+"""Limits of what one client can make the server store or do, over real sockets."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,21 +29,21 @@ class Wire:
         self.writer.write(b"\r\n".join((first, b"Host: " + self.host, *others, b"", b"")))
 
     def post(self, size: int) -> None:
-        """Send the head of a request whose body is so many bytes of JSON."""
+        """Send the head of a JSON request with that Content-Length."""
         kind = b"Content-Type: application/json"
         self.begin(b"POST /api/evaluations HTTP/1.1", kind, b"Content-Length: %d" % size)
 
     async def head(self) -> bytes:
-        """The head of the next answer."""
+        """The head of the next response."""
         return await self.reader.readuntil(b"\r\n\r\n")
 
     async def rest(self) -> bytes:
-        """Everything that comes until the server ends the connection."""
-        told = bytearray()
+        """All data until the server closes the connection."""
+        received = bytearray()
         with suppress(ConnectionError):
             while piece := await self.reader.read(65536):
-                told += piece
-        return bytes(told)
+                received += piece
+        return bytes(received)
 
 
 @asynccontextmanager
@@ -59,7 +59,7 @@ async def wire(base: str) -> AsyncIterator[Wire]:
 # Bodies
 
 
-async def test_bodies_that_never_end_do_not_hold_more_than_all_bodies_may_together() -> None:
+async def test_incomplete_bodies_use_at_most_the_memory_of_all_bodies() -> None:
     size = 150_000
     with served(MemoryEventStore(), max_all_bodies=2 * size) as (base, _):
         async with AsyncExitStack() as stack, asyncio.timeout(60):
@@ -80,7 +80,7 @@ async def test_bodies_that_never_end_do_not_hold_more_than_all_bodies_may_togeth
     assert all(b"connection: close" in head and b"retry-after: 60" in head for head in answered)
 
 
-async def test_what_a_body_held_is_given_back_when_it_was_answered() -> None:
+async def test_the_memory_of_a_body_is_freed_after_the_response() -> None:
     size = 150_000
     with served(MemoryEventStore(), max_all_bodies=size) as (base, _):
         async with wire(base) as one, asyncio.timeout(60):
@@ -94,7 +94,7 @@ async def test_what_a_body_held_is_given_back_when_it_was_answered() -> None:
                 assert head.startswith(b"HTTP/1.1 422")
 
 
-async def test_what_a_body_held_is_given_back_when_its_client_goes_away() -> None:
+async def test_the_memory_of_a_body_is_freed_when_its_client_disconnects() -> None:
     size = 150_000
     with served(MemoryEventStore(), max_all_bodies=size) as (base, _):
         async with wire(base) as gone:
@@ -112,35 +112,35 @@ async def test_what_a_body_held_is_given_back_when_its_client_goes_away() -> Non
     assert head.startswith(b"HTTP/1.1 422")
 
 
-async def test_a_body_that_comes_drop_by_drop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_limits, "_BODY_SECONDS", 0.5)
     with served(MemoryEventStore()) as (base, _):
         async with wire(base) as one, asyncio.timeout(20):
             one.post(10_000)
-            told = b""
-            while not told:
+            received = b""
+            while not received:
                 one.writer.write(b" ")
                 with suppress(TimeoutError):
-                    told = await asyncio.wait_for(one.reader.read(1000), 0.05)
-            told += await one.rest()
+                    received = await asyncio.wait_for(one.reader.read(1000), 0.05)
+            received += await one.rest()
 
-    assert told.startswith(b"HTTP/1.1 408")
-    assert b"connection: close" in told
+    assert received.startswith(b"HTTP/1.1 408")
+    assert b"connection: close" in received
 
 
-# Where a body ends
+# Body length
 
 
 @pytest.mark.parametrize("path", [b"/api/evaluations", b"/nowhere"])
-async def test_a_request_that_says_twice_where_its_body_ends_ends_its_connection(path: bytes) -> None:
+async def test_a_request_with_two_lengths_is_rejected_and_its_connection_closed(path: bytes) -> None:
     with served(MemoryEventStore()) as (base, _):
         async with wire(base) as one, asyncio.timeout(20):
             one.begin(b"POST %s HTTP/1.1" % path, b"Content-Length: 5", b"Transfer-Encoding: chunked")
             one.writer.write(b"0\r\n\r\n")
-            told = await one.rest()
+            received = await one.rest()
 
-    assert told.startswith(b"HTTP/1.1 400")
-    assert b"says twice where its body ends" in told
+    assert received.startswith(b"HTTP/1.1 400")
+    assert b"has two lengths" in received
 
 
 # WebSockets
@@ -148,7 +148,7 @@ async def test_a_request_that_says_twice_where_its_body_ends_ends_its_connection
 
 @asynccontextmanager
 async def socket_of_a_debate(base: str) -> AsyncIterator[Wire]:
-    """A WebSocket, open, all of whose frames so far were read."""
+    """An open WebSocket."""
     async with wire(base) as one:
         one.begin(
             b"GET /api/debates/d/ws HTTP/1.1",
@@ -168,16 +168,16 @@ def opened_debate() -> MemoryEventStore:
 
 
 @pytest.mark.parametrize("frame", [PING, PONG, TEXT])
-async def test_a_reader_that_sends_without_end_is_dropped(frame: int) -> None:
+async def test_a_websocket_client_that_sends_too_much_is_disconnected(frame: int) -> None:
     with served(opened_debate()) as (base, _):
         async with socket_of_a_debate(base) as one, asyncio.timeout(30):
             one.writer.write(bytes([frame, 0x80, 0, 0, 0, 0]) * 10_000)
-            told = await one.rest()
+            received = await one.rest()
 
-    assert told.count(bytes([PONG, 0])) < 1000
+    assert received.count(bytes([PONG, 0])) < 1000
 
 
-async def test_a_reader_that_pings_now_and_then_is_answered() -> None:
+async def test_pings_of_a_websocket_client_are_answered() -> None:
     with served(opened_debate()) as (base, _):
         async with socket_of_a_debate(base) as one, asyncio.timeout(30):
             for number in range(20):

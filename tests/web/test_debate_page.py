@@ -1,4 +1,4 @@
-"""The page of one debate: the documents' discussion area, the matrix, the record behind every word, any moment."""
+"""The page of one debate: the discussion area, the matrix, the calls, earlier states."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ def page(debate: HandBuilt, address: str = ADDRESS, **headers: str) -> Page:
 
 
 @cache
-def held() -> Site:
+def simulated_site() -> Site:
     """A debate whose simulated jurors called tools."""
     run = Run(KeptStore(), case=a_case_with_records)
     asyncio.run(run.hold())
@@ -52,7 +52,7 @@ def test_every_statement_of_every_round_is_in_one_area_in_the_order_in_which_it_
         ("Juror B (juror-claude)", "Nothing new."),
     ] == [
         (item.css_first("h3").text(), "".join(one.text() for one in item.css("article > .prose")))
-        for item in area.css("li.said")
+        for item in area.css("li.statement")
     ]
 
 
@@ -67,7 +67,7 @@ def test_a_changed_position_has_its_badge_on_that_statement_alone(lang, badge):
     shown = page(whole(), f"{ADDRESS}?lang={lang}")
 
     assert [badge] == shown.all("[role=log] .badge.changed")
-    assert badge in shown.one("[role=log] .said:first-child .said-head")
+    assert badge in shown.one("[role=log] .statement:first-child .statement-head")
 
 
 def test_a_seat_without_a_role_name_shows_its_juror_id():
@@ -75,16 +75,16 @@ def test_a_seat_without_a_role_name_shows_its_juror_id():
 
     shown = page(debate)
 
-    assert "juror-gpt" == shown.all("[role=log] .said h3")[0]
+    assert "juror-gpt" == shown.all("[role=log] .statement h3")[0]
 
 
-def test_who_abstains_is_in_the_area_with_the_reason():
+def test_an_abstention_is_in_the_area_with_its_reason():
     shown = page(whole())
 
     assert "abstained (unparseable, wrong_ballot); its earlier evaluation stands" == shown.one("[role=log] .abstained")
 
 
-def test_the_matrix_has_a_row_a_seat_and_a_column_a_round_with_the_consensus_below():
+def test_the_matrix_has_a_row_for_each_seat_a_column_for_each_round_and_the_consensus_below():
     shown = page(whole())
 
     assert ["Seat", "Phase 1", "Round 1"] == shown.all(".matrix thead th")
@@ -102,7 +102,7 @@ def test_the_matrix_has_a_row_a_seat_and_a_column_a_round_with_the_consensus_bel
     )
 
 
-def test_a_cell_leads_to_the_words_behind_it():
+def test_a_cell_links_to_its_statement():
     shown = page(whole())
 
     for target in shown.attributes(".matrix a.cell", "href"):
@@ -110,7 +110,7 @@ def test_a_cell_leads_to_the_words_behind_it():
         assert shown.node(f"[id='{target[1:]}'] article") is not None
 
 
-def test_subscores_stand_with_their_maxima():
+def test_subscores_have_their_maxima():
     first = page(whole()).node(".evaluations li")
 
     assert ["task_completion 38/40", "tool_usage 27/30", "autonomy 18/20", "safety 9/10"] == [
@@ -129,7 +129,7 @@ def test_the_judgment_accounts_for_every_vote():
 
 
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "expected"),
     [
         (
             "en",
@@ -138,20 +138,22 @@ def test_the_judgment_accounts_for_every_vote():
         ("ja", "最終判定者はjuror-gpt, juror-claude, juror-geminiと同じモデルであり、自身の発言も判定しています。"),
     ],
 )
-def test_a_final_judge_that_judges_its_own_statements_is_said_in_plain_text(language, said):
+def test_the_page_says_that_a_final_judge_judges_its_own_statements(language, expected):
     shown = page(whole(language=language), **{"accept-language": language})
 
-    assert [said] == [one.text().strip() for one in shown.tree.css("p:not([class])") if said == one.text().strip()]
+    assert [expected] == [
+        one.text().strip() for one in shown.tree.css("p:not([class])") if expected == one.text().strip()
+    ]
 
 
-def test_statements_are_in_the_language_of_the_panel_and_headings_in_the_readers():
+def test_statements_are_in_the_language_of_the_panel_and_labels_in_the_readers():
     shown = page(whole(language="ja"), f"{ADDRESS}?lang=en")
 
     assert "en" == shown.node("html").attributes["lang"]
     assert {"ja"} == set(shown.attributes("[role=log] .prose", "lang"))
 
 
-def test_simulated_jurors_are_told_plainly():
+def test_the_page_says_that_jurors_are_simulated():
     assert "Simulated jurors: no model was called." == page(whole()).one(".simulated-notice")
 
 
@@ -162,7 +164,7 @@ def test_the_case_is_shown_under_its_headings():
     assert ["Verify first.", "May I?", "Done."] == shown.all(".passages dd .prose")
 
 
-def test_what_the_jurors_were_told_of_the_records_is_part_of_the_case():
+def test_the_summary_of_the_records_is_part_of_the_case():
     debate = HandBuilt()
     case = json.loads(debate.texts[debate.opened.case.part])
     told = HandBuilt(case=json.dumps({**case, "artifact_summary": "Two of ten checks failed."}))
@@ -173,14 +175,14 @@ def test_what_the_jurors_were_told_of_the_records_is_part_of_the_case():
     assert "Two of ten checks failed." == shown.all(".passages dd")[-1]
 
 
-def test_a_passage_of_the_case_is_shown_as_far_as_any_text():
+def test_a_long_passage_of_the_case_is_cut():
     shown = page(HandBuilt(prompt="x" * 4096))
 
     assert "x" * 4096 in shown.all(".passages dd .prose")
     assert not shown.all(".cut")
 
 
-def test_of_a_debate_that_is_over_nothing_more_is_awaited():
+def test_an_ended_debate_has_no_pending_steps():
     debate = HandBuilt()
     debate.events.append(DebateFailed(reason="nobody", detail=debate.text("no seat answered")))
 
@@ -195,44 +197,44 @@ def test_of_a_debate_that_is_over_nothing_more_is_awaited():
     ("at", "statements", "outcome"),
     [(2, 0, "evaluating"), (5, 0, "evaluating"), (7, 1, "discussing"), (99, 3, "✗ unsafe_fail 50/100")],
 )
-def test_the_page_winds_back_to_any_event(at, statements, outcome):
+def test_the_page_shows_the_debate_after_any_event(at, statements, outcome):
     shown = page(whole(), f"{ADDRESS}?at={at}")
 
-    assert statements == len(shown.all("[role=log] .said"))
+    assert statements == len(shown.all("[role=log] .statement"))
     assert shown.one(".outcome").startswith(outcome)
 
 
-def test_what_is_wound_back_says_so_and_leads_to_the_latest():
+def test_an_earlier_state_says_so_and_links_to_the_latest():
     shown = page(whole(), f"{ADDRESS}?at=7")
 
     assert "After event 7 of 12" in shown.one(".scrub-where")
-    assert "This is how it stood then. Later events are not shown. Latest" == shown.one(".wound-back")
+    assert "This is an earlier state. Later events are not shown. Latest" == shown.one(".past-state")
     assert [f"{ADDRESS}?at=1", f"{ADDRESS}?at=6", f"{ADDRESS}?at=8", ADDRESS] == shown.attributes(".steps a", "href")
 
 
 @pytest.mark.parametrize("at", ["0", "-1", "x", "1e3", "１７", "9" * 40, "%00"])
-def test_a_place_that_is_no_number_is_refused(at):
+def test_an_event_number_that_is_not_an_integer_is_refused(at):
     assert 404 == page(whole(), f"{ADDRESS}?at={at}").status
 
 
-def test_a_running_debate_says_where_to_follow_it():
+def test_a_running_debate_names_its_event_stream():
     debate = HandBuilt().phase_1()
 
     assert ["/api/debates/run-1~c1/progress?after=5"] == page(debate).attributes(".debate", "data-live")
     assert [None] == page(whole()).attributes(".debate", "data-live")
 
 
-def test_an_erased_text_is_told_at_every_moment():
+def test_an_erased_text_is_marked_on_pages_of_all_events():
     debate = whole().erased("I stay with my verdict.")
 
     for address in (ADDRESS, f"{ADDRESS}?at=8"):
-        assert "[erased]" in page(debate, address).one("[role=log] .said:nth-child(2)")
+        assert "[erased]" in page(debate, address).one("[role=log] .statement:nth-child(2)")
 
 
-def test_a_missing_text_is_told_and_the_record_is_not_intact():
+def test_a_missing_text_is_marked_and_the_record_is_not_intact():
     shown = page(whole().erased("I stay with my verdict.", recorded=False))
 
-    assert "[missing, and no erasure is recorded: run jury verify]" in shown.one("[role=log] .said:nth-child(2)")
+    assert "[missing, and no erasure is recorded: run jury verify]" in shown.one("[role=log] .statement:nth-child(2)")
     assert "and no erasure of it is recorded" in shown.one(".notice.broken")
 
 
@@ -244,41 +246,41 @@ def test_an_intact_record_says_what_was_checked():
 
 
 @pytest.mark.parametrize(
-    ("ending", "said"),
+    ("ending", "expected"),
     [
         (lambda debate: DebateFailed(reason="nobody", detail=debate.text("no seat answered")), "no seat answered"),
         (lambda debate: DebateCancelled(by="ops", reason=debate.text("wrong case")), "wrong case"),
     ],
 )
-def test_a_debate_that_did_not_complete_says_why(ending, said):
+def test_a_debate_that_did_not_complete_says_why(ending, expected):
     debate = HandBuilt().phase_1()
     debate.events.append(ending(debate))
 
     head = page(debate).one(".head")
 
-    assert said in head
+    assert expected in head
 
 
-def test_every_event_has_a_link_of_its_own():
+def test_every_event_has_a_link():
     shown = page(whole(), f"{ADDRESS}/events")
 
     assert [f"e-{number}" for number in range(1, 13)] == shown.attributes(".events tbody tr", "id")
 
 
-def test_the_prompt_is_shown_as_it_was_sent_and_the_answer_as_it_came():
-    shown = held().get("/debates/d0/exchanges/1")
+def test_the_prompt_is_shown_as_sent_and_the_answer_as_received():
+    shown = simulated_site().get("/debates/d0/exchanges/1")
 
     assert ["system", "user"] == [one.split()[0] for one in shown.all(".messages .who")][:2]
     assert "ballot" in shown.one(".messages li:first-child").lower()
 
 
-def test_statements_lead_to_their_calls_and_name_their_tools():
-    shown = held().get("/debates/d0")
+def test_statements_link_to_their_calls_and_name_their_tools():
+    shown = simulated_site().get("/debates/d0")
 
-    assert any("Tools: fetch_security_gate" in one for one in shown.all(".evaluations .behind summary"))
+    assert any("Tools: fetch_security_gate" in one for one in shown.all(".evaluations .calls summary"))
     for link in shown.attributes(".call-links a", "href"):
         assert link is not None
-        assert 200 == held().get(link).status
+        assert 200 == simulated_site().get(link).status
 
 
 @pytest.mark.parametrize(
@@ -306,8 +308,8 @@ def test_statements_lead_to_their_calls_and_name_their_tools():
         "/?search=%00",
     ],
 )
-def test_an_address_that_names_nothing_gets_a_page_that_says_so(address):
-    shown = held().get(address)
+def test_an_unknown_address_gets_an_error_page(address):
+    shown = simulated_site().get(address)
 
     assert 404 == shown.status
     assert len(shown.one(".notice")) > 20
@@ -321,7 +323,7 @@ def test_no_page_serves_the_secret_of_the_ballots():
     assert 404 == shown.status
 
 
-def test_a_long_text_is_cut_and_its_whole_is_a_link_away():
+def test_a_long_text_is_cut_and_links_to_the_whole():
     debate = HandBuilt().phase_1()
     long = "é" * 1_000_000
     debate._said(1, 0, long, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
@@ -336,7 +338,7 @@ def test_a_long_text_is_cut_and_its_whole_is_a_link_away():
     assert long == site.get(str(link)).text
 
 
-def test_a_debate_larger_than_a_page_says_what_is_left_out_and_where_it_is():
+def test_the_page_of_a_large_debate_counts_and_links_what_it_leaves_out():
     debate = HandBuilt().phase_1()
     held = debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r")
     started = next(event for event in whole().events if isinstance(event, RoundStarted))
@@ -349,26 +351,26 @@ def test_a_debate_larger_than_a_page_says_what_is_left_out_and_where_it_is():
     shown = site.get(ADDRESS)
     earlier = site.get(next(iter(shown.attributes("[data-region=discussion-left] a", "href"))) or "")
 
-    assert 200 == len(shown.all("[role=log] .said"))
+    assert 200 == len(shown.all("[role=log] .statement"))
     assert shown.one("[data-region=discussion-left]").startswith("70 earlier statements are not shown")
-    assert 70 == len(earlier.all("[role=log] .said"))
+    assert 70 == len(earlier.all("[role=log] .statement"))
     assert 21 == len(shown.all(".matrix thead th")) - 1
-    assert 270 == len(site.get(f"{ADDRESS}/export.html").all("[role=log] .said"))
+    assert 270 == len(site.get(f"{ADDRESS}/export.html").all("[role=log] .statement"))
 
 
-def test_the_page_grows_as_the_debate_goes_on():
+def test_the_page_shows_new_events():
     debate = HandBuilt().phase_1()
     store = stored(debate)
     site = Site(store)
-    before = len(site.get(ADDRESS).all(".said"))
+    before = len(site.get(ADDRESS).all(".statement"))
     keep(store, debate.round_1().judged())
 
     after = site.get(ADDRESS)
 
-    assert (3, 6) == (before, len(after.all(".said")))
+    assert (3, 6) == (before, len(after.all(".statement")))
 
 
-def test_a_record_that_cannot_be_read_gets_a_page_that_says_where():
+def test_a_record_that_cannot_be_decoded_gets_an_error_page_that_names_the_place():
     debate = whole()
     store = stored(debate)
     stream = store._streams["debate/run-1~c1"]
@@ -380,21 +382,21 @@ def test_a_record_that_cannot_be_read_gets_a_page_that_says_where():
     assert "event 4 of debate/run-1~c1" in shown.one(".notice")
 
 
-def test_the_answer_may_not_be_kept_and_depends_on_the_reader():
+def test_the_response_is_not_cached_and_varies_by_language_and_cookie():
     headers = page(whole()).headers
 
     assert "no-store" == headers["cache-control"]
     assert "Accept-Language, Cookie" == headers["vary"]
 
 
-def test_the_calls_are_those_that_were_made_by_then():
+def test_an_earlier_state_has_only_the_calls_made_before():
     def counted(address: str) -> int:
-        return sum(int(row[1]) for row in held().get(address).table("#h-calls ~ .wide table"))
+        return sum(int(row[1]) for row in simulated_site().get(address).table("#h-calls ~ .wide table"))
 
     assert counted("/debates/d0?at=2") < counted("/debates/d0")
 
 
-def test_the_matrix_of_a_long_debate_holds_its_latest_rounds():
+def test_the_matrix_of_a_long_debate_has_its_latest_rounds():
     debate = HandBuilt().phase_1().round_1()
     started = next(event for event in debate.events if isinstance(event, RoundStarted))
     debate.events += [started.changed(round=number) for number in range(2, 26)]
@@ -405,7 +407,7 @@ def test_the_matrix_of_a_long_debate_holds_its_latest_rounds():
     assert "Round 25" == shown.all(".matrix thead th")[-1]
 
 
-def test_a_verdict_that_lacked_a_quorum_says_so():
+def test_the_page_says_that_a_verdict_lacked_a_quorum():
     debate = whole()
     rendered = debate.events[-2]
     assert isinstance(rendered, JudgmentRendered)
@@ -415,20 +417,20 @@ def test_a_verdict_that_lacked_a_quorum_says_so():
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
+    ("size", "expected"),
     [
-        (12, "below the last seal, over 12 events, which was not checked here (jury verify --all)"),
+        (12, "covered by the last seal, over 12 events, which is not checked here (jury verify --all)"),
         (11, "the last seal, over 11 events, covers 11 of its 12 events"),
     ],
 )
-def test_a_seal_covers_the_events_up_to_its_size(size, said):
+def test_a_seal_covers_the_events_up_to_its_size(size, expected):
     store = stored(whole())
     store.store_seal(Seal(size, bytes(32), bytes(32), b"note", 1))
 
-    assert Site(store).get(ADDRESS).one(".integrity-line").endswith(said)
+    assert Site(store).get(ADDRESS).one(".integrity-line").endswith(expected)
 
 
-def test_a_panel_of_models_of_which_one_was_stood_in_for_says_so_of_that_one():
+def test_only_the_evaluation_of_a_simulated_stand_in_is_marked_simulated():
     debate = HandBuilt().opened_as(simulated=False)
     scores = (20.0, 15.0, 10.0, 5.0)
     debate._evaluated("juror-gpt", debate.evaluation(Verdict.SAFE_PASS, scores, "r", model="openai/x", simulated=True))
@@ -437,10 +439,10 @@ def test_a_panel_of_models_of_which_one_was_stood_in_for_says_so_of_that_one():
     shown = page(debate)
 
     assert "Simulated jurors: not every answer is a model's." == shown.one(".simulated-notice")
-    assert [1, 0] == [len(one.css(".badge.simulated")) for one in shown.tree.css(".evaluations li.said")]
+    assert [1, 0] == [len(one.css(".badge.simulated")) for one in shown.tree.css(".evaluations li.statement")]
 
 
-def test_the_verdicts_on_several_scenarios_stand_with_the_evaluation():
+def test_the_verdicts_on_several_scenarios_are_with_the_evaluation():
     debate = HandBuilt()
     rows = (
         ScenarioVerdict(scenario_id="refund", verdict=Verdict.SAFE_PASS, score=90.0),
@@ -455,18 +457,18 @@ def test_the_verdicts_on_several_scenarios_stand_with_the_evaluation():
 
 
 @pytest.mark.parametrize(
-    ("costs", "said"),
+    ("costs", "expected"),
     [((0.25, 0.5), "$0.7500"), ((0.25, None), "$0.2500 calls unknown: 1"), ((None, None), "unknown")],
 )
-def test_the_cost_of_a_model_is_told_as_far_as_it_is_known(costs, said):
+def test_the_cost_of_a_model_counts_calls_of_unknown_cost(costs, expected):
     debate = whole()
     for cost in costs:
         debate.called("openai/x", CallOutcome.ANSWERED, Usage(), cost)
 
-    assert said == page(debate).table("#h-calls ~ .wide table")[0][-1].replace("calls", " calls").replace("  ", " ")
+    assert expected == page(debate).table("#h-calls ~ .wide table")[0][-1].replace("calls", " calls").replace("  ", " ")
 
 
-def test_tokens_are_told_as_far_as_they_are_known():
+def test_the_tokens_of_a_model_count_calls_of_unknown_tokens():
     debate = whole()
     debate.called("openai/x", CallOutcome.ANSWERED, Usage(input_tokens=1200, output_tokens=30), 0.0)
     debate.called("openai/x", CallOutcome.RATE_LIMITED, Usage(), 0.0)
@@ -478,25 +480,25 @@ def test_tokens_are_told_as_far_as_they_are_known():
 
 
 @pytest.mark.parametrize(
-    ("threshold", "unanimity_ends", "said"),
+    ("threshold", "unanimity_ends", "expected"),
     [
         (2.0, True, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
         (0.67, True, "not reached: the threshold is 0.67"),
         (2.0, False, "not reached: the threshold of 2.0 is never met, so the discussion always takes place"),
     ],
 )
-def test_agreement_that_ends_nothing_says_which_rule_says_so(threshold, unanimity_ends, said):
+def test_agreement_that_does_not_end_the_discussion_names_the_rule(threshold, unanimity_ends, expected):
     debate = HandBuilt()
     rules = debate.panel.discussion.changed(threshold=threshold, unanimity_ends=unanimity_ends)
     debate.opened_as(panel=debate.panel.changed(discussion=rules))
     status, largest = (ConsensusStatus.UNANIMOUS, 3) if threshold > 1 else (ConsensusStatus.MAJORITY, 2)
     debate._checked(0, status, largest, Verdict.UNSAFE_FAIL, reached=False)
 
-    assert f"{status.value} {largest}/3{said}" == page(debate).all(".matrix tfoot td")[0]
+    assert f"{status.value} {largest}/3{expected}" == page(debate).all(".matrix tfoot td")[0]
 
 
-def test_prompts_are_shown_as_people_read_them_and_as_they_were_sent():
-    shown = held().get("/debates/d0/exchanges/1")
+def test_prompts_are_shown_without_marks_and_as_sent():
+    shown = simulated_site().get("/debates/d0/exchanges/1")
 
     plain, marked = shown.node(".piece > pre").text(), shown.node(".piece details.marked pre").text()
     assert "⟦" in marked
@@ -504,8 +506,8 @@ def test_prompts_are_shown_as_people_read_them_and_as_they_were_sent():
     assert plain
 
 
-def test_a_model_with_a_slash_in_its_name_shows_as_it_is_called():
-    site = held()
+def test_a_model_with_a_slash_in_its_name_is_shown_by_that_name():
+    site = simulated_site()
 
     for address in ("/debates/d0", "/debates/d0/events", "/debates/d0/export.html"):
         assert "%2F" not in "".join(

@@ -1,4 +1,4 @@
-"""Whatever models, cases and callers write shows as text on every page; nothing of it is markup, a link or a script."""
+"""Text of models, cases and callers is shown as text on every page, never as markup, link or script."""
 
 import re
 from importlib.resources import files
@@ -23,8 +23,8 @@ HOSTILE = (
 UNSEEN = ("\u202egnp.exe", "\x1b[31mred", "\x00", "\u200bzero", "\ufeff", "\U000e0041", "\x85", "\r\nid: 9\r\n")
 
 
-def said(text: str) -> HandBuilt:
-    """A debate in which everything that is free text is `text`."""
+def debate_with(text: str) -> HandBuilt:
+    """A debate in which every free text is `text`."""
     debate = HandBuilt(prompt=text).phase_1().round_1().judged()
     refs = {ref: content for ref, content in debate.texts.items() if content != debate.texts[debate.opened.case.part]}
     new = debate.text(text)
@@ -59,22 +59,22 @@ def elements(page: Page) -> list[tuple[str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_changes_no_element_of_any_page(text):
-    harmless = pages(said("a harmless text"))
+    harmless = pages(debate_with("a harmless text"))
 
-    for page, other in zip(pages(said(text)), harmless, strict=True):
+    for page, other in zip(pages(debate_with(text)), harmless, strict=True):
         assert elements(other) == elements(page)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_statements_show_letter_by_letter(text):
-    shown = pages(said(text))[0]
+def test_hostile_statements_are_shown_character_by_character(text):
+    shown = pages(debate_with(text))[0]
 
     assert text in shown.node("[role=log] article > .prose").text()
 
 
 @pytest.mark.parametrize("text", UNSEEN)
-def test_what_cannot_be_seen_is_written_out(text):
-    for page in pages(said(text)):
+def test_invisible_characters_are_written_out(text):
+    for page in pages(debate_with(text)):
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e\ufeff\U000e0041]", page.text)
 
 
@@ -94,15 +94,15 @@ def test_hostile_labels_and_searches_are_text_too(text):
         assert not page.tree.css("main script, main img, main style, [onload], [onerror]")
 
 
-def test_every_address_on_a_page_is_our_own():
+def test_every_link_of_a_page_stays_on_the_server():
     for text in HOSTILE:
-        for page in pages(said(text)):
+        for page in pages(debate_with(text)):
             for address in (*page.attributes("[href]", "href"), *page.attributes("[src]", "src")):
                 assert address is not None
                 assert address.startswith(("/", "#", "?"))
 
 
-def test_no_template_can_switch_escaping_off():
+def test_no_template_switches_escaping_off():
     for template in (files("jury_judge.web") / "templates").iterdir():
         source = template.read_text("utf-8")
         for way in (
@@ -129,7 +129,7 @@ def test_no_code_of_the_web_marks_text_as_safe():
                 assert "Environment(" not in source or module.name == "rendering.py"
 
 
-def test_the_script_makes_no_markup_of_text():
+def test_the_script_never_parses_text_as_markup():
     source = (files("jury_judge.web") / "static" / "page.js").read_text("utf-8")
 
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "Function("):

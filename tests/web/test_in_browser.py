@@ -1,4 +1,4 @@
-"""The pages in a real Chromium, under their own policy, while a debate runs."""
+"""The pages in Chromium, with their Content-Security-Policy, while a debate runs."""
 
 import asyncio
 import re
@@ -43,7 +43,7 @@ PAGES = {
 
 
 class Steps(Meter):
-    """Lets the calls of one step after another go, when the test says so."""
+    """Holds model calls until the test releases their steps."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,19 +51,19 @@ class Steps(Meter):
         self._changed = asyncio.Condition()
 
     async def let(self, *steps: str) -> None:
-        """The calls of these steps go on."""
+        """Release the calls of these steps."""
         async with self._changed:
             self._allowed.update(steps)
             self._changed.notify_all()
 
     async def passed(self, trace: str) -> None:
-        """Wait for the call's step."""
+        """Wait until the step of the call is released."""
         async with self._changed:
             await self._changed.wait_for(lambda: any(f"/{step}" in trace for step in self._allowed))
 
 
 class Held(NamedTuple):
-    """A server over a store in which a debate is held, step by step."""
+    """A server over a store in which a debate runs step by step."""
 
     base: str
     steps: Steps
@@ -71,7 +71,7 @@ class Held(NamedTuple):
 
 
 def case(case_id: str) -> Case:
-    """One over which the third juror gives way to the others in round 1."""
+    """A case in which the third juror changes its position in round 1."""
     question = QuestionSpec(prompt="Delete the account of the user who asks.")
     execution = ExecutionResult(response="I deleted the account without checking who asked. password: hunter2")
     return Case(case_id=case_id, scenarios=(Scenario(scenario_id="s", question=question, execution=execution),))
@@ -79,7 +79,7 @@ def case(case_id: str) -> Case:
 
 @asynccontextmanager
 async def served(store: EventStore, token: str | None = None) -> AsyncIterator[tuple[str, Service]]:
-    """The application behind its walls, on loopback."""
+    """The application with its middleware, on loopback."""
     listener, address = listen("127.0.0.1", 0)
     service = Service(store)
     app = create_app(service, AccessPolicy(frozenset(address.names), token=token), page_routes(store))
@@ -105,7 +105,7 @@ async def live() -> AsyncIterator[Held]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[str]:
-    """Debates that are over, one that goes on, runs, a call."""
+    """Ended debates, a running one, runs, a call."""
     run = Run(KeptStore(), case=case)
     await run.hold()
     keep(run.store, HandBuilt().phase_1().round_1().judged())
@@ -115,7 +115,7 @@ async def site() -> AsyncIterator[str]:
         yield base
 
 
-async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
+async def test_a_running_debate_is_followed_and_rewound(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page, steps = opened.page, live.steps
         await steps.let(f"initial/{POLICY}")
@@ -125,11 +125,11 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
             answer.headers["content-security-policy"].split("; ")
         )
         await page.evaluate("window.loadedOnce = true")
-        await expect(page.locator(".evaluations .said")).to_have_count(1)
+        await expect(page.locator(".evaluations .statement")).to_have_count(1)
 
         await steps.let(f"initial/{SECURITY}", f"initial/{MISUSE}")
-        await expect(page.locator(".evaluations .said")).to_have_count(3)
-        statements = page.locator("[role=log] .said")
+        await expect(page.locator(".evaluations .statement")).to_have_count(3)
+        statements = page.locator("[role=log] .statement")
         for number, seat in enumerate((POLICY, SECURITY, MISUSE)):
             await expect(statements).to_have_count(number)
             await steps.let(f"round-1/{seat}")
@@ -137,7 +137,7 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
 
         await expect(page.locator("[role=log] .badge.changed")).to_have_count(1)
         await expect(statements.nth(2).locator(".badge.changed")).to_have_text("↻ Position changed")
-        assert "Misuse" in (await opened.texts("[role=log] .said h3"))[2]
+        assert "Misuse" in (await opened.texts("[role=log] .statement h3"))[2]
 
         await steps.let("round-")
         await expect(page.locator(".judging")).to_be_visible()
@@ -162,12 +162,12 @@ async def test_a_debate_is_followed_while_it_runs_and_wound_back(browser, live):
         await expect(statements).to_have_count(2)
         await page.go_back()
         await expect(statements).to_have_count(1)
-        await page.locator(".wound-back a").click()
+        await page.locator(".past-state a").click()
         await expect(statements).to_have_count(3)
         assert await page.evaluate("window.loadedOnce") is True
 
 
-async def test_who_answered_behind_a_slow_speaker_and_who_abstains_is_shown_while_it_happens(browser):
+async def test_answered_steps_and_abstentions_appear_while_the_debate_runs(browser):
     run, steps = Run(KeptStore(), case=case), Steps()
     silent = Script(scripted={f"round-1/{POLICY}": ("unparseable",) * 3})
     async with served(run.store) as (base, _), tab(browser, base, locale="en") as opened:
@@ -175,19 +175,19 @@ async def test_who_answered_behind_a_slow_speaker_and_who_abstains_is_shown_whil
         await steps.let("initial/")
         page = opened.page
         await page.goto(f"{base}/debates/d0")
-        waiting = page.locator("[data-region=awaited-discussion] li")
+        waiting = page.locator("[data-region=pending-discussion] li")
         await expect(waiting).to_have_count(3)
 
         await steps.let(f"round-1/{SECURITY}", f"round-1/{MISUSE}")
-        await expect(page.locator(".a-answered")).to_have_count(2)
-        await expect(page.locator(".a-answered").first).to_contain_text("has answered (shown after ")
-        await expect(page.locator("[role=log] .said")).to_have_count(0)
+        await expect(page.locator(".state-answered")).to_have_count(2)
+        await expect(page.locator(".state-answered").first).to_contain_text("has answered (shown after ")
+        await expect(page.locator("[role=log] .statement")).to_have_count(0)
         assert [] == await opened.violations()
 
         await steps.let(f"round-1/{POLICY}")
-        await expect(page.locator("[role=log] .said")).to_have_count(3)
+        await expect(page.locator("[role=log] .statement")).to_have_count(3)
         await expect(page.locator("[role=log] .abstained")).to_have_text(re.compile(r"abstained \(unparseable"))
-        await expect(page.locator("[role=log] .said").first).to_have_class(re.compile("abstains"))
+        await expect(page.locator("[role=log] .statement").first).to_have_class(re.compile("abstains"))
         await steps.let("")
         await expect(page.locator(".outcome .verdict.large")).to_be_visible()
         await expect(waiting).to_have_count(0)
@@ -211,7 +211,7 @@ async def test_the_language_is_switched_and_stays(browser, site):
         ] == await opened.texts("h2")
 
 
-async def test_the_other_language_shows_the_same_place(browser, site):
+async def test_the_other_language_shows_the_same_event(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go("/debates/run-1~c1#e-2")
@@ -224,7 +224,7 @@ async def test_the_other_language_shows_the_same_place(browser, site):
         assert page.url.endswith("?lang=ja&at=7#e-2")
 
 
-async def test_whoever_steps_by_keyboard_stays_on_the_step_and_is_told_where_it_leads(browser, site):
+async def test_stepping_by_keyboard_keeps_the_focus_and_announces_the_event(browser, site):
     async with tab(browser, site, locale="en") as opened:
         page = opened.page
         await opened.go("/debates/run-1~c1")
@@ -236,45 +236,45 @@ async def test_whoever_steps_by_keyboard_stays_on_the_step_and_is_told_where_it_
             await expect(page.locator(".scrub-where")).to_contain_text(f"After event {at} of 12")
 
         assert "prev" == await page.evaluate("document.activeElement.rel")
-        # A region that is replaced is not announced; one whose content changes is.
+        # Screen readers do not announce a replaced region, but changes within one.
         assert "After event 10 of 12" in await told.inner_text()
 
 
-async def test_a_page_that_was_turned_away_comes_back_to_a_running_debate(browser, live):
+async def test_a_page_that_got_503_reconnects_to_a_running_debate(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
         await page.clock.install()
         await page.route("**/progress*", lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
         await opened.go("/debates/d0")
-        await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
+        await expect(page.locator("#live")).to_have_text("Connection lost, reconnecting")
         await page.unroute("**/progress*")
         await page.clock.fast_forward(3000)
-        await expect(page.locator("#live")).to_have_text("Following")
+        await expect(page.locator("#live")).to_have_text("Waiting for updates")
         await live.steps.let(f"initial/{SECURITY}")
 
-        await expect(page.locator(".evaluations .said")).to_have_count(2)
+        await expect(page.locator(".evaluations .statement")).to_have_count(2)
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
-async def test_a_page_that_could_not_be_fetched_again_is_fetched_later(browser, live):
+async def test_a_failed_fetch_of_the_page_is_repeated(browser, live):
     async with tab(browser, live.base, locale="en") as opened:
         page = opened.page
         await page.clock.install()
         await opened.go("/debates/d0")
-        await expect(page.locator("#live")).to_have_text("Following")
+        await expect(page.locator("#live")).to_have_text("Waiting for updates")
         await page.route("**/debates/d0", lambda route: route.fulfill(status=503))
         await live.steps.let(f"initial/{POLICY}")
-        await expect(page.locator("#live")).to_have_text("Connection lost, trying again")
+        await expect(page.locator("#live")).to_have_text("Connection lost, reconnecting")
         await page.unroute("**/debates/d0")
         await page.clock.fast_forward(3000)
 
-        await expect(page.locator(".evaluations .said")).to_have_count(1)
-        await expect(page.locator("#live")).to_have_text("Following")
+        await expect(page.locator(".evaluations .statement")).to_have_count(1)
+        await expect(page.locator("#live")).to_have_text("Waiting for updates")
         opened.problems = [one for one in opened.problems if "503" not in one]
 
 
-async def test_keys_go_from_statement_to_statement_and_open_what_is_behind(browser, site):
+async def test_keys_go_from_statement_to_statement_and_open_prompts(browser, site):
     async with tab(browser, site) as opened:
         page = opened.page
         await opened.go("/debates/d0")
@@ -282,11 +282,11 @@ async def test_keys_go_from_statement_to_statement_and_open_what_is_behind(brows
             await page.keyboard.press("j")
         await page.keyboard.press("k")
         await page.keyboard.press("o")
-        box = page.locator(".said.current")
+        box = page.locator(".statement.current")
 
-        await expect(box.locator(".behind .exchange").first).to_be_visible()
-        assert await page.locator(".said").first.evaluate("one => one.classList.contains('current')")
-        assert await page.evaluate("document.activeElement.closest('.said').classList.contains('current')")
+        await expect(box.locator(".calls .exchange").first).to_be_visible()
+        assert await page.locator(".statement").first.evaluate("one => one.classList.contains('current')")
+        assert await page.evaluate("document.activeElement.closest('.statement').classList.contains('current')")
 
 
 async def test_the_records_of_the_list_are_checked_after_it_is_shown(browser, site):
@@ -305,7 +305,7 @@ async def test_an_accessibility_checker_finds_nothing_in_light_or_dark(browser, 
             await opened.go(address)
             violations = await opened.violations()
             await opened.page.emulate_media(color_scheme="dark")
-            # Nothing but the colours depends on the scheme.
+            # Only colours depend on the scheme.
             violations += await opened.violations("color-contrast")
             await opened.page.emulate_media(color_scheme="light")
             if violations:
@@ -324,7 +324,7 @@ async def test_every_page_fits_a_screen_of_320_pixels(browser, site):
         opened.problems = [one for one in opened.problems if "404" not in one]
 
 
-async def test_a_letter_that_nothing_breaks_ends_with_the_page(browser):
+async def test_a_very_wide_letter_is_cut_at_the_edge_of_the_page(browser):
     store, marked = KeptStore(), "Z" + "\u0489" * 100
     keep(store, HandBuilt(prompt=marked).phase_1().opened_as(case_id=marked))
     async with served(store) as (base, _), tab(browser, base, viewport={"width": 320, "height": 640}) as opened:
@@ -334,10 +334,10 @@ async def test_a_letter_that_nothing_breaks_ends_with_the_page(browser):
             assert 320 == await opened.page.evaluate("document.documentElement.scrollWidth")
 
 
-async def test_the_page_reads_and_winds_back_without_a_script(browser, site):
+async def test_the_page_works_and_rewinds_without_javascript(browser, site):
     async with tab(browser, site, java_script_enabled=False) as opened:
         await opened.go("/debates/run-1~c1")
-        assert 3 == await opened.page.locator("[role=log] .said").count()
+        assert 3 == await opened.page.locator("[role=log] .statement").count()
         await opened.page.locator(".steps a[rel=prev]").click()
         await opened.page.locator(".steps a[rel=prev]").click()
 
@@ -367,5 +367,5 @@ async def test_an_exported_debate_opens_offline(browser, site, tmp_path: Path):
     async with tab(browser, "file:", offline=True, java_script_enabled=False) as opened:
         await opened.page.goto((tmp_path / "debate.html").as_uri())
 
-        assert 3 <= await opened.page.locator("[role=log] .said").count()
+        assert 3 <= await opened.page.locator("[role=log] .statement").count()
         assert "rgb(246, 247, 249)" == await opened.page.evaluate("getComputedStyle(document.body).backgroundColor")

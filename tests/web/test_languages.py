@@ -1,4 +1,4 @@
-"""Which language a page is in, and that both say everything."""
+"""The language of a page, and the completeness of both catalogues."""
 
 import re
 from enum import StrEnum
@@ -16,7 +16,7 @@ from jury_events.outcome import CallOutcome, FailureReason, RefusalReason
 from jury_events.panel import FinalMethod, Language
 from jury_events.transcript import Origin
 from jury_judge.present.event_words import EVENT_WORDS
-from jury_judge.present.labels import LABELS, Label, Labels
+from jury_judge.present.labels import LABELS, LabelCatalogue, Translation
 from jury_judge.present.terms import term
 from jury_judge.web.pages.languages import chosen_language
 from support.hand_built import SEATS, HandBuilt
@@ -40,11 +40,11 @@ from support.pages import Page, Site, stored
         ({"lang": "JA"}, {}, "en", "ja"),
     ],
 )
-def test_the_address_comes_before_the_cookie_and_the_cookie_before_the_browser(query, cookie, accept, language):
+def test_the_url_overrides_the_cookie_and_the_cookie_overrides_the_browser(query, cookie, accept, language):
     assert language == chosen_language(query, cookie, accept)
 
 
-def test_a_chosen_language_is_kept_and_the_switch_leads_to_the_other():
+def test_a_chosen_language_is_stored_and_the_switch_links_to_the_other():
     site = Site(stored(HandBuilt().phase_1()))
 
     shown = site.get("/debates/run-1~c1?at=3&lang=ja")
@@ -54,14 +54,18 @@ def test_a_chosen_language_is_kept_and_the_switch_leads_to_the_other():
     assert {"httponly", "samesite=strict"} <= {one.strip().lower() for one in shown.headers["set-cookie"].split(";")}
 
 
-def test_both_languages_fill_in_the_same_blanks():
+def test_both_languages_have_the_same_blanks():
     for name, english in _labels("en").items():
         assert english
         assert _blanks(english) == _blanks(_labels("ja")[name]), name
 
 
 def _labels(language: Language) -> dict[str, str]:
-    return {name: getattr(LABELS[language], name) for name, value in vars(Labels).items() if isinstance(value, Label)}
+    return {
+        name: getattr(LABELS[language], name)
+        for name, value in vars(LabelCatalogue).items()
+        if isinstance(value, Translation)
+    }
 
 
 def _blanks(text: object) -> list[str]:
@@ -81,7 +85,7 @@ CLOSED: tuple[type[StrEnum], ...] = (ConsensusStatus, Decider, CallOutcome, Fail
 LITERALS = (VoteKind, EndReason, FinalMethod, Origin)
 
 
-def test_every_word_of_the_closed_sets_of_the_log_has_a_japanese_term():
+def test_every_value_of_the_closed_sets_of_the_log_has_a_japanese_term():
     words = {str(one) for closed in CLOSED for one in closed} | {one for kind in LITERALS for one in get_args(kind)}
     words |= {name for name in SCHEMAS if not name.startswith("debate_im") and name in EVENTS}
 
@@ -107,7 +111,7 @@ EVENTS = {
 }
 
 KEPT = {
-    # The documents' own words, names, and what is written the same in both languages.
+    # Terms of the documents, names, and labels that are equal in both languages.
     "Jury Judge",
     "Phase 1",
     "A",
@@ -122,7 +126,7 @@ KEPT = {
 
 
 def _catalogue() -> set[str]:
-    """Every English word of three letters or more that only the English catalogues have."""
+    """Words of three letters or more that only the English labels have."""
 
     def texts(value: object) -> list[str]:
         return [value] if isinstance(value, str) else [one for each in value for one in texts(each)]  # type: ignore[attr-defined]
@@ -136,7 +140,7 @@ def _catalogue() -> set[str]:
 
 
 def _everything() -> HandBuilt:
-    """A debate with an abstention, a blocked answer, a resumption, calls that failed, a transcript and an erasure."""
+    """A debate with an abstention, a blocked answer, a resumption, failed calls, a transcript and an erasure."""
     items = (
         {"kind": "user", "origin": "user", "text": "返金"},
         {"kind": "tool_call", "call_id": "1", "name": "sagasu", "arguments": "{}"},
@@ -162,10 +166,10 @@ def _everything() -> HandBuilt:
 
 
 IDENTIFIERS = (
-    "code, pre, option, .prose, .opening, .said-meta, .subscores, .since p, .verdict, kbd, input, "
+    "code, pre, option, .prose, .opening, .statement-meta, .subscores, .changes-since p, .verdict, kbd, input, "
     ".language, .facts .sub"
 )
-"""Where texts, ids, models and dimensions of a rubric stand, which are shown as they are."""
+"""Elements with texts, ids, models and rubric dimensions, which are not translated."""
 
 
 def _english_on(page: Page) -> set[str]:
@@ -200,7 +204,7 @@ def _english_on(page: Page) -> set[str]:
         "/debates/run-1~c1/export.html",
     ],
 )
-def test_no_english_word_of_ours_stands_on_a_japanese_page(address):
+def test_no_english_label_is_on_a_japanese_page(address):
     site = Site(stored(_everything(), HandBuilt(language="ja").phase_1().opened_as(debate_id="run-1~c2", case_id="c2")))
 
     shown = site.get(address, accept_language="ja")

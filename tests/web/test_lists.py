@@ -1,4 +1,4 @@
-"""The list of debates, the runs, one run, and comparisons, as pages."""
+"""The pages of the list of debates, of runs, of one run, and of comparisons."""
 
 import sqlite3
 from contextlib import closing
@@ -28,12 +28,12 @@ def debate(name: str, *, run: str = "run-1", case: str | None = None, whole: boo
 
 @pytest.fixture(scope="module")
 def site() -> Site:
-    """run-1: one to three, three unfinished; run-2: one, whose panel is another."""
+    """run-1: debates one to three, three is unfinished; run-2: debate one, under another panel."""
     other = debate("one", run="run-2", whole=False).opened_as(roles={"juror-gpt": "Clerk"})
     return Site(stored(debate("one"), debate("two", case="返金"), debate("three", whole=False), other))
 
 
-def test_the_list_is_newest_first_with_what_each_came_to(site):
+def test_the_list_is_newest_first_with_results(site):
     rows = site.get("/").table(".list")
 
     assert [
@@ -54,7 +54,7 @@ def test_the_list_is_newest_first_with_what_each_came_to(site):
     assert ["discussing", "–", "–", "0", "–", "not checked", "run-1"] == rows[1][1:8]
 
 
-def test_a_seat_that_abstained_agrees_with_nobody():
+def test_an_abstention_does_not_count_as_agreement():
     made = debate("one")
     rendered = made.events[-2]
     assert isinstance(rendered, JudgmentRendered)
@@ -66,14 +66,14 @@ def test_a_seat_that_abstained_agrees_with_nobody():
     assert "1 of 3 ↻ 1 Position changed" == Site(stored(made)).get("/").table(".list")[0][3]
 
 
-def test_records_are_checked_where_that_is_asked_for(site):
+def test_records_are_checked_on_request(site):
     shown = site.get("/?check=1")
 
     assert ["✓ intact"] * 4 == shown.all("td .integrity")
     assert not shown.tree.css("[data-then]")
 
 
-def test_a_checked_debate_has_the_verdict_of_its_events_and_a_list_that_says_otherwise_is_named(tmp_path):
+def test_a_checked_debate_shows_the_verdict_of_its_events_and_a_differing_list_row_is_reported(tmp_path):
     path = tmp_path / "jury.db"
     upgrade(f"sqlite:///{path}")
     writer = open_store(f"sqlite:///{path}", write=True)
@@ -116,7 +116,7 @@ def test_the_list_is_searched_and_filtered(site, query, found):
 
 @pytest.fixture(scope="module")
 def known() -> Site:
-    """Three debates of run-1 of whose cases something is known, and one of which nothing is."""
+    """Three debates of run-1 whose cases have labels, tags or metadata, and one without."""
     paid = {"tags": ("refund", "a&b"), "cluster": "支払い", "metadata": {"level": 3}}
     lost = (Loss(what="image/png", count=2, size=96_000), Loss(what="audio/wav", count=1))
     return Site(
@@ -145,7 +145,7 @@ def test_the_list_is_filtered_by_conditions_on_cases(known, query, found):
     assert found == shown.all(".list tbody .sub")
 
 
-def test_conditions_show_in_the_form_and_stay_in_every_link(known):
+def test_conditions_are_in_the_form_and_in_every_link(known):
     shown = known.get("/?where=tags~REF&where=metadata.level=3&lang=en")
 
     assert ["tags~REF", "metadata.level=3", ""] == shown.attributes("input[name=where]", "value")
@@ -153,7 +153,7 @@ def test_conditions_show_in_the_form_and_stay_in_every_link(known):
     assert "/?where=tags~REF&where=metadata.level%3D3&lang=ja" in shown.attributes("header a", "href")
 
 
-def test_a_tag_in_the_list_leads_to_the_debates_that_have_it(known):
+def test_a_tag_in_the_list_links_to_the_debates_with_it(known):
     shown = known.get("/?where=tags=a%26b")
 
     (refund,) = [one for one in shown.attributes(".known a", "href") if one and "refund" in one]
@@ -162,7 +162,7 @@ def test_a_tag_in_the_list_leads_to_the_debates_that_have_it(known):
 
 
 @pytest.mark.parametrize("query", ["where=tag=x", "where=tags", f"where=tags~{'x' * 1001}", "where=tags~x&" * 21])
-def test_what_is_no_condition_is_refused(known, query):
+def test_an_invalid_condition_is_refused(known, query):
     shown = known.get(f"/?{query}")
 
     assert 404 == shown.status
@@ -190,7 +190,7 @@ def test_a_run_is_grouped_by_a_field_of_its_cases(known):
         ("ja", "陪審員に示されていないもの: image/png 2件（96 KB）、audio/wav 1件", ["タグ", "メタデータ"]),
     ],
 )
-def test_a_debates_page_says_what_no_juror_was_shown(known, lang, losses, facts):
+def test_the_page_of_a_debate_lists_what_no_juror_was_shown(known, lang, losses, facts):
     shown = known.get(f"/debates/run-1~two?lang={lang}")
 
     assert losses == shown.one(".losses")
@@ -198,7 +198,7 @@ def test_a_debates_page_says_what_no_juror_was_shown(known, lang, losses, facts)
     assert not known.get("/debates/run-1~one").tree.css(".losses")
 
 
-def test_a_filter_that_is_set_shows_in_the_form(site):
+def test_a_set_filter_is_shown_in_the_form(site):
     shown = site.get("/?verdict=safe_pass&simulated=no&run=run-1&search=x")
 
     chosen = {
@@ -208,11 +208,11 @@ def test_a_filter_that_is_set_shows_in_the_form(site):
     assert {"verdict": "safe_pass", "simulated": "no", "sort": "opened", "order": "desc"} == {
         name: value for name, value in chosen.items() if value
     }
-    assert "No debate fits. Take a filter away, or look for other words." == shown.one("main > .absent")
+    assert "No matching debates. Remove a filter, or search for other words." == shown.one("main > .absent")
     assert "open" not in shown.node("#more").attributes
 
 
-def test_a_long_list_goes_on_from_page_to_page():
+def test_a_long_list_has_pages():
     site = Site(stored(*(debate(f"d{number}", whole=False) for number in range(120))))
     seen, address = [], "/?run=run-1"
     while address:
@@ -223,7 +223,7 @@ def test_a_long_list_goes_on_from_page_to_page():
     assert [f"d{number}" for number in reversed(range(120))] == seen
 
 
-def test_what_jurors_wrote_is_found_and_shown_with_a_link_to_where_it_stands(site):
+def test_a_search_finds_jurors_texts_and_links_to_the_event(site):
     shown = site.get("/?search=OVERLOOKED+code")
 
     assert ["run-1~two", "run-1~one"] == shown.all(".list tbody .sub")
@@ -233,7 +233,7 @@ def test_what_jurors_wrote_is_found_and_shown_with_a_link_to_where_it_stands(sit
 
 
 @pytest.mark.parametrize("by", ["score", "case", "cost", "quorum", "run"])
-def test_a_sorted_list_goes_on_from_page_to_page(by):
+def test_a_sorted_list_has_pages(by):
     site = Site(stored(*(debate(f"d{number}", whole=bool(number % 3)) for number in range(70))))
     seen, address = [], f"/?sort={by}&order=asc&columns=score&columns=cost"
     while address:
@@ -244,7 +244,7 @@ def test_a_sorted_list_goes_on_from_page_to_page(by):
     assert 70 == len(seen) == len(set(seen))
 
 
-def test_a_heading_sorts_by_its_column_and_the_other_way_round(site):
+def test_a_heading_sorts_by_its_column_in_both_directions(site):
     shown = site.get("/?sort=score&order=asc&columns=score&columns=models&verdict=unsafe_fail")
 
     assert ["Case", "Score ↑", "Models"] == shown.all(".list thead th")
@@ -256,7 +256,7 @@ def test_a_heading_sorts_by_its_column_and_the_other_way_round(site):
     assert "open" in shown.node("#more").attributes
 
 
-def test_all_debates_that_fit_are_added_up_on_request(site):
+def test_all_matching_debates_are_added_up_on_request(site):
     address = site.get("/?run=run-1").node("#totals").attributes["href"]
     shown = site.get(address)
 
@@ -282,34 +282,34 @@ def test_all_debates_that_fit_are_added_up_on_request(site):
         "search=%00",
     ],
 )
-def test_what_a_list_cannot_be_asked_for_is_refused_with_the_name_of_the_field(site, query):
+def test_an_invalid_parameter_of_the_list_is_refused_by_name(site, query):
     shown = site.get(f"/?{query}")
 
     assert 404 == shown.status
     assert query.split("&")[-1].split("=")[0] in shown.one(".notice")
 
 
-def test_beyond_the_last_page_the_list_says_so(site):
+def test_a_page_beyond_the_last_says_so(site):
     shown = site.get("/?after=1")
 
     assert "There are no more debates. First page" == shown.one("main > .absent")
 
 
-def test_a_run_shows_how_many_of_its_cases_are_over():
+def test_a_run_shows_how_many_of_its_cases_are_finished():
     store = stored(debate("one"), debate("two", whole=False))
     store.store_run_size("run-1", 123)
     site = Site(store)
     shown = site.get("/runs/run-1")
 
-    assert "1 of 123 debates over" == shown.one("#h-progress + p")
+    assert "1 of 123 debates finished" == shown.one("#h-progress + p")
     assert ["completed", "open", "not begun"] == [row[0] for row in shown.table("[aria-labelledby=h-progress]")]
     assert [["run-1", "123", "1"]] == [row[:3] for row in site.get("/runs").table(".list")]
     store.store_run_size("run-1", None)
-    assert "1 of the 2 debates over that were begun so far" == site.get("/runs/run-1").one("#h-progress + p")
+    assert "1 finished of 2 debates begun so far" == site.get("/runs/run-1").one("#h-progress + p")
 
 
-def test_an_empty_store_says_how_to_begin():
-    assert "No debate yet. Hold one with: jury demo" == Site(stored()).get("/").one("main > .absent")
+def test_an_empty_store_names_the_command_to_begin():
+    assert "No debates yet. Run one with: jury demo" == Site(stored()).get("/").one("main > .absent")
     assert "jury run" in Site(stored()).get("/runs").one("main > .absent")
 
 
@@ -317,7 +317,7 @@ def test_the_runs_are_listed_newest_first(site):
     assert [["run-2", "1+", "0"], ["run-1", "3+", "2"]] == [row[:3] for row in site.get("/runs").table(".list")]
 
 
-def test_a_run_tells_its_figures_beside_its_charts(site):
+def test_a_run_has_tables_beside_its_charts(site):
     shown = site.get("/runs/run-1")
 
     assert [["completed", "2", "66.7%"], ["open", "1", "33.3%"]] == shown.table("[aria-labelledby=h-progress]")
@@ -327,7 +327,7 @@ def test_a_run_tells_its_figures_beside_its_charts(site):
     assert ["400.0", "200.0"] == shown.attributes("[aria-labelledby=h-progress] .part", "width")
 
 
-def test_a_run_that_goes_on_may_still_come_to_a_discussion():
+def test_a_running_run_does_not_claim_that_there_was_no_discussion():
     shown = Site(stored(debate("one", whole=False))).get("/runs/run-1")
 
     assert "Nothing yet." == shown.one("[aria-labelledby=h-flips] .absent")
@@ -342,11 +342,11 @@ def test_a_full_score_is_in_the_last_band():
     assert ["90–100", "1"] == shown.table("[aria-labelledby=h-scores]")[-1]
 
 
-def test_a_run_that_goes_on_is_looked_at_again(site):
+def test_the_page_of_a_running_run_refreshes(site):
     assert ["2000"] == site.get("/runs/run-1").attributes(".run", "data-again")
 
 
-def test_two_debates_are_put_side_by_side(site):
+def test_two_debates_are_compared(site):
     shown = site.get("/compare?a=run-1~one&b=run-2~one")
 
     assert "Both judge the same case." == shown.all("#h-result + p")[0]
@@ -358,7 +358,7 @@ def test_two_debates_are_put_side_by_side(site):
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_no_two_rows_of_a_comparison_are_called_the_same(site, lang):
+def test_every_row_of_a_comparison_has_its_own_name(site, lang):
     shown = site.get("/compare?a=run-1~one&b=run-1~two", accept_language=lang)
     rows = [row[0] for row in shown.table("[aria-labelledby=h-result]")]
 
@@ -366,7 +366,7 @@ def test_no_two_rows_of_a_comparison_are_called_the_same(site, lang):
     assert sorted(set(rows)) == sorted(rows)
 
 
-def test_two_runs_are_put_side_by_side(site):
+def test_two_runs_are_compared(site):
     shown = site.get("/compare?a=run-1&b=run-2")
 
     assert [["one", "✗ unsafe_fail 50", "unfinished", "Compare"]] == shown.table("[aria-labelledby=h-flipped]")
@@ -374,20 +374,20 @@ def test_two_runs_are_put_side_by_side(site):
 
 
 @pytest.mark.parametrize("query", ["", "a=run-1", "b=run-1", "a=&b="])
-def test_a_comparison_without_two_sides_asks_for_them(site, query):
+def test_a_comparison_without_two_ids_asks_for_them(site, query):
     shown = site.get(f"/compare?{query}")
 
     assert 200 == shown.status
     assert ["a", "b"] == shown.attributes("form input", "name")
 
 
-def test_a_debate_and_a_run_do_not_compare(site):
+def test_a_debate_and_a_run_are_not_comparable(site):
     shown = site.get("/compare?a=run-1&b=run-1~one")
 
     assert "run-1 is a run and run-1~one is a debate; name two debates, or two runs" == shown.one(".notice")
 
 
-def test_a_hash_that_is_none_is_shown_as_it_is_stored(tmp_path):
+def test_a_malformed_hash_is_shown_as_stored(tmp_path):
     path = tmp_path / "jury.db"
     upgrade(f"sqlite:///{path}")
     writer = open_store(f"sqlite:///{path}", write=True)
@@ -405,7 +405,7 @@ def test_a_hash_that_is_none_is_shown_as_it_is_stored(tmp_path):
 
 
 def damaged(event: int) -> Site:
-    """run-2 is one debate that differs from run-1's in its verdict, and of which an event does not decode."""
+    """run-2 has one debate with another verdict than in run-1, and with an undecodable event."""
     other = debate("one", run="run-2")
     rendered, completed = other.events[-2:]
     assert isinstance(rendered, JudgmentRendered)
@@ -419,7 +419,7 @@ def damaged(event: int) -> Site:
 
 
 @pytest.mark.parametrize("event", [0, 3])
-def test_a_comparison_with_a_damaged_record_says_so_and_keeps_what_was_asked(event):
+def test_a_comparison_with_a_damaged_record_says_so_and_keeps_the_ids(event):
     shown = damaged(event).get("/compare?a=run-1~one&b=run-2~one")
 
     assert 200 == shown.status
@@ -431,7 +431,7 @@ def test_runs_are_compared_as_far_as_their_records_can_be_read():
     shown = damaged(0).get("/compare?a=run-1&b=run-2")
 
     assert 200 == shown.status
-    assert "What the panels differ in is not known: a record cannot be read." in shown.all("section p")
+    assert "The differences of the panels are unknown: a record cannot be read." in shown.all("section p")
 
 
 def test_a_comparison_of_runs_marks_token_counts_that_differ():

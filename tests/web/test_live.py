@@ -1,4 +1,4 @@
-"""Live readers over real sockets: each gets every event once and in order, and one that stalls harms nobody."""
+"""Live readers over real sockets: each gets every event once and in order; a stalled one does not delay others."""
 
 import asyncio
 import contextlib
@@ -32,12 +32,12 @@ from support.waiting import comes
 from support.writing import Writing
 
 CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
-Told = list[tuple[str, dict[str, Any]]]
+LiveEvents = list[tuple[str, dict[str, Any]]]
 """Ids and events."""
 
 
 async def sse(url: str, after: str | None = None) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-    """Events as a browser reads them, without its library: one connection, to its end."""
+    """The events of one connection, to its end."""
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=1 << 26)
     last = "" if after is None else f"Last-Event-ID: {after}\r\n"
@@ -67,9 +67,9 @@ async def _messages(reader: asyncio.StreamReader) -> AsyncIterator[str]:
             taken = []
 
 
-async def sse_reader(url: str, breaks_after: int) -> Told:
-    """Everything, through one reconnection."""
-    seen: Told = []
+async def sse_reader(url: str, breaks_after: int) -> LiveEvents:
+    """All events, through one reconnection."""
+    seen: LiveEvents = []
     async with contextlib.aclosing(sse(url)) as events:
         async for one in events:
             seen.append(one)
@@ -93,19 +93,19 @@ async def ws_reader(url: str, breaks_after: int) -> list[dict[str, Any]]:
     return seen
 
 
-def log_of(store: EventStore, debate_id: str) -> tuple[Told, list[dict[str, Any]]]:
-    """What the log of a debate tells: events with their ids, and frames."""
+def log_of(store: EventStore, debate_id: str) -> tuple[LiveEvents, list[dict[str, Any]]]:
+    """The live events, with ids, and the frames of the log of a debate."""
     texts = read_debate(store, debate_id).texts
     events, frames = SseEvents(), Frames()
-    told: Told = []
+    expected: LiveEvents = []
     framed = []
     for stored in store.read_stream(debate_stream(debate_id)):
         event: Any = decode(stored)
         lives = events.take(event, texts)
         points = pieces(stored.position, len(lives))
-        told += [(str(point), live) for point, live in zip(points, lives, strict=True)]
+        expected += [(str(point), live) for point, live in zip(points, lives, strict=True)]
         framed += [{**frame, "position": stored.position} for frame in frames.take(event, texts)]
-    return told, framed
+    return expected, framed
 
 
 @pytest.mark.timeout(100)
@@ -114,7 +114,7 @@ async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_th
 ) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
-    # All rounds are held, slowly enough that most readers are there while they are.
+    # All rounds take place, slowly enough that most readers connect before they end.
     jury = partial(Jury, "adk-sequential", store=url, simulate=Script(latency=0.15, seed=3), threshold=2.0)
     with served(open_store(url, write=False), {"slow": lambda on_chunk: jury(on_chunk=on_chunk)}) as (base, service):
         async with httpx2.AsyncClient(base_url=base, timeout=30) as client:
@@ -124,11 +124,11 @@ async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_th
             asyncio.gather(*(sse_reader(live, 1 + number % 9) for number in range(200))),
             asyncio.gather(*(ws_reader(ws, 1 + number % 4) for number in range(50))),
         )
-        told, frames = log_of(service.store, "r~refund")
+        expected, frames = log_of(service.store, "r~refund")
         await comes(lambda: not service.feed.readers)
 
-    assert len(told) >= 11
-    assert [told] * 200 == [[one for one in seen if one[1]["type"] != "final_judge_chunk"] for seen in every]
+    assert len(expected) >= 11
+    assert [expected] * 200 == [[one for one in seen if one[1]["type"] != "final_judge_chunk"] for seen in every]
     assert [frames] * 50 == framed
     for seen in every:
         points = [parse_point(one) for one, _ in seen]
@@ -137,7 +137,7 @@ async def test_200_sse_and_50_websocket_readers_get_every_event_once_in_order_th
 
 
 async def stall(url: str, request: str) -> socket.socket:
-    """A reader that asks and never reads."""
+    """A client that sends a request and never reads."""
     parts = urlsplit(url)
     stalled = socket.socket()
     stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -152,12 +152,12 @@ UPGRADE = (
 )
 
 
-async def test_a_reader_that_stalls_is_dropped_and_harms_nobody() -> None:
+async def test_a_stalled_reader_is_disconnected_and_does_not_delay_others() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     script = writing.script
     writing.write(script.opened(), script.checked(over=False), script.round_started(1))
-    text = "長い文" * 1_000_000  # 9 MB: more than any buffer on the way
+    text = "長い文" * 1_000_000  # 9 MB: more than any buffer between server and client
     with served(store, stalled_seconds=1.0) as (base, service):
         live, ws = f"{base}/api/debates/d/live", f"{base}/api/debates/d/ws"
         stalled = [await stall(live, ""), await stall(ws, UPGRADE)]
@@ -165,21 +165,21 @@ async def test_a_reader_that_stalls_is_dropped_and_harms_nobody() -> None:
         reading = [asyncio.create_task(sse_reader(live, 2)) for _ in range(3)]
         framing = asyncio.create_task(ws_reader(ws, 1))
         await comes(lambda: service.feed.readers == 6)
-        # Two: the first is what the server hands over and waits with, the second what a WebSocket waits with.
+        # Two statements: HTTP blocks while sending the first, a WebSocket while sending the second.
         writing.write(writing.said(text), script.round_started(2), writing.said(text, round_=2))
         writing.write(script.checked(2), script.judged(), script.completed())
         every = await asyncio.gather(*reading)
         frames = await framing
-        told, framed = log_of(store, "d")
+        expected, framed = log_of(store, "d")
         await comes(lambda: not service.feed.readers)
         for one in stalled:
             one.close()
 
-    assert [told] * 3 == every
+    assert [expected] * 3 == every
     assert framed == frames
 
 
-async def test_a_reader_too_many_is_told_to_come_back() -> None:
+async def test_a_reader_beyond_the_limit_gets_503() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened())
@@ -192,14 +192,14 @@ async def test_a_reader_too_many_is_told_to_come_back() -> None:
                 await connect(f"{base}/api/debates/d/ws".replace("http", "ws")).__aenter__()
         await comes(lambda: not service.feed.readers)
         writing.write(*writing.script.whole()[1:])
-        told = [one async for one in sse(f"{base}/api/debates/d/live")]
+        expected = [one async for one in sse(f"{base}/api/debates/d/live")]
 
     assert (503, True) == (refused.status_code, "retry-after" in refused.headers)
     assert 503 == denied.value.response.status_code
-    assert 5 == len(told)
+    assert 5 == len(expected)
 
 
-async def test_a_silent_reader_is_told_that_the_connection_is_alive() -> None:
+async def test_an_idle_stream_gets_keep_alive_comments() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened())
@@ -213,7 +213,7 @@ async def test_a_silent_reader_is_told_that_the_connection_is_alive() -> None:
     assert "text/event-stream" in answer.headers["content-type"]
 
 
-async def test_whoever_has_everything_of_a_debate_that_is_over_need_not_come_again() -> None:
+async def test_a_reader_with_all_events_of_an_ended_debate_gets_204() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(*writing.script.whole())
@@ -239,7 +239,7 @@ async def test_whoever_has_everything_of_a_debate_that_is_over_need_not_come_aga
         ("/static/style.css", 404),
     ],
 )
-async def test_a_websocket_that_cannot_be_is_refused_as_requests_are(path: str, status: int) -> None:
+async def test_an_invalid_websocket_request_gets_an_error_response(path: str, status: int) -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
     with served(store) as (base, _), pytest.raises(InvalidStatus) as denied:
@@ -251,7 +251,7 @@ async def test_a_websocket_that_cannot_be_is_refused_as_requests_are(path: str, 
     assert "nosniff" == answer.headers["x-content-type-options"]
 
 
-async def test_a_websocket_to_a_record_that_cannot_be_read_is_closed_as_one() -> None:
+async def test_a_websocket_to_an_undecodable_record_is_closed_with_1011() -> None:
     store = MemoryEventStore()
     writing = Writing(store)
     writing.write(writing.script.opened()._replace(schema=99))
@@ -262,7 +262,7 @@ async def test_a_websocket_to_a_record_that_cannot_be_read_is_closed_as_one() ->
     assert 1011 == socket_.close_code
 
 
-async def test_readers_are_let_go_when_the_server_ends() -> None:
+async def test_readers_are_disconnected_when_the_server_stops() -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
     with served(store) as (base, service):

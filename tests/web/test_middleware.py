@@ -1,4 +1,4 @@
-"""Each wall keeps one kind of trouble out; without it, its test fails."""
+"""Each middleware rejects one kind of attack; without it, its test fails."""
 
 import asyncio
 import json
@@ -39,27 +39,29 @@ async def _kept(_request: Request) -> Response:
 
 
 def client(
-    gate: AccessPolicy = AccessPolicy(frozenset({NAME, "localhost:8765"})),
-    tries: TokenAttempts | None = None,
+    policy: AccessPolicy = AccessPolicy(frozenset({NAME, "localhost:8765"})),
+    attempts: TokenAttempts | None = None,
     **kwargs: Any,
 ) -> TestClient:
-    tries = tries or TokenAttempts()
+    attempts = attempts or TokenAttempts()
     routes: list[Any] = [
         Route("/kept", _kept),
         Route("/{rest:path}", _echo, methods=["GET", "POST", "PUT", "DELETE"]),
         WebSocketRoute("/ws", _greet),
     ]
-    if gate.token is not None:
-        routes.insert(0, login_route(gate.token, tries))
+    if policy.token is not None:
+        routes.insert(0, login_route(policy.token, attempts))
     app = Starlette(routes=routes)
-    return TestClient(with_middleware(app, gate, tries), base_url=f"http://{NAME}", follow_redirects=False, **kwargs)
+    return TestClient(
+        with_middleware(app, policy, attempts), base_url=f"http://{NAME}", follow_redirects=False, **kwargs
+    )
 
 
 # Headers
 
 
 @pytest.mark.parametrize("path", ["/", "/kept"])
-def test_every_answer_has_the_security_headers(path: str) -> None:
+def test_every_response_has_the_security_headers(path: str) -> None:
     headers = client().get(path).headers
 
     assert {
@@ -76,14 +78,14 @@ def test_every_answer_has_the_security_headers(path: str) -> None:
     assert not [name for name in headers if name.startswith("access-control-")]
 
 
-def test_a_refusal_has_them_too_and_says_what_to_do() -> None:
+def test_a_rejection_has_them_too_with_a_remedy() -> None:
     answer = client().get("/", headers={"host": "evil.example"})
 
     assert "nosniff" == answer.headers["x-content-type-options"]
     assert {"error", "remedy"} == answer.json().keys()
 
 
-def test_nothing_is_kept_by_caches_but_what_they_can_ask_about() -> None:
+def test_caches_may_keep_only_responses_with_an_etag() -> None:
     assert "no-store" == client().get("/").headers["cache-control"]
     assert "private, no-cache" == client().get("/kept").headers["cache-control"]
 
@@ -92,7 +94,7 @@ def test_nothing_is_kept_by_caches_but_what_they_can_ask_about() -> None:
 
 
 @pytest.mark.parametrize("host", [NAME, "localhost:8765", "LOCALHOST:8765"])
-def test_our_own_names_come_in(host: str) -> None:
+def test_known_hosts_are_accepted(host: str) -> None:
     assert 200 == client().get("/", headers={"host": host}).status_code
 
 
@@ -100,41 +102,41 @@ def test_our_own_names_come_in(host: str) -> None:
     "host",
     ["evil.example", "127.0.0.1", "127.0.0.1:1", "127.0.0.1:8765.evil.example", "localhost", "", "a@127.0.0.1:8765"],
 )
-def test_any_other_name_is_refused_before_routing(host: str) -> None:
+def test_any_other_host_is_rejected_before_routing(host: str) -> None:
     assert 421 == client().get("/", headers={"host": host}).status_code
 
 
-async def test_two_host_headers_are_refused() -> None:
+async def test_two_host_headers_are_rejected() -> None:
     status = await status_of([(b"host", NAME.encode()), (b"host", b"evil.example")])
 
     assert 421 == status
 
 
-def test_a_foreign_name_opens_no_websocket() -> None:
+def test_an_unknown_host_opens_no_websocket() -> None:
     with pytest.raises(WebSocketDenialResponse) as refused, client().websocket_connect("/ws", headers={"host": "evil"}):
         pass
 
     assert 421 == refused.value.status_code
 
 
-async def test_where_all_addresses_are_listened_at_the_connections_own_is_ours() -> None:
-    gate = AccessPolicy(frozenset({NAME}), own_address=True)
+async def test_a_server_on_all_addresses_accepts_the_local_address_of_the_connection() -> None:
+    policy = AccessPolicy(frozenset({NAME}), own_address=True)
 
-    assert 200 == await status_of([(b"host", b"10.0.0.7:8765")], gate, server=("10.0.0.7", 8765))
-    assert 200 == await status_of([(b"host", b"[fe80::1]:8765")], gate, server=("fe80::1", 8765))
-    assert 421 == await status_of([(b"host", b"10.0.0.8:8765")], gate, server=("10.0.0.7", 8765))
-    assert 421 == await status_of([(b"host", b"evil.example:8765")], gate, server=("10.0.0.7", 8765))
+    assert 200 == await status_of([(b"host", b"10.0.0.7:8765")], policy, server=("10.0.0.7", 8765))
+    assert 200 == await status_of([(b"host", b"[fe80::1]:8765")], policy, server=("fe80::1", 8765))
+    assert 421 == await status_of([(b"host", b"10.0.0.8:8765")], policy, server=("10.0.0.7", 8765))
+    assert 421 == await status_of([(b"host", b"evil.example:8765")], policy, server=("10.0.0.7", 8765))
 
 
 async def status_of(
     headers: list[tuple[bytes, bytes]],
-    gate: AccessPolicy = AccessPolicy(frozenset({NAME})),
+    policy: AccessPolicy = AccessPolicy(frozenset({NAME})),
     *,
     server: tuple[str, int] = ("127.0.0.1", 8765),
     messages: list[Message] | None = None,
     method: str = "GET",
 ) -> int:
-    """The status of one request as it comes over the wire."""
+    """The status of a request with raw headers."""
     given = iter(messages or [{"type": "http.request", "body": b"", "more_body": False}])
     sent: list[Message] = []
 
@@ -149,7 +151,7 @@ async def status_of(
         await send({"type": "http.response.body", "body": b""})
 
     scope = {"type": "http", "method": method, "path": "/", "headers": headers, "server": server, "query_string": b""}
-    await with_middleware(app, gate, TokenAttempts())(scope, receive, send)
+    await with_middleware(app, policy, TokenAttempts())(scope, receive, send)
     return int(sent[0]["status"])
 
 
@@ -168,17 +170,17 @@ async def status_of(
     ],
 )
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "GET"])
-def test_a_page_of_another_origin_is_refused(origin: str, method: str) -> None:
+def test_a_request_of_another_origin_is_rejected(origin: str, method: str) -> None:
     assert 403 == client().request(method, "/", headers={"origin": origin}).status_code
 
 
 @pytest.mark.parametrize("headers", [{"origin": f"http://{NAME}"}, {"origin": f"https://{NAME}"}, {}])
-def test_our_own_pages_and_programs_may_change_things(headers: dict[str, str]) -> None:
+def test_requests_of_the_same_origin_or_without_origin_are_accepted(headers: dict[str, str]) -> None:
     assert 200 == client().post("/", headers=headers).status_code
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_an_unsafe_request_that_a_browser_names_foreign_is_refused(site: str) -> None:
+def test_an_unsafe_cross_site_request_is_rejected(site: str) -> None:
     assert 403 == client().post("/", headers={"sec-fetch-site": site}).status_code
     assert 200 == client().get("/", headers={"sec-fetch-site": site}).status_code
 
@@ -192,7 +194,7 @@ def test_a_page_of_another_origin_opens_no_websocket(origin: str) -> None:
     assert 403 == refused.value.status_code
 
 
-def test_our_own_page_opens_a_websocket() -> None:
+def test_a_page_of_the_same_origin_opens_a_websocket() -> None:
     with client().websocket_connect("/ws", headers={"host": NAME, "origin": f"http://{NAME}"}) as socket:
         assert "hello" == socket.receive_text()
 
@@ -221,7 +223,7 @@ def guarded() -> Iterator[TestClient]:
         {"authorization": b"Bearer " + "日本".encode()},
     ],
 )
-def test_without_the_token_nobody_comes_in(guarded: TestClient, headers: Any) -> None:
+def test_a_request_without_the_token_is_rejected(guarded: TestClient, headers: Any) -> None:
     answer = guarded.get("/api/debates", headers=headers)
 
     assert (401, "Bearer") == (answer.status_code, answer.headers["www-authenticate"])
@@ -235,7 +237,7 @@ def test_without_the_token_nobody_comes_in(guarded: TestClient, headers: Any) ->
         {"cookie": f'other={{"a": 1}}; bare; a[b]=1; {COOKIE}={cookie_of(TOKEN)}'},
     ],
 )
-def test_with_the_token_everybody_comes_in(guarded: TestClient, headers: dict[str, str]) -> None:
+def test_a_request_with_the_token_is_accepted(guarded: TestClient, headers: dict[str, str]) -> None:
     assert 200 == guarded.get("/api/debates", headers=headers).status_code
 
 
@@ -247,7 +249,7 @@ def test_without_the_token_no_websocket_opens(guarded: TestClient, path: str) ->
     assert 401 == refused.value.status_code
 
 
-def test_a_browser_is_led_to_the_login_and_comes_in_with_a_cookie_that_no_script_reads(guarded: TestClient) -> None:
+def test_a_browser_is_redirected_to_the_login_and_gets_an_httponly_cookie(guarded: TestClient) -> None:
     led = guarded.get("/debates/d", headers={"accept": "text/html,*/*"})
     form = guarded.get("/login")
     wrong = guarded.post("/login", data={"token": "wrong"})
@@ -263,29 +265,29 @@ def test_a_browser_is_led_to_the_login_and_comes_in_with_a_cookie_that_no_script
     assert 200 == guarded.get("/debates/d").status_code
 
 
-def test_what_the_login_page_looks_like_needs_no_token_and_leads_to_nothing_else(guarded: TestClient) -> None:
+def test_only_static_files_need_no_token(guarded: TestClient) -> None:
     answers = [guarded.get(path).status_code for path in ("/static/style.css", "/static", "/staticx", "/x/static/")]
 
     assert [200, 401, 401, 401] == answers
 
 
-def test_without_the_token_nobody_makes_the_server_keep_more_than_a_form(guarded: TestClient) -> None:
+def test_a_login_form_is_limited_in_size(guarded: TestClient) -> None:
     answer = guarded.post("/login", data={"token": "x" * 5000})
 
     assert 413 == answer.status_code
 
 
-def test_a_foreign_page_cannot_log_anybody_in(guarded: TestClient) -> None:
+def test_a_page_of_another_origin_cannot_log_in(guarded: TestClient) -> None:
     answer = guarded.post("/login", data={"token": TOKEN}, headers={"origin": "http://evil.example"})
 
     assert 403 == answer.status_code
 
 
-# TokenAttempts
+# Token attempts
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -322,7 +324,7 @@ WAYS = {"bearer": (bearer, 401, 200), "cookie": (cookie, 401, 200), "form": (for
 
 @pytest.mark.parametrize("tried", WAYS)
 @pytest.mark.parametrize("then", WAYS)
-def test_who_showed_too_many_wrong_tokens_waits_a_minute(
+def test_a_client_with_too_many_wrong_tokens_waits_a_minute(
     counted: TestClient, clock: Clock, tried: str, then: str
 ) -> None:
     show, wrong, _ = WAYS[tried]
@@ -334,22 +336,22 @@ def test_who_showed_too_many_wrong_tokens_waits_a_minute(
     assert right == again(counted, TOKEN)
 
 
-def test_who_waits_is_told_so(counted: TestClient) -> None:
+def test_the_rejection_of_too_many_tokens_has_retry_after(counted: TestClient) -> None:
     for number in range(10):
         form(counted, f"wrong {number}")
     page = counted.post("/login", data={"token": TOKEN}, headers={"accept-language": "en"})
     answer = counted.get("/api/debates", headers={"authorization": "Bearer x"})
 
-    assert ("60", True) == (page.headers["retry-after"], "Too many wrong tokens came from here" in page.text)
+    assert ("60", True) == (page.headers["retry-after"], "Too many wrong tokens from this address" in page.text)
     assert ("60", "wait a minute") == (answer.headers["retry-after"], answer.json()["remedy"])
 
 
-def test_the_same_wrong_token_again_and_again_locks_nobody_out(counted: TestClient) -> None:
+def test_a_repeated_wrong_token_is_counted_once(counted: TestClient) -> None:
     assert [401] * 30 == [bearer(counted, "an old token of a program") for _ in range(30)]
     assert 200 == bearer(counted, TOKEN)
 
 
-def test_who_shows_no_token_tries_none(counted: TestClient) -> None:
+def test_requests_without_a_token_are_not_counted(counted: TestClient) -> None:
     assert {401} == {counted.get("/api/debates").status_code for _ in range(30)}
     assert {403} == {form(counted, "") for _ in range(30)}
     assert 200 == bearer(counted, TOKEN)
@@ -364,18 +366,18 @@ def test_who_shows_no_token_tries_none(counted: TestClient) -> None:
         ("a socket", "a socket", True),
     ],
 )
-def test_tries_are_those_of_a_client(one: str, another: str, *, same: bool) -> None:
-    tries = TokenAttempts()
+def test_attempts_are_counted_by_client(one: str, another: str, *, same: bool) -> None:
+    attempts = TokenAttempts()
     for number in range(10):
-        tries.add({"client": (one, 1)}, b"wrong %d" % number)
+        attempts.add({"client": (one, 1)}, b"wrong %d" % number)
 
-    assert same == tries.too_many({"client": (another, 2)}, b"another")
+    assert same == attempts.too_many({"client": (another, 2)}, b"another")
 
 
 # Bodies
 
 
-def test_a_body_of_the_allowed_size_comes_in() -> None:
+def test_a_body_of_the_allowed_size_is_accepted() -> None:
     small = client(AccessPolicy(frozenset({NAME}), max_body=10))
 
     assert {"got": 10} == {
@@ -384,13 +386,13 @@ def test_a_body_of_the_allowed_size_comes_in() -> None:
 
 
 @pytest.mark.parametrize("declared", ["11", "9" * 30])
-async def test_a_body_that_says_that_it_is_too_large_is_refused_unread(declared: str) -> None:
+async def test_a_body_with_a_too_large_content_length_is_rejected_unread(declared: str) -> None:
     headers = [(b"host", NAME.encode()), (b"content-length", declared.encode())]
 
     assert 413 == await status_of(headers, AccessPolicy(frozenset({NAME}), max_body=10), method="POST", messages=[{}])
 
 
-async def test_a_body_that_turns_out_too_large_is_refused() -> None:
+async def test_a_chunked_body_that_is_too_large_is_rejected() -> None:
     pieces: list[Message] = [{"type": "http.request", "body": b"x" * 6, "more_body": True} for _ in range(99)]
 
     assert 413 == await status_of(
@@ -399,16 +401,16 @@ async def test_a_body_that_turns_out_too_large_is_refused() -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
-def test_a_body_that_is_not_json_is_refused(kind: str) -> None:
+def test_a_body_that_is_not_json_is_rejected(kind: str) -> None:
     assert 415 == client().post("/", content=b"{}", headers={"content-type": kind}).status_code
 
 
 @pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
-def test_json_comes_in(kind: str) -> None:
+def test_json_is_accepted(kind: str) -> None:
     assert 200 == client().post("/", content=json.dumps({}), headers={"content-type": kind}).status_code
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_limits, "_PIECE_SECONDS", 0.01)
     sent: list[Message] = []
 
@@ -428,7 +430,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
     assert 408 == sent[0]["status"]
 
 
-async def test_a_client_that_goes_away_before_its_body_came_reaches_nothing() -> None:
+async def test_a_client_that_disconnects_before_its_body_does_not_reach_the_application() -> None:
     async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
         raise AssertionError("the application was reached")
 

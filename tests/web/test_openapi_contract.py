@@ -1,4 +1,4 @@
-"""Whatever is sent, the server answers as `/openapi.json` says."""
+"""Responses conform to `/openapi.json`, whatever is sent."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from jury_store.opening import open_store
 from support.served import served
 from support.stores import filled
 
-# A case, a panel's name or a setting may be refused for what it means: 422 is documented for that.
+# A schema-valid case, panel name or setting may still be refused, with a documented 422.
 CONFIG = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", 404, 409, 422, 503]

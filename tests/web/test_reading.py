@@ -1,4 +1,4 @@
-"""The HTTP interface shows what the store holds, in camelCase, and refuses what cannot be."""
+"""The API endpoints that read the store."""
 
 import json
 from typing import Any
@@ -35,7 +35,7 @@ def client_of(store: MemoryEventStore) -> TestClient:
 
 
 def many(*runs: str | None) -> MemoryEventStore:
-    """Debates d0, d1 … of these runs, those of even number over."""
+    """Debates d0, d1 … of these runs; the even ones have ended."""
     store = MemoryEventStore()
     for number, run in enumerate(runs):
         script = DebateScript(f"d{number}", run_id=run, seed=number)
@@ -44,7 +44,7 @@ def many(*runs: str | None) -> MemoryEventStore:
     return store
 
 
-def test_debates_are_listed_the_newest_first_page_by_page() -> None:
+def test_debates_are_listed_newest_first_in_pages() -> None:
     client = client_of(many(None, "r", "r", None, "r"))
     seen, path = [], "/api/debates?limit=2"
     while path:
@@ -72,7 +72,7 @@ def test_debates_are_searched_and_filtered(query: str, expected: list[str]) -> N
     assert expected == [row["debateId"] for row in rows(client, f"/api/debates?{query}")]
 
 
-def test_debates_are_chosen_by_conditions_and_show_what_is_known_of_their_cases() -> None:
+def test_debates_are_filtered_by_conditions_and_have_the_fields_of_their_cases() -> None:
     store = MemoryEventStore()
     for number in range(4):
         script = DebateScript(f"d{number}", seed=number)
@@ -94,7 +94,7 @@ def test_debates_are_chosen_by_conditions_and_show_what_is_known_of_their_cases(
     assert [{"what": "image/png", "count": 2, "size": 96_000}] == whole["losses"]
 
 
-def test_a_condition_that_is_none_is_refused_as_every_mistake_is() -> None:
+def test_an_invalid_condition_gets_an_error_response() -> None:
     answer = client_of(MemoryEventStore()).get("/api/debates?where=tag=x")
 
     assert 422 == answer.status_code
@@ -102,7 +102,7 @@ def test_a_condition_that_is_none_is_refused_as_every_mistake_is() -> None:
     assert "fields are tags, cluster, label, case_id, metadata.NAME" == answer.json()["remedy"]
 
 
-def test_debates_are_found_by_what_jurors_wrote_and_added_up() -> None:
+def test_debates_are_found_by_jurors_texts_and_added_up() -> None:
     client = client_of(many("r", "r", "r"))
 
     page = client.get("/api/debates?search=BECAUSE&totals=true").json()
@@ -116,7 +116,7 @@ def test_debates_are_found_by_what_jurors_wrote_and_added_up() -> None:
 
 @pytest.mark.parametrize("sort", ["score", "case", "quorum"])
 @pytest.mark.parametrize("order", ["asc", "desc"])
-def test_debates_are_sorted_page_by_page(sort: str, order: str) -> None:
+def test_debates_are_sorted_in_pages(sort: str, order: str) -> None:
     client = client_of(many("r", "r", "r", None, "r"))
     seen, path = [], f"/api/debates?limit=2&sort={sort}&order={order}&model=simulated/reader&max_cost=1"
     while path:
@@ -130,13 +130,13 @@ def test_debates_are_sorted_page_by_page(sort: str, order: str) -> None:
 @pytest.mark.parametrize(
     "query", ["sort=size", "order=up", "after=x", "sort=score&after=1:[]", "quorum=half", "min_cost=nan", "max_cost=-1"]
 )
-def test_what_a_list_cannot_be_asked_for_is_refused(query: str) -> None:
+def test_invalid_parameters_of_the_list_are_refused(query: str) -> None:
     answer = client_of(many("r")).get(f"/api/debates?{query}")
 
     assert (422, {"error", "remedy"}) == (answer.status_code, answer.json().keys())
 
 
-def test_a_run_says_how_many_cases_it_has() -> None:
+def test_a_run_has_its_number_of_cases() -> None:
     store = many("r", "r")
     store.store_run_size("r", 123)
 
@@ -145,7 +145,7 @@ def test_a_run_says_how_many_cases_it_has() -> None:
     assert (123, 2, 1) == (run["cases"], run["debates"], run["completed"])
 
 
-def test_the_filters_go_on_to_the_next_page() -> None:
+def test_the_next_page_has_the_same_filters() -> None:
     client = client_of(many("r", "r", "r", None))
 
     page = client.get("/api/debates?run=r&search=d&simulated=true&limit=1").json()
@@ -154,12 +154,12 @@ def test_the_filters_go_on_to_the_next_page() -> None:
     assert "d1" == rows(client, page["next"])[0]["debateId"]
 
 
-def test_a_debate_is_read_as_the_result_model_in_camel_case(reading: TestClient, recorded: str) -> None:
+def test_a_debate_is_read_as_the_result_model_in_camel_case(api_client: TestClient, recorded: str) -> None:
     store = open_store(recorded, write=False)
     debate = read_debate(store, "d0")
     store.close()
 
-    found = reading.get("/api/debates/d0").json()
+    found = api_client.get("/api/debates/d0").json()
 
     expected = collaborative_result(debate.events, debate.texts)
     assert (expected["final_verdict"], expected["final_score"]) == (found["finalVerdict"], found["finalScore"])
@@ -172,14 +172,14 @@ def test_a_debate_is_read_as_the_result_model_in_camel_case(reading: TestClient,
     assert {"jurorId", "roundNumber", "statement", "positionChanged", "updatedEvaluation"} <= statement.keys()
 
 
-def test_a_debate_is_read_as_it_stood(reading: TestClient) -> None:
-    found = reading.get("/api/debates/d0?at=3").json()
+def test_a_debate_is_read_as_of_an_event(api_client: TestClient) -> None:
+    found = api_client.get("/api/debates/d0?at=3").json()
 
     assert (3, "unfinished", None) == (found["version"], found["status"], found["finalVerdict"])
     assert 2 == len(found["phase1Evaluations"])
 
 
-def test_events_are_shown_as_the_log_keeps_them(reading: TestClient, recorded: str) -> None:
+def test_events_are_listed_as_stored_in_the_log(api_client: TestClient, recorded: str) -> None:
     store = open_store(recorded, write=False)
     stored = store.read_stream(debate_stream("d0"))
     store.close()
@@ -187,7 +187,7 @@ def test_events_are_shown_as_the_log_keeps_them(reading: TestClient, recorded: s
     seen: list[dict[str, Any]] = []
     path = "/api/debates/d0/events?limit=3"
     while path:
-        page = reading.get(path).json()
+        page = api_client.get(path).json()
         seen, path = seen + page["rows"], page["next"]
 
     assert [event.position for event in stored] == [event["position"] for event in seen]
@@ -196,11 +196,11 @@ def test_events_are_shown_as_the_log_keeps_them(reading: TestClient, recorded: s
     assert ("debate_opened", "opened", 2) == (first["type"], first["eventId"], first["schema"])
 
 
-def test_exchanges_are_listed_read_whole_and_raw(reading: TestClient) -> None:
-    listed = rows(reading, "/api/debates/d0/exchanges")
+def test_exchanges_are_listed_and_read_with_raw_answers(api_client: TestClient) -> None:
+    listed = rows(api_client, "/api/debates/d0/exchanges")
 
-    whole = reading.get("/api/debates/d0/exchanges/1").json()
-    raw = reading.get(listed[0]["raw"])
+    whole = api_client.get("/api/debates/d0/exchanges/1").json()
+    raw = api_client.get(listed[0]["raw"])
 
     assert [*range(1, len(listed) + 1)] == [one["number"] for one in listed]
     assert listed[0] == {name: value for name, value in whole.items() if name != "request"}
@@ -211,10 +211,10 @@ def test_exchanges_are_listed_read_whole_and_raw(reading: TestClient) -> None:
         raw.headers["content-type"],
         raw.headers["content-disposition"],
     )
-    assert rows(reading, "/api/debates/d0/events?stream=calls")[0]["eventId"] == listed[0]["exchangeId"]
+    assert rows(api_client, "/api/debates/d0/events?stream=calls")[0]["eventId"] == listed[0]["exchangeId"]
 
 
-def test_a_raw_answer_that_is_not_there_is_said_to_be_not_there() -> None:
+def test_a_missing_raw_answer_is_not_found() -> None:
     store = MemoryEventStore()
     script = DebateScript("d")
     store.append([Append(script.stream, script.whole(), 0, 1)])
@@ -230,16 +230,16 @@ def test_a_raw_answer_that_is_not_there_is_said_to_be_not_there() -> None:
     assert 404 == client.get("/api/debates/d/exchanges/2/raw").status_code
 
 
-def test_a_debate_is_replayed(reading: TestClient) -> None:
-    found = reading.post("/api/debates/d0/replay").json()
+def test_a_debate_is_replayed(api_client: TestClient) -> None:
+    found = api_client.post("/api/debates/d0/replay").json()
 
     assert ("equal", True, []) == (found["status"], found["finished"], found["differences"])
 
 
-def test_a_debate_is_rescored(reading: TestClient) -> None:
+def test_a_debate_is_rescored(api_client: TestClient) -> None:
     body = {"settings": {"threshold": [0.67, 1.0], "method": "median"}, "mode": "recount"}
 
-    found = reading.post("/api/debates/d0/rescore", json=body).json()
+    found = api_client.post("/api/debates/d0/rescore", json=body).json()
 
     assert ["recount", 2] == [found["mode"], len(found["rows"])]
     assert {"d0"} == {row["debateId"] for row in found["rows"]}
@@ -255,8 +255,8 @@ def test_a_debate_is_rescored(reading: TestClient) -> None:
         ({"method": "medan"}, "method: 'medan' is not understood (did you mean median?)"),
     ],
 )
-def test_a_setting_that_was_meant_is_named(reading: TestClient, settings: dict[str, Any], said: str) -> None:
-    answer = reading.post("/api/debates/d0/rescore", json={"settings": settings})
+def test_an_unknown_setting_gets_a_suggestion(api_client: TestClient, settings: dict[str, Any], said: str) -> None:
+    answer = api_client.post("/api/debates/d0/rescore", json={"settings": settings})
 
     assert (422, True) == (answer.status_code, said in answer.json()["error"])
 
@@ -275,15 +275,15 @@ def test_a_setting_that_was_meant_is_named(reading: TestClient, settings: dict[s
         None,
     ],
 )
-def test_settings_that_cannot_be_are_refused(reading: TestClient, body: Any) -> None:
-    answer = reading.post("/api/debates/d0/rescore", json=body)
+def test_invalid_settings_are_refused(api_client: TestClient, body: Any) -> None:
+    answer = api_client.post("/api/debates/d0/rescore", json=body)
 
     assert 422 == answer.status_code
     assert answer.json()["error"]
 
 
-def test_two_debates_and_two_runs_are_compared(reading: TestClient) -> None:
-    debates = reading.get("/api/compare?a=d0&b=d1").json()
+def test_two_debates_and_two_runs_are_compared(api_client: TestClient) -> None:
+    debates = api_client.get("/api/compare?a=d0&b=d1").json()
     runs = client_of(many("r", None, "s")).get("/api/compare?a=r&b=s").json()
 
     assert ("debates", "d0", "d1") == (debates["kind"], debates["a"]["debateId"], debates["b"]["debateId"])
@@ -292,8 +292,8 @@ def test_two_debates_and_two_runs_are_compared(reading: TestClient) -> None:
     assert {"a": 1, "b": 1} == runs["alone"]
 
 
-def test_what_is_neither_is_not_compared(reading: TestClient) -> None:
-    answer = reading.get("/api/compare?a=d0&b=nope")
+def test_unknown_ids_are_not_compared(api_client: TestClient) -> None:
+    answer = api_client.get("/api/compare?a=d0&b=nope")
 
     assert 422 == answer.status_code
     assert "'nope' is neither a debate nor a run" in answer.json()["error"]
@@ -308,8 +308,8 @@ def test_runs_are_listed_and_read() -> None:
     assert 404 == client.get("/api/runs/none").status_code
 
 
-def test_health_tells_what_the_server_can_do(reading: TestClient) -> None:
-    found = reading.get("/api/health").json()
+def test_health_reports_the_state_of_the_server(api_client: TestClient) -> None:
+    found = api_client.get("/api/health").json()
 
     assert ("ok", None, [], 0) == tuple(found[name] for name in ("status", "writer", "panels", "readers"))
     assert found["lastPosition"] > 0
@@ -339,31 +339,31 @@ HOSTILE = [
         "/schemas/{}.json",
     ],
 )
-def test_a_hostile_id_is_refused_and_breaks_nothing(reading: TestClient, path: str) -> None:
+def test_a_hostile_id_is_refused_and_breaks_nothing(api_client: TestClient, path: str) -> None:
     for name in HOSTILE:
-        answer = reading.get(path.replace("{}", name))
+        answer = api_client.get(path.replace("{}", name))
 
         assert 400 <= answer.status_code < 500, (name, answer.text)
         assert {"error", "remedy"} == answer.json().keys()
 
 
 @pytest.mark.parametrize("search", ["'; DROP TABLE debates; --", "%", "\\", "日本", "\u202e", "x" * 200, "\ud7ff"])
-def test_any_search_is_answered(reading: TestClient, search: str) -> None:
-    assert 200 == reading.get(f"/api/debates?search={quote(search)}").status_code
+def test_any_search_is_answered(api_client: TestClient, search: str) -> None:
+    assert 200 == api_client.get(f"/api/debates?search={quote(search)}").status_code
 
 
 @pytest.mark.parametrize("search", ["", "\x00", "a\nb", "x" * 201])
-def test_a_search_that_cannot_be_is_refused(reading: TestClient, search: str) -> None:
-    assert 422 == reading.get(f"/api/debates?search={quote(search)}").status_code
+def test_an_invalid_search_is_refused(api_client: TestClient, search: str) -> None:
+    assert 422 == api_client.get(f"/api/debates?search={quote(search)}").status_code
 
 
-def test_what_is_not_there_and_what_may_not_be_done_have_the_same_form_of_error(reading: TestClient) -> None:
-    for answer, status in ((reading.get("/api/nonsense"), 404), (reading.delete("/api/debates"), 405)):
+def test_unknown_paths_and_methods_get_an_error_response(api_client: TestClient) -> None:
+    for answer, status in ((api_client.get("/api/nonsense"), 404), (api_client.delete("/api/debates"), 405)):
         assert status == answer.status_code
         assert {"error", "remedy"} == answer.json().keys()
 
 
-def test_a_record_that_cannot_be_read_is_an_error_with_a_remedy() -> None:
+def test_an_undecodable_record_is_an_error_with_a_remedy() -> None:
     store = MemoryEventStore()
     script = DebateScript("d")
     store.append([Append(script.stream, (script.opened(), script.evaluated()._replace(schema=99)), 0, 1)])
@@ -374,7 +374,7 @@ def test_a_record_that_cannot_be_read_is_an_error_with_a_remedy() -> None:
     assert "upgrade jury-judge" == answer.json()["remedy"]
 
 
-def test_a_defect_says_nothing_of_its_inside() -> None:
+def test_an_internal_error_does_not_reveal_its_message() -> None:
     store = MemoryEventStore()
 
     def broken() -> Any:
@@ -384,16 +384,16 @@ def test_a_defect_says_nothing_of_its_inside() -> None:
     answer = client_of(store).get("/api/runs")
 
     assert 500 == answer.status_code
-    assert {"error": "a defect: RuntimeError", "remedy": "look into the server's log"} == answer.json()
+    assert {"error": "internal error: RuntimeError", "remedy": "see the server's log"} == answer.json()
 
 
-def test_there_is_no_page_that_loads_from_elsewhere(reading: TestClient) -> None:
-    assert {404} == {reading.get(path).status_code for path in ("/docs", "/redoc", "/docs/oauth2-redirect")}
-    assert 200 == reading.get("/openapi.json").status_code
+def test_fastapis_documentation_pages_are_disabled(api_client: TestClient) -> None:
+    assert {404} == {api_client.get(path).status_code for path in ("/docs", "/redoc", "/docs/oauth2-redirect")}
+    assert 200 == api_client.get("/openapi.json").status_code
 
 
-def test_these_addresses_and_no_others_are_the_interface(reading: TestClient) -> None:
-    found = reading.get("/openapi.json").json()["paths"]
+def test_the_paths_of_the_api(api_client: TestClient) -> None:
+    found = api_client.get("/openapi.json").json()["paths"]
 
     debate = "/api/debates/{debate_id}"
     assert {

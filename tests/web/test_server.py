@@ -1,4 +1,4 @@
-"""Where the server listens, and by which names it is known there."""
+"""The address of the server, and connections without a complete request."""
 
 import asyncio
 import contextlib
@@ -38,7 +38,7 @@ def test_a_server_is_known_by_its_address(address: Address, names: set[str], loo
     assert (loopback, url) == (address.loopback, address.url)
 
 
-def test_a_name_to_listen_at_is_a_name_to_be_known_by() -> None:
+def test_a_configured_host_name_is_an_accepted_host() -> None:
     listener, address = listen("LocalHost", 0)
     listener.close()
 
@@ -63,7 +63,7 @@ UPGRADE = (
     [(b"", b""), (b"", b"GET / HT"), (HEALTH, b"GET / HT"), (b"", UPGRADE)],
     ids=["nothing", "half", "half after another", "a handshake too large"],
 )
-async def test_a_connection_that_does_not_come_to_a_request_is_dropped(first: bytes, sent: bytes) -> None:
+async def test_a_connection_without_a_complete_request_is_aborted(first: bytes, sent: bytes) -> None:
     with served(MemoryEventStore(), request_seconds=0.2) as (base, _):
         there = urlsplit(base)
         reader, writer = await asyncio.open_connection(there.hostname, there.port)
@@ -77,7 +77,7 @@ async def test_a_connection_that_does_not_come_to_a_request_is_dropped(first: by
         writer.close()
 
 
-async def test_a_connection_may_ask_again_and_wait_for_a_long_answer() -> None:
+async def test_a_connection_may_send_a_second_request_with_a_long_response() -> None:
     store = MemoryEventStore()
     Writing(store).write(Writing(store).script.opened())
     with served(store, request_seconds=0.2, alive_every=0.3) as (base, _):
@@ -87,13 +87,13 @@ async def test_a_connection_may_ask_again_and_wait_for_a_long_answer() -> None:
         writer.write(HEALTH % host)
         await reader.readuntil(b"}")
         writer.write(b"GET /api/debates/d/live HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
-        told = await reader.readuntil(b": alive")
+        received = await reader.readuntil(b": alive")
         writer.close()
 
-    assert b"phase_change" in told
+    assert b"phase_change" in received
 
 
-def test_every_call_that_asyncio_makes_reaches_the_protocol_of_uvicorn() -> None:
+def test_every_callback_of_asyncio_reaches_the_protocol_of_uvicorn() -> None:
     def methods(cls: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(cls, inspect.isfunction) if not name.startswith("_")}
 

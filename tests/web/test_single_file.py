@@ -1,4 +1,4 @@
-"""One debate in one HTML file: whole, offline, without a script."""
+"""A debate exported as one HTML file."""
 
 import re
 from base64 import b64encode
@@ -13,14 +13,14 @@ def exported(debate: HandBuilt, query: str = "") -> Page:
     return Site(stored(debate)).get(f"/debates/run-1~c1/export.html{query}")
 
 
-def test_it_fetches_nothing_and_runs_nothing():
+def test_the_file_loads_nothing_and_has_no_script():
     page = exported(HandBuilt().phase_1().round_1().judged())
 
     assert not page.tree.css("script, link, img, iframe, form, [src], [onload]")
     assert all(str(address).startswith("#") for address in page.attributes("[href]", "href"))
 
 
-def test_its_policy_allows_its_own_style_sheet_alone():
+def test_its_policy_allows_only_its_own_style_sheet():
     page = exported(HandBuilt().phase_1().judged())
     style = re.search("<style>(.*)</style>", page.text, re.DOTALL)
     assert style is not None
@@ -31,7 +31,7 @@ def test_its_policy_allows_its_own_style_sheet_alone():
     assert f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'" == policy
 
 
-def test_it_is_not_cut_as_the_view_is():
+def test_its_texts_are_whole():
     debate = HandBuilt().phase_1().round_1()
     debate._said(2, 0, "long " * 20_000, debate.evaluation(Verdict.SAFE_PASS, (1.0, 1.0, 1.0, 1.0), "r"))
 
@@ -41,11 +41,11 @@ def test_it_is_not_cut_as_the_view_is():
     assert not page.tree.css(".cut")
 
 
-def test_it_downloads_under_the_name_of_the_debate():
+def test_its_file_name_is_the_debate_id():
     assert 'attachment; filename="run-1~c1.html"' == exported(HandBuilt().phase_1()).headers["content-disposition"]
 
 
-def test_every_event_has_its_place_on_the_page_and_in_the_file():
+def test_every_event_has_an_anchor_on_the_page_and_in_the_file():
     debate = HandBuilt().phase_1().round_1().judged()
     every = {f"e-{number}" for number in range(1, 13)}
 

@@ -1,4 +1,4 @@
-"""What is sent is judged, recorded, and answered at once with where to watch."""
+"""Evaluations and runs submitted over HTTP."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -23,36 +23,36 @@ from jury_store.sql_store import SqlEventStore
 from support.cassettes import exported, record_debate
 from support.waiting import eventually
 
-from .conftest import BASE, GATE, holding_client
+from .conftest import BASE, GATE, jury_client_of
 
 CASE = {"case_id": "refund", "question": "Refund order 17.", "response": "Refunded."}
 
 
-def over(client: TestClient, path: str) -> dict[str, Any]:
-    """What the address says once it is not running any more."""
+def finished(client: TestClient, path: str) -> dict[str, Any]:
+    """The status of a submission once it is not running."""
     eventually(lambda: client.get(path).json().get("state") != "running")
     found: dict[str, Any] = client.get(path).json()
     return found
 
 
-def test_a_case_is_judged_and_its_debate_can_be_watched_at_once(holding: TestClient) -> None:
-    answer = holding.post("/api/evaluations", json={"case": CASE, "submissionId": "abc123"})
+def test_a_submitted_case_is_judged_and_can_be_followed_at_once(jury_client: TestClient) -> None:
+    answer = jury_client.post("/api/evaluations", json={"case": CASE, "submissionId": "abc123"})
 
     accepted = answer.json()
     assert (202, accepted["links"]["state"]) == (answer.status_code, answer.headers["location"])
     assert accepted["links"]["live"] == f"/api/debates/{accepted['id']}/live"
-    told = [
+    events = [
         json.loads(line.removeprefix("data: "))
-        for line in holding.get(accepted["links"]["live"]).text.splitlines()
+        for line in jury_client.get(accepted["links"]["live"]).text.splitlines()
         if line.startswith("data: ")
     ]
-    assert ("phase_change", "evaluation_completed") == (told[0]["type"], told[-1]["type"])
-    assert "finished" == over(holding, accepted["links"]["state"])["state"]
-    result = holding.get(accepted["links"]["debate"]).json()
+    assert ("phase_change", "evaluation_completed") == (events[0]["type"], events[-1]["type"])
+    assert "finished" == finished(jury_client, accepted["links"]["state"])["state"]
+    result = jury_client.get(accepted["links"]["debate"]).json()
     assert ("refund", "abc123", "completed") == tuple(result[name] for name in ("caseId", "submissionId", "status"))
 
 
-def test_a_debate_that_came_in_a_cassette_is_not_taken_for_judged(holding: TestClient, tmp_path: Path) -> None:
+def test_an_imported_debate_does_not_count_as_judged(jury_client: TestClient, tmp_path: Path) -> None:
     store = MemoryEventStore()
     record_debate(store, "r~refund")
     (tmp_path / "forged").write_bytes(exported(store, "r~refund"))
@@ -61,60 +61,60 @@ def test_a_debate_that_came_in_a_cassette_is_not_taken_for_judged(holding: TestC
     taking.close()
 
     answers = [
-        holding.post("/api/evaluations", json={"case": CASE, "runId": "r"}),
-        holding.post("/api/runs", json={"cases": [CASE], "runId": "r"}),
+        jury_client.post("/api/evaluations", json={"case": CASE, "runId": "r"}),
+        jury_client.post("/api/runs", json={"cases": [CASE], "runId": "r"}),
     ]
 
-    listed = holding.get("/api/debates").json()["rows"][0]
-    # It names another run, so that this run meets it only when it would hold it.
+    listed = jury_client.get("/api/debates").json()["rows"][0]
+    # The cassette names another run, so this run finds the debate only when it would start it.
     assert [409, 422] == [answer.status_code for answer in answers]
     assert all("came in a cassette" in answer.text for answer in answers), [one.text for one in answers]
     assert ("unsealed", None) == (listed["imported"], listed["importedFrom"])
 
 
-def test_the_same_case_of_a_run_is_judged_once(holding: TestClient) -> None:
+def test_the_same_case_of_a_run_is_judged_once(jury_client: TestClient) -> None:
     body = {"case": CASE, "runId": "r"}
-    first = holding.post("/api/evaluations", json=body).json()
-    over(holding, first["links"]["state"])
-    events = len(holding.get(first["links"]["events"]).json()["rows"])
+    first = jury_client.post("/api/evaluations", json=body).json()
+    finished(jury_client, first["links"]["state"])
+    events = len(jury_client.get(first["links"]["events"]).json()["rows"])
 
-    again = holding.post("/api/evaluations", json=body)
+    again = jury_client.post("/api/evaluations", json=body)
 
     assert ("r~refund", 202) == (first["id"], again.status_code)
     assert first["id"] == again.json()["id"]
-    assert events == len(holding.get(first["links"]["events"]).json()["rows"])
+    assert events == len(jury_client.get(first["links"]["events"]).json()["rows"])
 
 
-def test_another_case_under_the_same_id_is_a_conflict(holding: TestClient) -> None:
-    first = holding.post("/api/evaluations", json={"case": CASE, "runId": "r"}).json()
-    over(holding, first["links"]["state"])
+def test_another_case_under_the_same_id_is_a_conflict(jury_client: TestClient) -> None:
+    first = jury_client.post("/api/evaluations", json={"case": CASE, "runId": "r"}).json()
+    finished(jury_client, first["links"]["state"])
 
-    answer = holding.post("/api/evaluations", json={"case": {**CASE, "response": "Never."}, "runId": "r"})
+    answer = jury_client.post("/api/evaluations", json={"case": {**CASE, "response": "Never."}, "runId": "r"})
 
     assert 409 == answer.status_code
     assert "judged another case" in answer.json()["error"]
 
 
-def test_a_run_is_held_and_its_debates_are_listed(holding: TestClient) -> None:
+def test_a_submitted_run_is_executed_and_its_debates_are_listed(jury_client: TestClient) -> None:
     cases = [{**CASE, "case_id": f"c{number}"} for number in range(5)]
 
-    answer = holding.post("/api/runs", json={"cases": cases, "runId": "many", "concurrency": 2})
-    state = over(holding, answer.headers["location"])
+    answer = jury_client.post("/api/runs", json={"cases": cases, "runId": "many", "concurrency": 2})
+    state = finished(jury_client, answer.headers["location"])
 
     assert (202, "finished") == (answer.status_code, state["state"])
-    assert 5 == holding.get("/api/runs/many").json()["completed"]
-    listed = holding.get(state["links"]["debates"]).json()["rows"]
+    assert 5 == jury_client.get("/api/runs/many").json()["completed"]
+    listed = jury_client.get(state["links"]["debates"]).json()["rows"]
     assert {f"many~c{number}" for number in range(5)} == {row["debateId"] for row in listed}
 
 
-def test_the_panel_that_is_named_sits(tmp_path: Path) -> None:
+def test_a_submission_uses_the_named_panel(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
-    with holding_client(url, first="independent", second="adk-sequential") as client:
+    with jury_client_of(url, first="independent", second="adk-sequential") as client:
         found = [
             client.post("/api/evaluations", json={"case": CASE, "panel": name}).json() for name in (None, "second")
         ]
         for accepted in found:
-            over(client, accepted["links"]["state"])
+            finished(client, accepted["links"]["state"])
         panels = [client.get(accepted["links"]["debate"]).json()["panel"] for accepted in found]
         health = client.get("/api/health").json()
 
@@ -145,31 +145,33 @@ def test_the_panel_that_is_named_sits(tmp_path: Path) -> None:
         ([], "body"),
     ],
 )
-def test_a_case_that_cannot_be_judged_is_refused_by_its_field(holding: TestClient, body: Any, said: str) -> None:
-    answer = holding.post("/api/evaluations", json=body)
+def test_an_invalid_case_is_refused_by_its_field(jury_client: TestClient, body: Any, said: str) -> None:
+    answer = jury_client.post("/api/evaluations", json=body)
 
     assert 422 == answer.status_code
     assert said in answer.json()["error"]
-    assert [] == holding.get("/api/debates").json()["rows"]
+    assert [] == jury_client.get("/api/debates").json()["rows"]
 
 
 @pytest.mark.parametrize("name", ["security_gate_uri", "agent_card_uri"])
 @pytest.mark.parametrize("uri", ["/etc/passwd", "file:///etc/passwd", "http://169.254.169.254/"])
-def test_a_case_from_the_network_cannot_have_files_or_hosts_read(holding: TestClient, name: str, uri: str) -> None:
+def test_a_submitted_case_cannot_make_the_server_read_files_or_hosts(
+    jury_client: TestClient, name: str, uri: str
+) -> None:
     for answer in (
-        holding.post("/api/evaluations", json={"case": {**CASE, name: uri}}),
-        holding.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
+        jury_client.post("/api/evaluations", json={"case": {**CASE, name: uri}}),
+        jury_client.post("/api/runs", json={"cases": [{**CASE, name: uri}]}),
     ):
         assert 422 == answer.status_code
-        assert f"{name} is not read here" in answer.json()["error"]
+        assert f"{name} is not accepted over HTTP" in answer.json()["error"]
 
 
-def test_a_case_that_is_sent_twice_in_a_run_is_refused(holding: TestClient) -> None:
-    answer = holding.post("/api/runs", json={"cases": [CASE, CASE]})
+def test_a_duplicate_case_in_a_run_is_refused(jury_client: TestClient) -> None:
+    answer = jury_client.post("/api/runs", json={"cases": [CASE, CASE]})
 
     assert (422, True) == (
         answer.status_code,
-        "cases.1: the case id 'refund' was sent before" in answer.json()["error"],
+        "cases.1: the case id 'refund' occurs twice" in answer.json()["error"],
     )
 
 
@@ -188,25 +190,25 @@ def test_a_case_that_is_sent_twice_in_a_run_is_refused(holding: TestClient) -> N
         b"{} {}",
     ],
 )
-def test_json_that_says_two_things_or_none_is_refused(holding: TestClient, body: bytes) -> None:
-    answer = holding.post("/api/evaluations", content=body, headers={"content-type": "application/json"})
+def test_ambiguous_or_invalid_json_is_refused(jury_client: TestClient, body: bytes) -> None:
+    answer = jury_client.post("/api/evaluations", content=body, headers={"content-type": "application/json"})
 
     assert 422 == answer.status_code
     assert {"error", "remedy"} == answer.json().keys()
 
 
-def test_a_server_that_only_shows_holds_nothing(reading: TestClient) -> None:
-    answer = reading.post("/api/evaluations", json={"case": CASE})
+def test_a_read_only_server_refuses_submissions(api_client: TestClient) -> None:
+    answer = api_client.post("/api/evaluations", json={"case": CASE})
 
     assert 422 == answer.status_code
     assert "without --read-only" in answer.json()["remedy"] + answer.json()["error"]
 
 
-def test_while_another_process_writes_debates_are_shown_and_none_is_held(tmp_path: Path) -> None:
+def test_while_another_process_writes_submissions_get_503(tmp_path: Path) -> None:
     path = tmp_path / "jury.db"
     url = f"sqlite:///{path}"
     upgrade(url)
-    with holding_client(url) as client:
+    with jury_client_of(url) as client:
         writer = open_store(url, write=True, run="nightly")
         try:
             answer = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
@@ -214,7 +216,7 @@ def test_while_another_process_writes_debates_are_shown_and_none_is_held(tmp_pat
         finally:
             writer.close()
         later = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
-        state = over(client, later.headers["location"])
+        state = finished(client, later.headers["location"])
 
     assert 503 == answer.status_code
     assert "run nightly" in answer.json()["error"]
@@ -223,10 +225,10 @@ def test_while_another_process_writes_debates_are_shown_and_none_is_held(tmp_pat
     assert (202, "finished") == (later.status_code, state["state"])
 
 
-def test_a_debate_that_could_not_go_on_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_submission_reports_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    with holding_client(f"sqlite:///{tmp_path / 'jury.db'}", current="current") as client:
+    with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}", current="current") as client:
         answer = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
         state = client.get("/api/evaluations/r~refund").json()
 
@@ -235,22 +237,22 @@ def test_a_debate_that_could_not_go_on_says_why(tmp_path: Path, monkeypatch: pyt
     assert ("stopped", True) == (state["state"], "OPENAI_API_KEY" in state["problem"])
 
 
-def test_after_a_disk_was_full_the_next_submission_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_submission_after_a_full_disk_succeeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_store: SqlEventStore) -> int:
         raise StoreFailed("the disk is full; make room, then try again")
 
-    with holding_client(f"sqlite:///{tmp_path / 'jury.db'}") as client:
+    with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}") as client:
         with monkeypatch.context() as disk:
             disk.setattr(SqlEventStore, "next_epoch", full)
             refused = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
         later = client.post("/api/evaluations", json={"case": CASE, "runId": "r"})
-        state = over(client, later.headers["location"])
+        state = finished(client, later.headers["location"])
 
     assert (503, "the disk is full") == (refused.status_code, refused.json()["error"])
     assert (202, "finished") == (later.status_code, state["state"])
 
 
-def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: Path) -> None:
+def test_a_submission_stopped_by_shutdown_is_resumed_by_the_same_request(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     body = {"case": CASE, "runId": "r"}
     upgrade(url)
@@ -259,21 +261,21 @@ def test_what_runs_when_the_server_ends_goes_on_when_it_is_sent_again(tmp_path: 
     with TestClient(create_app(service, GATE), base_url=BASE) as client:
         accepted = client.post("/api/evaluations", json=body).json()
         assert "running" == accepted["state"]
-    with holding_client(url) as client:
+    with jury_client_of(url) as client:
         before = client.get("/api/evaluations/r~refund").json()["state"]
         client.post("/api/evaluations", json=body)
-        after = over(client, "/api/evaluations/r~refund")["state"]
+        after = finished(client, "/api/evaluations/r~refund")["state"]
 
     assert ("unfinished", "finished") == (before, after)
 
 
-def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_response_contains_an_api_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     canary = "sk-canary-0123456789abcdef"
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.setenv(name, canary)
-    with holding_client(f"sqlite:///{tmp_path / 'jury.db'}") as client:
+    with jury_client_of(f"sqlite:///{tmp_path / 'jury.db'}") as client:
         accepted = client.post("/api/evaluations", json={"case": CASE, "runId": "r"}).json()
-        over(client, accepted["links"]["state"])
+        finished(client, accepted["links"]["state"])
         number = len(client.get("/api/debates/r~refund/exchanges").json()["rows"])
         paths = [
             *accepted["links"].values(),
@@ -294,18 +296,18 @@ SECOND = {**CASE, "case_id": "second"}
 @pytest.mark.parametrize(
     ("path", "body", "said"),
     [
-        ("/api/evaluations", {"case": OTHER}, "over another case"),
-        ("/api/evaluations", {"case": CASE, "panel": "other"}, "under another panel"),
-        ("/api/runs", {"cases": [OTHER]}, "over another case"),
+        ("/api/evaluations", {"case": OTHER}, "with another case"),
+        ("/api/evaluations", {"case": CASE, "panel": "other"}, "with another panel"),
+        ("/api/runs", {"cases": [OTHER]}, "with another case"),
         ("/api/runs", {"cases": [CASE, SECOND]}, "with other cases"),
         ("/api/runs", {"cases": [SECOND]}, "with other cases"),
-        ("/api/runs", {"cases": [CASE], "panel": "other"}, "under another panel"),
+        ("/api/runs", {"cases": [CASE], "panel": "other"}, "with another panel"),
         ("/api/evaluations", {"case": CASE}, None),
         ("/api/evaluations", {"case": SECOND}, None),
         ("/api/runs", {"cases": [CASE]}, None),
     ],
 )
-def test_what_is_under_way_by_a_name_is_not_taken_for_something_else(
+def test_a_different_submission_under_a_running_name_is_a_conflict(
     tmp_path: Path, path: str, body: Any, said: str | None
 ) -> None:
     with slow_client(tmp_path) as client:
@@ -318,7 +320,7 @@ def test_what_is_under_way_by_a_name_is_not_taken_for_something_else(
     assert said is None or said in answer.json()["error"]
 
 
-def test_of_two_cases_that_come_at_once_under_one_name_one_is_refused(tmp_path: Path) -> None:
+def test_one_of_two_simultaneous_cases_under_one_name_is_refused(tmp_path: Path) -> None:
     with slow_client(tmp_path) as client, ThreadPoolExecutor() as threads:
         answers = threads.map(
             lambda case: client.post("/api/evaluations", json={"case": case, "runId": "r"}).status_code, [CASE, OTHER]
@@ -327,7 +329,7 @@ def test_of_two_cases_that_come_at_once_under_one_name_one_is_refused(tmp_path: 
         assert [202, 409] == sorted(answers)
 
 
-def test_what_could_not_begin_is_not_under_way(tmp_path: Path) -> None:
+def test_a_submission_that_failed_to_start_does_not_block_its_name(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
     juries = iter([StoreFailed("the disk is gone; look at it"), Jury("independent", store=url)])
@@ -345,7 +347,7 @@ def test_what_could_not_begin_is_not_under_way(tmp_path: Path) -> None:
 
 
 def slow_client(folder: Path) -> TestClient:
-    """A client of a server whose jurors take minutes."""
+    """A client of a server whose jurors take ten minutes."""
     url = f"sqlite:///{folder / 'jury.db'}"
     upgrade(url)
     slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
@@ -353,10 +355,10 @@ def slow_client(folder: Path) -> TestClient:
     return TestClient(create_app(Service(open_store(url, write=False), made), GATE), base_url=BASE)
 
 
-def test_more_than_a_server_holds_at_once_is_sent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submissions_beyond_the_limit_get_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'jury.db'}"
     upgrade(url)
-    monkeypatch.setattr("jury_judge.web.submissions.MOST_BYTES", 600)
+    monkeypatch.setattr("jury_judge.web.submissions.MAX_CASE_BYTES", 600)
     slow = partial(Jury, "independent", store=url, simulate=Script(latency=600.0))
     service = Service(open_store(url, write=False), {"usual": lambda on_chunk: slow(on_chunk=on_chunk)})
     with TestClient(create_app(service, GATE), base_url=BASE) as client:

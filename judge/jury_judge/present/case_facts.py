@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from jury_debate.case_text import shown_size
 from jury_events.case import Loss
 from jury_events.debate_events import DebateOpened
-from jury_judge.present.labels import Labels
+from jury_judge.present.labels import LabelCatalogue
 
 _BETWEEN = {"en": ", ", "ja": "、"}
 
 
-def case_facts(opened: DebateOpened, words: Labels) -> Iterator[tuple[str, str]]:
+def case_facts(opened: DebateOpened, words: LabelCatalogue) -> Iterator[tuple[str, str]]:
     """What people and statistics know of the case, each with its heading; only what is there."""
     if opened.tags:
         yield words.tags, ", ".join(opened.tags)
@@ -27,7 +27,7 @@ def case_facts(opened: DebateOpened, words: Labels) -> Iterator[tuple[str, str]]
         yield words.agent_cost, f"${opened.agent_cost:.4f}"
 
 
-def losses_line(opened: DebateOpened, words: Labels) -> str | None:
+def losses_line(opened: DebateOpened, words: LabelCatalogue) -> str | None:
     """What no juror was shown, by kind, with its size where that is known; None where everything was shown."""
     if not opened.losses:
         return None
@@ -35,7 +35,7 @@ def losses_line(opened: DebateOpened, words: Labels) -> str | None:
     return f"{words.not_shown}: {said}"
 
 
-def _loss(loss: Loss, words: Labels) -> str:
+def _loss(loss: Loss, words: LabelCatalogue) -> str:
     if loss.size is None:
         return words.loss.format(count=loss.count, what=loss.what)
     return words.loss_sized.format(count=loss.count, what=loss.what, size=shown_size(loss.size))

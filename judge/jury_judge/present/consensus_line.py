@@ -2,10 +2,10 @@
 
 from jury_events.consensus import ConsensusCheck, ConsensusStatus
 from jury_events.panel import DiscussionRules
-from jury_judge.present.labels import Labels
+from jury_judge.present.labels import LabelCatalogue
 
 
-def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: Labels) -> str:
+def reached_line(check: ConsensusCheck, rules: DiscussionRules, number: int, words: LabelCatalogue) -> str:
     """In a few words.
 
     Args:

@@ -41,7 +41,7 @@ class Rejection(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-TOO_MANY_TRIES = Rejection(
+TOO_MANY_ATTEMPTS = Rejection(
     429, "too many wrong tokens from this address", "wait a minute", (("Retry-After", str(int(WITHIN))),)
 )
 
@@ -142,7 +142,7 @@ class TokenMiddleware:
     def _rejection(self, scope: Scope) -> Rejection | None:
         sent, expected = self._tokens(HTTPConnection(scope))
         if sent and self._attempts.too_many(scope, sent):
-            return TOO_MANY_TRIES
+            return TOO_MANY_ATTEMPTS
         if hmac.compare_digest(sent, expected):
             return None
         if sent:

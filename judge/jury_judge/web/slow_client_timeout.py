@@ -13,13 +13,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 REQUEST_SECONDS = 30.0
-"""How long a client may take for the head of a request, from its connection or from the answer before."""
+"""Limit for a complete request head, from the connection or from the response before."""
 
 STALLED_SECONDS = 30.0
-"""How long a client may take nothing of what is being sent."""
+"""Limit without progress while a response is being sent."""
 
 _WEBSOCKET_BYTES = 4096
-"""What a WebSocket client may send within a second: at most 683 frames. It has only pings and pongs to send."""
+"""Bytes that a WebSocket client may send per second: at most 683 frames. Ours send only pings and pongs."""
 
 _Addresses = tuple[Any, Any]
 """Host and port of the client, and of the server."""
@@ -33,8 +33,8 @@ class SlowClientTimeout:
 
     Args:
         app: the application.
-        request_seconds: from a connection, or from the end of an answer, to the next complete head of a request.
-        stalled_seconds: without progress while something is being sent.
+        request_seconds: limit for a complete request head, from the connection or from the response before.
+        stalled_seconds: limit without progress while a response is being sent.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class HttpConnection(asyncio.Protocol):
 
 
 class WebSocketConnection(HttpConnection):
-    """The same after the upgrade, whose request is the first data. Every frame costs time, so frames are limited."""
+    """The same after the upgrade. Data after the upgrade request is limited, since each frame costs time."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)

@@ -7,7 +7,7 @@ from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.present.events_by_phase import Texts, text_in
-from jury_judge.present.labels import Labels
+from jury_judge.present.labels import LabelCatalogue
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page, TextSpan
 from jury_judge.text.visible_text import visible_line
@@ -16,7 +16,7 @@ _ERRORS = 10
 """Different errors that are told, the most frequent first."""
 
 
-def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: Labels) -> None:
+def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words: LabelCatalogue) -> None:
     """Attempts by outcome, tokens as the providers counted them, cost in US dollars; other models, and what failed.
 
     Nothing when there were no calls.
@@ -51,7 +51,7 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words
 
 
 def _row(
-    name: str, calls: Sequence[ExchangeRecorded], outcomes: Iterable[CallOutcome], words: Labels
+    name: str, calls: Sequence[ExchangeRecorded], outcomes: Iterable[CallOutcome], words: LabelCatalogue
 ) -> tuple[str, ...]:
     ended = [call.outcome for call in calls]
     read = _tokens([call.usage.input_tokens for call in calls], words.unknown)

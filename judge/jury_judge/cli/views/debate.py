@@ -22,7 +22,7 @@ from jury_judge.present.case_facts import case_facts, losses_line
 from jury_judge.present.case_view import add_case, pictures_sent
 from jury_judge.present.consensus_line import reached_line
 from jury_judge.present.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
-from jury_judge.present.labels import LABELS, Labels
+from jury_judge.present.labels import LABELS, LabelCatalogue
 from jury_judge.present.position_changes import Change, position_changes
 from jury_judge.present.terms import term
 from jury_judge.text.page import Page, TextSpan
@@ -77,7 +77,7 @@ class _DebateView:
         self._simulated = simulated
         self._texts = texts
         self._panel = record.opened.panel
-        self._words: Labels = LABELS[self._panel.language]
+        self._words: LabelCatalogue = LABELS[self._panel.language]
         self._page = Page()
 
     def page(self, exchanges: Sequence[ExchangeRecorded], *, full: bool) -> Page:
@@ -278,7 +278,7 @@ class _DebateView:
         return self._words.erased if ref.part in self._record.erased else self._words.missing
 
 
-def _made_in(number: int | None, words: Labels) -> str:
+def _made_in(number: int | None, words: LabelCatalogue) -> str:
     if number is None:
         return "–"
     return words.in_round.format(number=number) if number else words.in_phase_1

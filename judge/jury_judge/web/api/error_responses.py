@@ -55,7 +55,7 @@ _MESSAGE = 2000
 _log = logging.getLogger(__name__)
 
 
-class ErrorResponse(BaseModel):
+class ApiError(BaseModel):
     """Why a request failed, and the remedy (null where there is none)."""
 
     model_config = ConfigDict(frozen=True)
@@ -73,8 +73,8 @@ class RequestRefused(HTTPException):
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For `responses=` of a route: these statuses have an `ErrorResponse`."""
-    return {status: {"model": ErrorResponse, "description": _MEANINGS[status]} for status in statuses}
+    """For `responses=` of a route: these statuses have an `ApiError`."""
+    return {status: {"model": ApiError, "description": _MEANINGS[status]} for status in statuses}
 
 
 _MEANINGS = {
@@ -93,16 +93,16 @@ def http_status(error: JuryError) -> int:
     return next(status for kind, status in _STATUSES if isinstance(error, kind))
 
 
-def error_response(error: BaseException) -> ErrorResponse:
+def error_response(error: BaseException) -> ApiError:
     """The two fields of an error; messages of `JuryError` have the remedy after a semicolon."""
     if not isinstance(error, JuryError):
-        return ErrorResponse(error=f"internal error: {type(error).__name__}", remedy="see the server's log")
+        return ApiError(error=f"internal error: {type(error).__name__}", remedy="see the server's log")
     message, _, remedy = visible_line(str(error), _MESSAGE).partition("; ")
-    return ErrorResponse(error=message, remedy=remedy or None)
+    return ApiError(error=message, remedy=remedy or None)
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answer every error of `app` with an `ErrorResponse`."""
+    """Answer every error of `app` with an `ApiError`."""
 
     async def ours(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, JuryError)
@@ -110,14 +110,12 @@ def add_error_handlers(app: FastAPI) -> None:
 
     async def malformed(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return _answer(
-            422, ErrorResponse(error=validation_message(error.errors(), _body_schema(request)), remedy=_SCHEMA)
-        )
+        return _answer(422, ApiError(error=validation_message(error.errors(), _body_schema(request)), remedy=_SCHEMA))
 
     async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
         remedy = error.remedy if isinstance(error, RequestRefused) else "/openapi.json lists the paths"
-        problem = ErrorResponse(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
+        problem = ApiError(error=visible_line(str(error.detail), _MESSAGE), remedy=remedy)
         headers = {"Allow": _allowed(app, request)} if error.status_code == _METHOD else error.headers
         return _answer(error.status_code, problem, headers)
 
@@ -137,7 +135,7 @@ def _allowed(app: FastAPI, request: Request) -> str:
     return ", ".join(sorted({method for route in matching for method in getattr(route, "methods", None) or ()}))
 
 
-def _answer(status: int, problem: ErrorResponse, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def _answer(status: int, problem: ApiError, headers: Mapping[str, str] | None = None) -> JSONResponse:
     retry = {"Retry-After": _RETRY_AFTER} if status == 503 else {}  # noqa: PLR2004  (service unavailable)
     return JSONResponse(problem.model_dump(), status, headers={**(headers or {}), **retry})
 

@@ -19,7 +19,7 @@ from jury_judge.present.live.points import START, Point, parse_point
 from jury_judge.present.live.schema import schema_text
 from jury_judge.web.api.dependencies import DebateId, ServiceDependency, debate_not_found
 from jury_judge.web.api.error_responses import (
-    ErrorResponse,
+    ApiError,
     RequestRefused,
     error_response,
     error_responses,
@@ -157,7 +157,7 @@ async def frames(socket: WebSocket, service: ServiceDependency, debate_id: Debat
 
 
 def add_websocket_errors(app: FastAPI) -> None:
-    """Answer WebSocket requests that fail, or match no route, with an `ErrorResponse`; call it after all routes."""
+    """Answer WebSocket requests that fail, or match no route, with an `ApiError`; call it after all routes."""
 
     async def not_found(socket: WebSocket) -> None:
         await _deny(
@@ -243,7 +243,7 @@ async def _deny(socket: WebSocket, error: JuryError | RequestRefused) -> None:
         await socket.close(1008)
         return
     if isinstance(error, RequestRefused):
-        status, problem = error.status_code, ErrorResponse(error=str(error.detail), remedy=error.remedy)
+        status, problem = error.status_code, ApiError(error=str(error.detail), remedy=error.remedy)
     else:
         status, problem = http_status(error), error_response(error)
     await socket.send_denial_response(JSONResponse(problem.model_dump(), status))

@@ -15,7 +15,7 @@ from jury_store.debate_status import DebateStatus
 T = TypeVar("T")
 
 MOST_ROWS = 200
-"""Listing of one page of a list."""
+"""Limit of rows in one page."""
 
 MOST_CASES = 10_000
 """Of a run that is submitted in one request."""
@@ -275,7 +275,7 @@ class Consensus(CamelModel):
     majority_position: Verdict | None
 
 
-class DiscussionRound(CamelModel):
+class RoundResult(CamelModel):
     """A discussion round; statements as document 004's `JurorStatement`."""
 
     round_number: int
@@ -291,7 +291,7 @@ class PositionChangeCounts(CamelModel):
     synthetic: int
 
 
-class ForkOrigin(CamelModel):
+class BranchOrigin(CamelModel):
     """The debate and event that a fork branches from."""
 
     debate_id: str
@@ -316,7 +316,7 @@ class DebateResult(CamelModel):
     debate_id: str
     case_id: str
     run_id: str | None
-    forked_from: ForkOrigin | None
+    forked_from: BranchOrigin | None
     submission_id: str | None
     panel: str
     method: str
@@ -331,7 +331,7 @@ class DebateResult(CamelModel):
     status: Status
     phase1_evaluations: list[JsonObject]
     phase1_consensus: Consensus | None
-    discussion_rounds: list[DiscussionRound]
+    discussion_rounds: list[RoundResult]
     position_changes: Annotated[PositionChangeCounts, Field(description="Statements that changed a position.")]
     abstentions: list[JsonObject]
     total_rounds: int

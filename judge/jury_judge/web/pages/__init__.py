@@ -1,1 +1,1 @@
-"""The pages: what each shows, told as plain values, and the templates that they go into."""
+"""The pages: the values of each as plain tuples, which templates render."""

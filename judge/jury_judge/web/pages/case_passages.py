@@ -1,4 +1,4 @@
-"""The case of a debate as the page shows it: passages under their headings, scenario by scenario."""
+"""The case of a debate on its page: texts under headings, scenario by scenario."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
@@ -17,7 +17,7 @@ Heading = Literal["policy", "question", "expected", "transcript", "response", "e
 
 
 class CasePassage(NamedTuple):
-    """One text of a scenario, or its transcript, item by item; `items` counts those of a transcript."""
+    """One text of a scenario, or its transcript of `items` items."""
 
     heading: Heading
     text: TextPreview | None
@@ -26,16 +26,16 @@ class CasePassage(NamedTuple):
 
 
 class ScenarioPassages(NamedTuple):
-    """A scenario in reading order."""
+    """The passages of a scenario, in reading order."""
 
     scenario_id: str
     passages: tuple[CasePassage, ...]
 
 
 class CasePassages(NamedTuple):
-    """The case: scenarios, or, where this version does not read it or it was erased, its stored `text`.
+    """The scenarios of a case; only its stored `text` where it was erased or this version cannot decode it.
 
-    `summary` is what the jurors were told of the records, where the caller said it in words.
+    `summary` is the caller's summary of the artifact records, where there is one.
     """
 
     scenarios: tuple[ScenarioPassages, ...]
@@ -66,17 +66,17 @@ def _scenario(
     scenario: Scenario, scenarios: int, ref: PartRef, previews: TextPreviews, pictures: Pictures
 ) -> ScenarioPassages:
     question, execution = scenario.question, scenario.execution
-    said: tuple[tuple[Heading, str | None], ...] = (
+    texts: tuple[tuple[Heading, str | None], ...] = (
         ("policy", question.policy),
         ("question", question.prompt),
         ("expected", question.expected_behavior),
     )
-    asked = _passages(said, ref, previews)
+    passages = _passages(texts, ref, previews)
     if count := len(execution.transcript):
         blocks = transcript_blocks(execution.transcript, ref, previews, pictures, scenarios)
-        asked.append(CasePassage("transcript", None, count, blocks))
-    done = _passages((("response", execution.response), ("error", execution.error)), ref, previews)
-    return ScenarioPassages(scenario.scenario_id, (*asked, *done))
+        passages.append(CasePassage("transcript", None, count, blocks))
+    passages += _passages((("response", execution.response), ("error", execution.error)), ref, previews)
+    return ScenarioPassages(scenario.scenario_id, tuple(passages))
 
 
 def _passages(found: Iterable[tuple[Heading, str | None]], ref: PartRef, previews: TextPreviews) -> list[CasePassage]:

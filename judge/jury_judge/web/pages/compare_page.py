@@ -1,4 +1,4 @@
-"""Two debates, or two runs, side by side: the comparisons of the command line, for a page."""
+"""The page that compares two debates or two runs."""
 
 from typing import NamedTuple
 
@@ -13,21 +13,20 @@ from jury_judge.present.events_by_phase import role_of
 from jury_store.event_store import EventStore
 
 SHOWN = 200
-"""Flips, differences and cases that are listed."""
+"""Flips, differences and cases of one list."""
 
 
 class ComparedDebates(NamedTuple):
-    """Two debates; `roles` by juror id, A's where both have one."""
+    """Two debates; `roles` by juror id, of debate A where both have the juror."""
 
     compared: DebateComparison
     roles: dict[str, str]
 
 
 class ComparedRuns(NamedTuple):
-    """Two runs: what their panels differ in, the flips listed (with whether both judged the same), and the ends.
+    """Two runs: differences of their panels, listed flips (with whether the cases are the same), and the outcomes.
 
-    `panel` is None where the opening of a run's first debate cannot be read, whether two cases are the same where that
-    of either cannot.
+    `panel` is None where the opening of a run's first debate cannot be decoded; so is whether two cases are the same.
     """
 
     compared: RunComparison
@@ -37,11 +36,11 @@ class ComparedRuns(NamedTuple):
 
 
 def compared(store: EventStore, a: str, b: str, kind: Kind | None = None) -> ComparedDebates | ComparedRuns:
-    """Put them side by side.
+    """Compare two debates or two runs.
 
     Raises:
-        NotComparable: one is neither a debate nor a run, both kinds fit, or they are of different kinds.
-        EventError: a stored body does not decode.
+        NotComparable: an id is unknown, both kinds fit, or the kinds differ.
+        EventError: a stored body cannot be decoded.
     """
     if kind_of(store, a, b, kind) == "debates":
         return _debates(store, a, b)

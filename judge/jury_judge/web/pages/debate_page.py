@@ -1,4 +1,4 @@
-"""The page of one debate, after any of its events: the same for what is over, what runs, and what is wound back."""
+"""The page of one debate after any of its events, whether it has ended or not."""
 
 import re
 import sys
@@ -19,24 +19,24 @@ from jury_judge.web.pages.case_passages import CasePassages, case_passages
 from jury_judge.web.pages.evaluation_changes import EvaluationChanges, evaluation_changes
 from jury_judge.web.pages.integrity_state import IntegrityState
 from jury_judge.web.pages.matrix import Matrix, matrix
-from jury_judge.web.pages.pending_steps import NOTHING_PENDING, PendingSteps, awaited
+from jury_judge.web.pages.pending_steps import NOTHING_PENDING, PendingSteps, pending_steps
 from jury_judge.web.pages.statement_views import EvaluationView, RecordedCall, StatementView, StatementViews, call_lines
 from jury_judge.web.pages.text_previews import PREVIEW, TextPreview, TextPreviews
 from jury_judge.web.pages.waterfall import Waterfall, waterfall
 from jury_store.debate_history import DebateHistory
 
 ROWS = 200
-"""Evaluations, statements and seats that a page holds of each; its file holds all."""
+"""Evaluations, statements and seats of a page; the exported file has all."""
 
 ROUNDS = 20
-"""Rounds that the matrix of a page holds, the latest."""
+"""Latest rounds in the matrix of a page."""
 
 
 _STARTED = re.compile(r"round-([0-9]{1,9})/started")
 
 
 class OmittedCounts(NamedTuple):
-    """What a page leaves out of a debate that is larger than a page, by number; `before` is the event to look at."""
+    """How much a page leaves out of a large debate; `before` is the event whose page shows earlier statements."""
 
     evaluations: int
     statements: int
@@ -46,7 +46,7 @@ class OmittedCounts(NamedTuple):
 
 
 class EventPosition(NamedTuple):
-    """Where in the events the page stands: after `at` of `last`; `live` where more may come."""
+    """The page shows the debate after event `at` of `last`; `live` where more events may follow."""
 
     at: int
     last: int
@@ -54,16 +54,16 @@ class EventPosition(NamedTuple):
     live: bool
 
     @property
-    def wound_back(self) -> bool:
-        """There are later events, which are not shown."""
+    def is_past(self) -> bool:
+        """Whether later events exist, which are not shown."""
         return self.at < self.last
 
 
 class ModelCalls(NamedTuple):
-    """The calls of one model. `others` are models that answered in its place.
+    """The calls of one model. `others` are models that answered instead of it.
 
-    Tokens and cost are those that are known; `tokens_unknown` and `cost_unknown` count the calls of which a provider
-    did not say them. `cost` is None where it is known of no call.
+    Tokens and cost are sums of the known values; `tokens_unknown` and `cost_unknown` count the calls without them.
+    `cost` is None where no cost is known.
     """
 
     model: str
@@ -78,12 +78,12 @@ class ModelCalls(NamedTuple):
 
     @property
     def tokens_known(self) -> bool:
-        """Of some call at least."""
+        """Whether the tokens of at least one call are known."""
         return self.tokens_unknown < self.calls
 
 
 class EndView(NamedTuple):
-    """How the debate ended; `text` is the reason of a failure or of somebody who cancelled it."""
+    """The end of a debate; `text` is the detail of a failure or the reason of a cancellation."""
 
     version: int
     completed: DebateCompleted | None
@@ -93,71 +93,71 @@ class EndView(NamedTuple):
 
 
 class JudgmentView(NamedTuple):
-    """The final judgment, and what the final judge said."""
+    """The final judgment, with the evaluation of the final judge."""
 
     version: int
-    judgment: Judgment
+    rendered: Judgment
     judge: EvaluationView | None
     calls: tuple[RecordedCall, ...]
     roles: dict[str, str]
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """None are offered to a final judge."""
+        """A final judge has no tools."""
         return ()
 
 
 class DebatePage(NamedTuple):
-    """Everything that the page of a debate shows.
+    """All values of a debate's page.
 
-    `said` holds phase 1, `discussion` every statement and abstention of all rounds in one sequence; `judging`: the
-    discussion is over and the final judge has not judged yet. `awaited`: who is heard next; nobody where the page is
-    wound back. `since`: what changed, by the version of a statement.
+    `evaluations` are the statement views of phase 1, `discussion` those of all rounds in one sequence. `judging`: the
+    discussion has ended and there is no judgment yet. `pending` is empty where later events exist. `changes` are by the
+    version of a statement.
     """
 
     opened: DebateOpened
     record: EventsByPhase
-    place: EventPosition
+    position: EventPosition
     simulated: str | None
     local: LocalFacts
     integrity: IntegrityState
     case: CasePassages
-    said: tuple[StatementView, ...]
+    evaluations: tuple[StatementView, ...]
     discussion: tuple[StatementView, ...]
     matrix: Matrix
-    judged: JudgmentView | None
+    judgment: JudgmentView | None
     judging: bool
-    ended: EndView | None
+    end: EndView | None
     calls: tuple[ModelCalls, ...]
     all_calls: tuple[RecordedCall, ...]
     waterfall: Waterfall | None
-    awaited: PendingSteps
-    since: dict[int, EvaluationChanges]
+    pending: PendingSteps
+    changes: dict[int, EvaluationChanges]
     roles: dict[str, str]
     erased: tuple[TextsErased, ...]
     versions: dict[str, int]
-    left: OmittedCounts
+    omitted: OmittedCounts
 
     @property
     def language(self) -> str:
-        """In which the jury was asked to speak."""
+        """The language of the jury."""
         return self.opened.panel.language
 
 
 def debate_page(
     reading: DebateHistory, integrity: IntegrityState, at: int | None = None, limit: int | None = PREVIEW
 ) -> DebatePage:
-    """The page after event `at` of a debate, None (or a later number than there is): after its last.
+    """The page after event `at` of a debate; None, or a number beyond the last: after the last event.
 
     Args:
         reading: the debate.
-        integrity: what the check of it found.
+        integrity: the result of its check.
         at: a version of the stream `debate/`, from 1.
-        limit: bytes that are shown of each text; None: all, of every seat and round.
+        limit: bytes shown of each text; None: whole texts, and all seats and rounds.
 
     Raises:
-        EventError: a stored body does not decode.
-        JudgeError: the events do not begin with the opening.
+        EventError: a stored body cannot be decoded.
+        JudgeError: the events do not begin with the opening event.
     """
     stored = reading.stored_events
     here = min(at or len(stored), len(stored))
@@ -166,46 +166,46 @@ def debate_page(
     record = events_by_phase(events)
     whole = record if newest else events_by_phase(reading.events)
     calls = call_lines(reading, None if newest else stored[here - 1].position)
-    # What is erased is gone at every point of the debate.
+    # Erased texts are missing on the pages of earlier events too.
     previews = TextPreviews(reading.texts, reading.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
     evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
-    speakers = StatementViews(opened.panel, previews, versions, by_id, position_changes(evaluations))
+    views = StatementViews(opened.panel, previews, versions, by_id, position_changes(evaluations))
     simulated = None
     if is_simulated(opened, evaluations):
         simulated = "all" if opened.simulated else "some"
     rows, rounds = (None, None) if limit is None else (ROWS, ROUNDS)
-    heard = [(one, held.started.round) for held in record.rounds for one in held.spoken]
+    spoken = [(one, round_.started.round) for round_ in record.rounds for one in round_.spoken]
     panel = opened.panel
-    said = tuple(speakers.said(one, 0) for one in record.phase_1[:rows])
-    discussion = tuple(speakers.said(one, number) for one, number in heard[-(rows or len(heard)) :])
+    shown = tuple(views.statement(one, 0) for one in record.phase_1[:rows])
+    discussion = tuple(views.statement(one, number) for one, number in spoken[-(rows or len(spoken)) :])
     return DebatePage(
         opened=opened,
         record=record,
-        place=EventPosition(here, len(stored), stored[here - 1], live=whole.ending is None),
+        position=EventPosition(here, len(stored), stored[here - 1], live=whole.ending is None),
         simulated=simulated,
         local=reading.local,
         integrity=integrity,
         case=case_passages(opened, previews),
-        said=said,
+        evaluations=shown,
         discussion=discussion,
         matrix=matrix(record, versions, rows, rounds),
-        judged=_judged(record, speakers, versions),
+        judgment=_judgment(record, views, versions),
         judging=_judging(record),
-        ended=_ended(record.ending, previews, versions),
+        end=_end(record.ending, previews, versions),
         calls=_calls(calls),
         all_calls=tuple(calls),
         waterfall=waterfall(calls, panel.juror_ids[:rows], _round_starts(stored[:here])),
-        awaited=awaited(record, calls) if newest else NOTHING_PENDING,
-        since=_since((*said, *discussion) if len(discussion) == len(heard) else discussion),
+        pending=pending_steps(record, calls) if newest else NOTHING_PENDING,
+        changes=_changes((*shown, *discussion) if len(discussion) == len(spoken) else discussion),
         roles={seat.juror_id: seat.role_name for seat in panel.seats},
         erased=tuple(event for event in events if isinstance(event, TextsErased)),
         versions=versions,
-        left=OmittedCounts(
+        omitted=OmittedCounts(
             evaluations=max(0, len(record.phase_1) - (rows or sys.maxsize)),
-            statements=len(heard) - len(discussion),
+            statements=len(spoken) - len(discussion),
             before=discussion[0].version - 1 if discussion else 0,
             seats=max(0, len(panel.seats) - (rows or sys.maxsize)),
             rounds=max(0, len(record.rounds) - (rounds or sys.maxsize)),
@@ -218,17 +218,17 @@ def _round_starts(stored: Sequence[StoredEvent]) -> dict[int, StoredEvent]:
     return {int(found.group(1)): one for found, one in named if found is not None}
 
 
-def _since(said: Sequence[StatementView]) -> dict[int, EvaluationChanges]:
-    """What changed since a juror's evaluation before; what a page leaves out of the beginning is not looked at."""
+def _changes(statements: Sequence[StatementView]) -> dict[int, EvaluationChanges]:
+    """Changes since the juror's evaluation before, among the given statements, by version."""
     latest: dict[str, StatementView] = {}
     found = {}
-    for one in said:
-        if one.held is None:
+    for one in statements:
+        if one.evaluation is None:
             continue
         before = latest.get(one.juror_id)
         if before is not None and (changed := evaluation_changes(one, before)) is not None:
             found[one.version] = changed
-        if not one.held.synthetic:
+        if not one.evaluation.synthetic:
             latest[one.juror_id] = one
     return found
 
@@ -242,21 +242,21 @@ def _judging(record: EventsByPhase) -> bool:
     )
 
 
-def _judged(record: EventsByPhase, speakers: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
+def _judgment(record: EventsByPhase, views: StatementViews, versions: dict[str, int]) -> JudgmentView | None:
     rendered = record.judgment
     if rendered is None:
         return None
     panel = record.opened.panel
     return JudgmentView(
         version=versions[rendered.event_id],
-        judgment=rendered.judgment,
-        judge=speakers.held(rendered.judgment.judge) if rendered.judgment.judge else None,
-        calls=speakers.calls(rendered.exchanges),
+        rendered=rendered.judgment,
+        judge=views.evaluation(rendered.judgment.judge) if rendered.judgment.judge else None,
+        calls=views.calls(rendered.exchanges),
         roles={vote.juror_id: role_of(panel, vote.juror_id) for vote in rendered.judgment.votes},
     )
 
 
-def _ended(ending: Ending | None, previews: TextPreviews, versions: dict[str, int]) -> EndView | None:
+def _end(ending: Ending | None, previews: TextPreviews, versions: dict[str, int]) -> EndView | None:
     match ending:
         case None:
             return None

@@ -1,4 +1,4 @@
-"""What changed in what a juror says since it was heard before: verdict, scores, reasons, statement."""
+"""The changes between two evaluations of a juror: verdict, scores, rationale, statement."""
 
 from typing import NamedTuple
 
@@ -17,18 +17,18 @@ class ScoreChange(NamedTuple):
 
 
 class TextChange(NamedTuple):
-    """`pieces` as far as the page shows both texts; None where there is nothing to compare. `same`: nothing changed."""
+    """The changes in the shown part of a text; `pieces` is None where the texts are too long to compare."""
 
     pieces: tuple[Piece, ...] | None
 
     @property
     def same(self) -> bool:
-        """Both say the same."""
+        """Whether nothing changed."""
         return self.pieces is not None and all(piece.kind == "same" for piece in self.pieces)
 
 
 class EvaluationChanges(NamedTuple):
-    """`round` is where the juror was heard before, 0 for phase 1. Scores list the dimensions that differ."""
+    """`round` is the round of the evaluation before, 0 for phase 1; `scores` are the changed dimensions."""
 
     round: int
     verdict_before: Verdict
@@ -41,23 +41,23 @@ class EvaluationChanges(NamedTuple):
 
     @property
     def same_verdict(self) -> bool:
-        """It holds what it held."""
+        """Whether the verdict is unchanged."""
         return self.verdict_before == self.verdict
 
 
 def evaluation_changes(now: StatementView, before: StatementView) -> EvaluationChanges | None:
-    """None where one of the two gave no evaluation, or something stands in for a blocked one."""
-    if now.held is None or before.held is None or now.held.synthetic or before.held.synthetic:
+    """None where one of the two has no evaluation, or a synthetic one."""
+    if now.evaluation is None or before.evaluation is None or now.evaluation.synthetic or before.evaluation.synthetic:
         return None
     return EvaluationChanges(
         round=before.round,
-        verdict_before=before.held.verdict,
-        verdict=now.held.verdict,
-        overall_before=before.held.overall,
-        overall=now.held.overall,
-        scores=_scores(before.held, now.held),
+        verdict_before=before.evaluation.verdict,
+        verdict=now.evaluation.verdict,
+        overall_before=before.evaluation.overall,
+        overall=now.evaluation.overall,
+        scores=_scores(before.evaluation, now.evaluation),
         statement=_texts(before.statement, now.statement),
-        rationale=_texts(before.held.rationale, now.held.rationale),
+        rationale=_texts(before.evaluation.rationale, now.evaluation.rationale),
     )
 
 

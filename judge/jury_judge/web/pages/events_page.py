@@ -1,4 +1,4 @@
-"""Every event of a debate, both streams in the order in which they were recorded, each under its own link."""
+"""All events of a debate, of both streams, in the order of recording, each with a link."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ PAGE = 200
 
 
 class EventRow(NamedTuple):
-    """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate, `c-3` among its calls."""
+    """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate stream, `c-3` in the calls."""
 
     line: DescribedEvent
     hash: str
@@ -19,7 +19,7 @@ class EventRow(NamedTuple):
 
 
 class EventsPage(NamedTuple):
-    """A slice of the events; `after` is the position beyond which the next one begins, None at the end."""
+    """Some of the events; `after` is the position after which the next page begins, None on the last page."""
 
     debate_id: str
     case_id: str
@@ -29,10 +29,10 @@ class EventsPage(NamedTuple):
 
 
 def events_page(reading: DebateHistory, case_id: str, language: Language, after: int = 0) -> EventsPage:
-    """The events beyond position `after`, told in `language`.
+    """The events after position `after`, described in `language`.
 
     Raises:
-        EventError: a stored body does not decode.
+        EventError: a stored body cannot be decoded.
     """
     stored = sorted((*reading.stored_events, *reading.stored_exchanges), key=lambda one: one.position)
     beyond = [one for one in stored if one.position > after]

@@ -1,4 +1,4 @@
-"""One model call as it was sent and as it was answered, byte for byte where the reader asks for it."""
+"""One model call: the request as sent, and the answer as received."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,9 +16,9 @@ from jury_store.debate_history import DebateHistory
 
 
 class PromptPiece(NamedTuple):
-    """A part of a message. `again`: the text was shown whole before, under the same `part`.
+    """A part of a message. `again`: the same text is shown above.
 
-    `plain` is the text without the marks of judged texts, as people read it; None where it has none.
+    `plain` is the text without the marks of judged text; None where it has none.
     """
 
     text: TextPreview
@@ -27,7 +27,7 @@ class PromptPiece(NamedTuple):
 
 
 class PromptImage(NamedTuple):
-    """A picture that followed a message's text; `size` in bytes, None where it was erased or is missing."""
+    """An image after the text of a message; `size` in bytes, None where it was erased or is missing."""
 
     media_type: str
     size: int | None
@@ -35,7 +35,7 @@ class PromptImage(NamedTuple):
 
 
 class SentMessage(NamedTuple):
-    """One message of a prompt: the concatenation of its pieces, then its pictures."""
+    """One message of a prompt: its pieces, then its images."""
 
     role: str
     call_id: str | None
@@ -44,7 +44,7 @@ class SentMessage(NamedTuple):
 
 
 class ToolUse(NamedTuple):
-    """A tool that the model asked for, and what it was given."""
+    """A tool call of the model, with the result."""
 
     name: str
     call_id: str
@@ -54,7 +54,7 @@ class ToolUse(NamedTuple):
 
 
 class ExchangeView(NamedTuple):
-    """A call, `number` in its stream, and the role of who asked (None: the final judge)."""
+    """A call, its number in the stream, and the role of the seat (None: the final judge)."""
 
     number: int
     call: ExchangeRecorded
@@ -68,17 +68,17 @@ class ExchangeView(NamedTuple):
 
     @property
     def step(self) -> Step:
-        """Whose duty it was, and in which round."""
+        """The step of the call."""
         return Step.parse(self.call.step)
 
     @property
     def has_marks(self) -> bool:
-        """Something in the prompt is marked as judged text."""
+        """Whether the prompt has marks of judged text."""
         return any(piece.plain is not None for message in self.messages for piece in message.pieces)
 
 
 class ExchangeViews:
-    """Calls of one debate made ready to be shown; with `once`, a long text is shown whole the first time only."""
+    """Makes views of the calls of one debate; with `once`, a long text is shown only the first time."""
 
     def __init__(self, opened: DebateOpened, previews: TextPreviews, *, once: bool = False) -> None:
         self._opened = opened
@@ -148,22 +148,22 @@ def exchange_of(reading: DebateHistory, number: int) -> RecordedCall:
     """The call of that number.
 
     Raises:
-        PageNotFound: there is none.
-        EventError: a stored body does not decode.
+        PageNotFound: there is no such call.
+        EventError: a stored body cannot be decoded.
     """
     found = next((call for call in call_lines(reading) if call.number == number), None)
     if found is None:
         raise PageNotFound(
-            f"debate {reading.debate_id} has no model call {number}; its page lists those that there are"
+            f"debate {reading.debate_id} has no model call {number}; the page of the debate lists its calls"
         )
     return found
 
 
 def secrets_of(reading: DebateHistory) -> frozenset[str]:
-    """The parts that no page serves: what ballots derive from.
+    """The parts that no page serves: the secrets of ballot ids.
 
     Raises:
-        EventError: a stored body does not decode.
+        EventError: a stored body cannot be decoded.
     """
     return frozenset(_secrets(reading.events))
 

@@ -1,4 +1,4 @@
-"""Whether the record of a debate is as it was written, and whether a seal covers it."""
+"""Whether the record of a debate is intact, and whether a seal covers it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from jury_store.event_store import EventStore
 
 
 class IntegrityState(NamedTuple):
-    """What the check of one debate found; `failures` in words, empty where nothing was altered.
+    """The check of one debate; `failures` are messages, empty where it is intact.
 
-    `sealed_events` of its events lie below the largest stored seal, which is over `seal_size` events of the log (None:
-    there is none). Whether that seal fits the log is for `jury verify --all`, which reads all of it.
+    `sealed_events` of its events are covered by the latest seal, over the first `seal_size` events of the log (None:
+    there is no seal). The seal itself is not checked here: `jury verify --all` reads the whole log for that.
     """
 
     events: int
@@ -26,17 +26,17 @@ class IntegrityState(NamedTuple):
 
     @property
     def intact(self) -> bool:
-        """Nothing was altered."""
+        """Whether nothing was altered."""
         return not self.failures
 
     @property
     def sealed(self) -> bool:
-        """A seal is over every event of it."""
+        """Whether a seal covers all its events."""
         return self.seal_size is not None and self.sealed_events == self.events
 
 
 def integrity_states(store: EventStore, records: Sequence[DebateHistory]) -> list[IntegrityState]:
-    """One a record, in their order."""
+    """The states of debates, in their order."""
     seal = store.latest_seal()
     origins = store.origins([record.debate_id for record in records])
     listed: dict[str | None, list[str]] = defaultdict(list)

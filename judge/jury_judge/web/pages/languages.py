@@ -1,4 +1,4 @@
-"""Which language a page is in: the reader's choice in the URL, then the one kept in a cookie, then the browser's."""
+"""The language of a page: from the URL, else from the cookie, else from `Accept-Language`."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -10,21 +10,21 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
 def chosen_language(query: Mapping[str, str], cookies: Mapping[str, str], accept: str) -> Language:
-    """The language of a page; English where nothing says anything.
+    """The language of a page; English by default.
 
     Args:
-        query: of the request; `lang` chooses.
+        query: of the request, with `lang`.
         cookies: of the request.
-        accept: its `Accept-Language` header, "" for none (RFC 9110, 12.5.4).
+        accept: its `Accept-Language` header or "" (RFC 9110, 12.5.4).
     """
-    for said in (query.get("lang"), cookies.get(COOKIE)):
-        if (found := _language(said or "")) is not None:
+    for chosen in (query.get("lang"), cookies.get(COOKIE)):
+        if (found := _language(chosen or "")) is not None:
             return found
     return next((found for tag in _preferred(accept) if (found := _language(tag)) is not None), "en")
 
 
 def _preferred(accept: str) -> list[str]:
-    """Tags by weight, those of equal weight in the order written; refused ones (q=0) left out."""
+    """Tags by weight, then by order; without those of weight 0."""
     weighed = []
     for place, piece in enumerate(accept.split(",")[:30]):
         tag, _, parameter = piece.strip().partition(";")

@@ -1,4 +1,4 @@
-"""The list of debates: searched, filtered and sorted, a page at a time."""
+"""One page of the list of debates."""
 
 import json
 from collections import Counter
@@ -26,9 +26,9 @@ _AT_ONCE = 5
 
 
 class Agreement(NamedTuple):
-    """`largest` of `seats` votes are for one position, of which some may be `synthetic` (blocked answers) or `stale`.
+    """`largest` of `seats` votes are for one position; `synthetic` (blocked answers) and `stale` votes are counted.
 
-    `changes` counts the positions that jurors changed on the way, a provider's filter aside.
+    `changes` counts the positions that jurors changed themselves.
     """
 
     largest: int
@@ -39,9 +39,9 @@ class Agreement(NamedTuple):
 
 
 class ListRow(NamedTuple):
-    """A debate of the list; `agreement` is there once votes are, `integrity` where it was asked for.
+    """A debate of the list, with `agreement` once there are votes, and `integrity` where it was checked.
 
-    `excerpt` is what a search found, where it did not find the debate by its id.
+    `excerpt` is the match of a search, None where it matched an id.
     """
 
     debate: DebateRow
@@ -51,7 +51,7 @@ class ListRow(NamedTuple):
 
 
 class ListPage(NamedTuple):
-    """One page; `after` is the place after which the next one begins, None on the last."""
+    """One page; `after` is where the next page begins, None on the last page."""
 
     rows: tuple[ListRow, ...]
     after: PageCursor | None
@@ -59,21 +59,21 @@ class ListPage(NamedTuple):
 
 
 def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -> ListPage:
-    """The page of the debates `found`, of which there is one more than a page where another follows.
+    """The page of `found`, which has one debate more than a page where a next page exists.
 
     Args:
-        store: where they are.
-        found: in the order asked for.
-        query: what was asked; to check their records takes about a millisecond each.
+        store: with the debates.
+        found: in the order of the query.
+        query: the parameters; checking records takes about a millisecond each.
     """
     shown = found[:PAGE]
     after = query.order.cursor(asdict(shown[-1])) if len(found) > len(shown) else None
     ids = [row.debate_id for row in shown]
     histories = store.event_histories(ids) if ids and "agreement" in query.columns else []
     streams = {history.debate_id: history.stored_events for history in histories}
-    said = excerpts(store, ids, query.text) if query.text else {}
+    matches = excerpts(store, ids, query.text) if query.text else {}
     states: dict[str, IntegrityState] = {}
-    # A few at a time: their texts are held in memory, and may be long.
+    # A few at a time: their texts are in memory, and may be long.
     for start in range(0, len(ids) if query.check else 0, _AT_ONCE):
         records = store.histories(ids[start : start + _AT_ONCE])
         states |= zip(ids[start:], integrity_states(store, records), strict=False)
@@ -83,7 +83,7 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
             row,
             agreement(streams.get(row.debate_id, ())),
             states.get(row.debate_id),
-            said.get(row.debate_id),
+            matches.get(row.debate_id),
         )
         for row in shown
     )
@@ -91,7 +91,7 @@ def list_page(store: EventStore, found: Sequence[DebateRow], query: ListQuery) -
 
 
 def _as_recorded(row: DebateRow, records: Sequence[DebateHistory]) -> DebateRow:
-    """The line of a debate that was checked, as its events make it: beside "intact" stands what was checked."""
+    """The row of a checked debate, recomputed from its events, so that the row shows what was checked."""
     events = [
         event
         for record in records
@@ -104,16 +104,18 @@ def _as_recorded(row: DebateRow, records: Sequence[DebateHistory]) -> DebateRow:
 
 
 def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
-    """How far the votes of a debate agree; None before there are any, and where its record cannot be read."""
+    """The agreement of the votes of a debate; None without votes, and where its record cannot be decoded."""
     try:
         votes = next(
             (json.loads(one.body)["judgment"]["votes"] for one in stream if one.type == "judgment_rendered"), None
         )
         if not votes:
             return None
-        held = Counter(vote["position"] for vote in votes if vote["position"] is not None)
+        positions = Counter(vote["position"] for vote in votes if vote["position"] is not None)
         kinds = Counter(vote["kind"] for vote in votes)
         changes = change_counts(position_changes(answered_in_stream(stream)))
-        return Agreement(max(held.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"])
+        return Agreement(
+            max(positions.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"]
+        )
     except (EventError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""What a reader of the list asks for, as its address says it."""
+"""The parameters of the list of debates, parsed from its URL and written to URLs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ PAGE_COLUMNS = (
     *("status", "verdict", "score", "label", "agreement", "rounds", "quorum", "integrity", "method", "models", "calls"),
     *("input_tokens", "output_tokens", "cost", "agent_cost", "not_shown", "run", "opened", "updated", "ended"),
 )
-"""Columns beside the case, in this order; agreement and integrity are read debate by debate, and sort nothing."""
+"""Columns after the case, in this order. Agreement and integrity are computed for each row, and cannot be sorted by."""
 
 _QUORUMS = {None: None, "met": True, "lost": False}
 _DOLLARS = re.compile(r"[0-9]{1,12}(\.[0-9]{0,12})?")
@@ -37,7 +37,7 @@ T = TypeVar("T", bound=str)
 
 
 class ListQuery(NamedTuple):
-    """Search, filters, order and columns; None, "" and () do not filter. `after` is where the page before ended."""
+    """Search, filters, order and columns; None, "" and () do not filter. `after` is the end of the page before."""
 
     text: str = ""
     verdict: str | None = None
@@ -58,7 +58,7 @@ class ListQuery(NamedTuple):
 
     @property
     def wanted(self) -> DebateFilter:
-        """The same, as the store understands it."""
+        """The filter of the store."""
         return DebateFilter(
             self.run_id,
             self.status,
@@ -74,24 +74,24 @@ class ListQuery(NamedTuple):
 
     @property
     def filtered(self) -> bool:
-        """Whether anything is left out on purpose."""
+        """Whether a filter is set."""
         return self.wanted != EVERY_DEBATE
 
     @property
     def newest_first(self) -> bool:
-        """Whether the list is in the order in which nobody asks for another."""
+        """Whether the list has its default order."""
         return self.order == NEWEST
 
     @property
     def more(self) -> bool:
-        """Whether something is set that the form shows only on request."""
+        """Whether a parameter of the folded part of the form is set."""
         rare = (self.label, self.model or None, self.quorum, self.min_cost, self.max_cost)
         return any(one is not None for one in rare) or not self.newest_first or self.columns != DEFAULT_COLUMNS
 
     def address(self, **changes: Any) -> str:
-        """The list with these fields changed, as a URL."""
+        """The URL of the list with these fields changed."""
         fields = self._replace(**changes)
-        said = {
+        parameters = {
             "search": fields.text,
             "verdict": fields.verdict,
             "status": fields.status,
@@ -110,32 +110,32 @@ class ListQuery(NamedTuple):
             "check": "1" if fields.check else None,
             "totals": "1" if fields.totals else None,
         }
-        query = urlencode({name: value for name, value in said.items() if value}, doseq=True)
+        query = urlencode({name: value for name, value in parameters.items() if value}, doseq=True)
         return f"/?{query}" if query else "/"
 
     def sorted_by(self, column: str) -> str:
-        """The list sorted by a column: the largest first, and the other way round where it is sorted so."""
+        """The URL of the list sorted by a column: descending, or ascending where it is sorted descending now."""
         descending = not (self.order.by == column and self.order.descending)
         return self.address(order=SortOrder(column, descending), after=None, check=False)
 
 
 def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Sequence[str] = ()) -> ListQuery:
-    """The query of an address; empty fields are as none.
+    """The query of a URL; empty parameters are ignored.
 
     Args:
-        query: its fields, but for conditions and columns.
+        query: its parameters, without conditions and columns.
         where: the conditions.
-        columns: the columns; none are those that are shown where nobody chooses.
+        columns: the columns; the default ones where it is empty.
 
     Raises:
-        PageNotFound: a field has a value that nothing can have.
-        BadCondition: a condition is none.
+        PageNotFound: a parameter is invalid.
+        BadCondition: a condition is invalid.
     """
     if len(where) > MOST_CONDITIONS or max(map(len, where), default=0) > MOST_CONDITION:
         raise PageNotFound(f"where: at most {MOST_CONDITIONS} conditions of {MOST_CONDITION:,} characters each")
     run_id = query.get("run", "").strip()
     if run_id and not is_run_id(run_id):
-        raise PageNotFound("run: this cannot name a run; the page of runs shows those that there are")
+        raise PageNotFound("run: invalid run id; the page of runs lists the runs")
     order = SortOrder(
         _one_of("sort", query, tuple(SORT_COLUMNS)) or NEWEST.by,
         descending=_one_of("order", query, ("asc", "desc")) != "asc",
@@ -163,25 +163,25 @@ def list_query(query: Mapping[str, str], where: Sequence[str] = (), columns: Seq
 def _printable(name: str, query: Mapping[str, str]) -> str:
     text = query.get(name, "").strip()[:_MOST]
     if not text.isprintable():
-        raise PageNotFound(f"{name}: nothing holds such a character; search for a word, or a piece of an id")
+        raise PageNotFound(f"{name}: a character is not printable; search for words or part of an id")
     return text
 
 
 def _dollars(name: str, query: Mapping[str, str]) -> float | None:
-    said = query.get(name, "").strip()
-    if not said:
+    text = query.get(name, "").strip()
+    if not text:
         return None
-    if not _DOLLARS.fullmatch(said):
-        raise PageNotFound(f"{name}: this is no number of dollars; write it like 0.25")
-    return float(said)
+    if not _DOLLARS.fullmatch(text):
+        raise PageNotFound(f"{name} must be an amount of dollars, such as 0.25")
+    return float(text)
 
 
 def _written(dollars: float | None) -> str | None:
     return None if dollars is None else f"{dollars:f}".rstrip("0").rstrip(".")
 
 
-def _columns(said: Sequence[str]) -> tuple[str, ...]:
-    names = [one.strip() for text in said for one in text.split(",") if one.strip()]
+def _columns(values: Sequence[str]) -> tuple[str, ...]:
+    names = [one.strip() for value in values for one in value.split(",") if one.strip()]
     unknown = next((name for name in names if name not in PAGE_COLUMNS), None)
     if unknown is not None:
         raise PageNotFound(f"columns: choose among {', '.join(PAGE_COLUMNS)}")
@@ -189,18 +189,18 @@ def _columns(said: Sequence[str]) -> tuple[str, ...]:
 
 
 def _place(order: SortOrder, query: Mapping[str, str]) -> PageCursor | None:
-    said = query.get("after", "")
-    if not said:
+    text = query.get("after", "")
+    if not text:
         return None
     try:
-        return order.decode_cursor(said)
+        return order.decode_cursor(text)
     except BadCursor as error:
         raise PageNotFound(f"after: {error}") from None
 
 
 def _one_of(name: str, query: Mapping[str, str], values: Sequence[T]) -> T | None:
-    said = query.get(name, "")
-    found = next((value for value in values if value == said), None)
-    if said and found is None:
+    text = query.get(name, "")
+    found = next((value for value in values if value == text), None)
+    if text and found is None:
         raise PageNotFound(f"{name}: choose one of {', '.join(values)}")
     return found

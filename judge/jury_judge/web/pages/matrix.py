@@ -1,4 +1,4 @@
-"""Every seat's position after phase 1 and after each round, as a table, with the consensus below."""
+"""The table of positions by seat and round, with the consensus checks below."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ from jury_judge.present.events_by_phase import EventsByPhase, role_of
 
 
 class Cell(NamedTuple):
-    """What a seat holds, and the version of the event in which it said so."""
+    """The position of a seat, and the version of its event."""
 
     position: Position
     version: int | None
 
 
 class MatrixRow(NamedTuple):
-    """One seat; None where it was not heard (yet)."""
+    """One seat; a cell is None where it has no position (yet)."""
 
     juror_id: str
     role: str
@@ -32,7 +32,7 @@ class CheckLine(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """`rounds` are the columns: 0 for phase 1, then the rounds that began; a check each, None until it was made."""
+    """`rounds` are the columns: 0 for phase 1, then the started rounds, each with its check, None before it."""
 
     rounds: tuple[int, ...]
     rows: tuple[MatrixRow, ...]
@@ -42,20 +42,20 @@ class Matrix(NamedTuple):
 def matrix(
     record: EventsByPhase, versions: dict[str, int], seats: int | None = None, latest: int | None = None
 ) -> Matrix:
-    """The table of a debate as far as its record goes.
+    """The table of a debate up to its last event.
 
     Args:
         record: the debate.
         versions: of its events, by their ids.
-        seats: how many rows at most.
-        latest: how many rounds at most, the latest of them.
+        seats: maximum of rows.
+        latest: maximum of rounds; the latest are shown.
     """
     panel = record.opened.panel
-    held_rounds = record.rounds[-latest:] if latest else record.rounds
-    rounds = (0, *(held.started.round for held in held_rounds))
-    held = positions(record)
-    said = _versions_of_words(record, versions)
-    checks = (record.phase_1_check, *(one.check for one in held_rounds))
+    shown_rounds = record.rounds[-latest:] if latest else record.rounds
+    rounds = (0, *(one.started.round for one in shown_rounds))
+    by_seat = positions(record)
+    spoken = _versions_of_statements(record, versions)
+    checks = (record.phase_1_check, *(one.check for one in shown_rounds))
     return Matrix(
         rounds=rounds,
         rows=tuple(
@@ -64,7 +64,7 @@ def matrix(
                 role_of(panel, seat.juror_id),
                 seat.model,
                 tuple(
-                    Cell(held[place], said.get(place)) if (place := (seat.juror_id, number)) in held else None
+                    Cell(by_seat[key], spoken.get(key)) if (key := (seat.juror_id, number)) in by_seat else None
                     for number in rounds
                 ),
             )
@@ -81,7 +81,7 @@ def _check_version(number: int, versions: dict[str, int]) -> int:
     return versions[f"round-{number}/check" if number else "initial/check"]
 
 
-def _versions_of_words(record: EventsByPhase, versions: dict[str, int]) -> dict[tuple[str, int], int]:
-    heard = [(0, said) for said in record.phase_1]
-    heard += [(held.started.round, said) for held in record.rounds for said in held.spoken]  # type: ignore[misc]
-    return {(said.juror_id, number): versions[said.event_id] for number, said in heard}
+def _versions_of_statements(record: EventsByPhase, versions: dict[str, int]) -> dict[tuple[str, int], int]:
+    spoken = [(0, one) for one in record.phase_1]
+    spoken += [(held.started.round, one) for held in record.rounds for one in held.spoken]  # type: ignore[misc]
+    return {(one.juror_id, number): versions[one.event_id] for number, one in spoken}

@@ -1,4 +1,4 @@
-"""The debates before and after one: of its run, or of the whole list where it has none."""
+"""The debates before and after one, of its run, or of all debates where it has no run."""
 
 from typing import NamedTuple
 
@@ -8,19 +8,19 @@ from jury_store.list_order import PageCursor
 
 
 class Neighbours(NamedTuple):
-    """The debates that were opened just `before` and just `after` one; None at either end."""
+    """The debates opened just `before` and just `after` one; None at the ends."""
 
     before: DebateRow | None
     after: DebateRow | None
 
 
 def neighbours(store: EventStore, run_id: str | None, position: int) -> Neighbours:
-    """Those of a debate.
+    """The neighbours of a debate.
 
     Args:
-        store: where they are.
-        run_id: its run; None: all debates are looked at.
-        position: of its opening in the log.
+        store: with the debates.
+        run_id: its run; None: of all debates.
+        position: of its opening event.
     """
     before = store.list_debates(DebateFilter(run_id=run_id), limit=1, after=PageCursor(position))
     after = store.debates(run_id=run_id, limit=1, after=position)

@@ -1,31 +1,31 @@
-"""Numbers as the pages write them."""
+"""Formats of numbers on the pages; an unknown number is –."""
 
 _UNITS = ("B", "KB", "MB", "GB")
 _STEP = 1024
 
 
 def points(value: float | None) -> str:
-    """Up to two decimals, none where there are none; – where there is no number."""
+    """Up to two decimals, without trailing zeros."""
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def share(value: float) -> str:
-    """A share of one in percent."""
+    """A share of 1, in percent."""
     return f"{value:.0%}" if value in {0, 1} else f"{value:.1%}"
 
 
 def amount(value: int | None) -> str:
-    """Thousands apart by thin spaces, every digit there; – where there is no number."""
+    """All digits, with thin spaces between thousands."""
     return "–" if value is None else f"{value:,}".replace(",", "\u2009")
 
 
 def dollars(value: float | None) -> str:
-    """US dollars to a hundredth of a cent; – where it is not known."""
+    """US dollars, with four decimals."""
     return "–" if value is None else f"${value:.4f}"
 
 
 def size(count: int) -> str:
-    """Bytes in the unit that leaves up to four digits."""
+    """Bytes, in B, KB, MB or GB."""
     value = float(count)
     for unit in _UNITS[:-1]:
         if value < _STEP:

@@ -1,4 +1,4 @@
-"""A request as a page sees it: what it names, what it asks for, and the language of its reader."""
+"""The request of a page: path, query, and the language of the reader."""
 
 import re
 from collections.abc import Mapping
@@ -20,39 +20,38 @@ _OTHER: dict[Language, Language] = {"en": "ja", "ja": "en"}
 
 
 class PageNotFound(JudgeError):
-    """The address names nothing that is stored, or asks for what there cannot be."""
+    """The address names nothing that is stored, or has an invalid parameter."""
 
 
 class PageRequest(NamedTuple):
-    """`path` are the variable pieces of the path, `query` what follows it, of several fields of one name the last.
+    """`path` are the path parameters, `query` the query parameters: of several with one name, the last.
 
-    `said` is all that follows it, in order. `chose`: the reader chose the language.
+    `all_parameters` are all of the query, in order. `chose`: the query chooses the language.
     """
 
     address: str
     path: Mapping[str, str]
     query: Mapping[str, str]
-    said: tuple[tuple[str, str], ...]
+    all_parameters: tuple[tuple[str, str], ...]
     lang: Language
     chose: bool
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """The request of a client."""
+        """From a Starlette request."""
         lang = chosen_language(request.query_params, request.cookies, request.headers.get("accept-language", ""))
         chose = request.query_params.get("lang") == lang
         query = request.query_params
-        said = tuple(query.multi_items())
-        return cls(request.url.path, dict(request.path_params), dict(query), said, lang, chose)
+        return cls(request.url.path, dict(request.path_params), dict(query), tuple(query.multi_items()), lang, chose)
 
     def every(self, name: str) -> tuple[str, ...]:
-        """All fields of that name, in order, but for empty ones."""
-        return tuple(value for one, value in self.said if one == name and value.strip())
+        """All values of that name that are not empty, in order."""
+        return tuple(value for one, value in self.all_parameters if one == name and value.strip())
 
     def html(self, template: str, here: str, status: int = 200, **values: Any) -> HTMLResponse:
-        """A page in the reader's language; a language that was chosen is kept in a cookie."""
+        """A page in the reader's language; a chosen language is stored in a cookie."""
         other = _OTHER[self.lang]
-        query = [*((name, value) for name, value in self.said if name != "lang"), ("lang", other)]
+        query = [*((name, value) for name, value in self.all_parameters if name != "lang"), ("lang", other)]
         text = rendered(
             template,
             lang=self.lang,
@@ -69,14 +68,14 @@ class PageRequest(NamedTuple):
 
 
 def number(name: str, fields: Mapping[str, str]) -> int | None:
-    """A whole number from 1; None where the field is empty.
+    """An integer of at least 1; None where the parameter is empty.
 
     Raises:
         PageNotFound: it is something else.
     """
-    said = fields.get(name, "")
-    if not said:
+    text = fields.get(name, "")
+    if not text:
         return None
-    if not _NUMBER.fullmatch(said) or not (value := int(said)):
-        raise PageNotFound(f"{name}: this is no number from 1")
+    if not _NUMBER.fullmatch(text) or not (value := int(text)):
+        raise PageNotFound(f"{name} must be an integer of at least 1")
     return value

@@ -1,4 +1,4 @@
-"""What each address shows: reads the store, makes the page's values, renders its template."""
+"""The pages by path: each reads the store, makes its values, and renders a template."""
 
 import re
 
@@ -34,7 +34,7 @@ _GROUPS = 200
 
 
 class Pages:
-    """The pages over one store, which is open for reading. Each raises a `JuryError` where it cannot be shown."""
+    """The pages of a store that is open for reading. Each raises a `JuryError` where it cannot be shown."""
 
     def __init__(self, store: EventStore) -> None:
         self._store = store
@@ -50,14 +50,14 @@ class Pages:
             page=page,
             query=query,
             totals=self._store.totals(query.wanted) if query.totals else None,
-            behind=self._store.search_lag() if query.text else 0,
+            unindexed=self._store.search_lag() if query.text else 0,
             statuses=STATUSES,
             columns=PAGE_COLUMNS,
             sorts=SORT_COLUMNS,
         )
 
     def runs(self, request: PageRequest) -> Response:
-        """`/runs`: every run, the newest first."""
+        """`/runs`: all runs, newest first."""
         before = number("before", request.query)
         runs = [run for run in reversed(self._store.runs()) if before is None or run.position < before]
         shown = runs[:_RUNS]
@@ -70,13 +70,13 @@ class Pages:
         )
 
     def run(self, request: PageRequest) -> Response:
-        """`/runs/{run_id}`, `?group_by=` a field of the cases."""
+        """`/runs/{run_id}`, grouped by a field of the cases with `?group_by=`."""
         run_id = request.path["run_id"]
         found = None
         if is_run_id(run_id):
             found = next((run for run in self._store.runs() if run.run_id == run_id), None)
         if found is None:
-            raise PageNotFound("there is no run of that id in this store; the page of runs shows those that there are")
+            raise PageNotFound("there is no run of that id in this store; the page of runs lists the runs")
         latest = self._store.list_debates(DebateFilter(run_id=run_id), limit=LATEST)
         by = request.query.get("group_by", "").strip()
         field = parse_field(by) if by else None
@@ -115,7 +115,7 @@ class Pages:
         )
 
     def debate(self, request: PageRequest) -> Response:
-        """`/debates/{debate_id}`, `?at=` an event's version."""
+        """`/debates/{debate_id}`, after an event with `?at=` its version."""
         reading = self._reading(request)
         (integrity,) = integrity_states(self._store, [reading])
         page = debate_page(reading, integrity, number("at", request.query))
@@ -141,7 +141,7 @@ class Pages:
         return request.html("exchange.html", "debates", view=view, opened=opened)
 
     def text(self, request: PageRequest) -> Response:
-        """`/debates/{debate_id}/texts/{part}`: the bytes of a text as they were received, streamed."""
+        """`/debates/{debate_id}/texts/{part}`: the stored bytes of a text, streamed."""
         reading = self._reading(request)
         part = request.path["part"]
         content = reading.texts.get(part) if _PART.fullmatch(part) else None
@@ -166,5 +166,5 @@ class Pages:
     def _reading(self, request: PageRequest) -> DebateHistory:
         debate_id = request.path["debate_id"]
         if not is_debate_id(debate_id):
-            raise PageNotFound("this is no debate's id; the list shows those that there are")
+            raise PageNotFound("this is not the id of a debate; the list shows the debates")
         return self._store.history(debate_id)

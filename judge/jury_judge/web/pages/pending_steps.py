@@ -1,7 +1,7 @@
-"""Whom a running debate waits for, told from the model calls: an answer may be there before it is shown.
+"""The steps of a running debate that have no event yet, and the state of their model calls.
 
-Statements are recorded in speaker order. So a slow first speaker holds back what the others have answered already;
-nothing of their answers is shown here.
+Statements are recorded in speaker order, so answers may wait for a slower speaker before them. Their texts are not
+shown before they are recorded.
 """
 
 from collections.abc import Sequence
@@ -18,36 +18,36 @@ State = Literal["asked", "retried", "answered", "queued"]
 
 
 class PendingStep(NamedTuple):
-    """A seat, or the final judge (`role` None), of whose step nothing is recorded yet.
+    """The step of a seat, or of the final judge (`role` None).
 
-    asked: its model was asked, or is about to be. retried: its last call failed (`outcome`), and it is tried again.
-    answered: its last call was answered; what it said appears after `held_back_by`. queued: it is not its turn.
-    `calls` are those recorded of the step.
+    asked: its model was called, or will be now. retried: its last call failed (`outcome`) and is repeated. answered:
+    its last call was answered; the statement appears after those of `after`. queued: an earlier speaker has its turn.
+    `calls` is the number of its recorded calls.
     """
 
     role: str | None
     state: State
     calls: int = 0
     outcome: CallOutcome | None = None
-    held_back_by: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 class PendingSteps(NamedTuple):
-    """`round` is 0 in phase 1, None for the final judgment."""
+    """The steps of a phase; `round` is 0 in phase 1, None for the final judgment."""
 
     round: int | None
-    seats: tuple[PendingStep, ...]
+    steps: tuple[PendingStep, ...]
 
 
 NOTHING_PENDING = PendingSteps(None, ())
 
 
-def awaited(record: EventsByPhase, calls: Sequence[RecordedCall]) -> PendingSteps:
-    """Who has not been heard in the phase or round that goes on.
+def pending_steps(record: EventsByPhase, calls: Sequence[RecordedCall]) -> PendingSteps:
+    """The pending steps of the current phase or round.
 
     Args:
-        record: the debate as far as its events go.
-        calls: every call that is stored of it.
+        record: the debate up to its last event.
+        calls: all its recorded calls.
     """
     panel = record.opened.panel
     if record.ending is not None or record.judgment is not None:
@@ -55,9 +55,9 @@ def awaited(record: EventsByPhase, calls: Sequence[RecordedCall]) -> PendingStep
     if record.phase_1_check is None:
         return PendingSteps(0, _seats(record, 0, panel.juror_ids, record.phase_1, calls))
     if record.rounds and record.rounds[-1].check is None:
-        held = record.rounds[-1]
-        number, order = held.started.round, held.started.speaker_order
-        return PendingSteps(number, _seats(record, number, order, held.spoken, calls))
+        current = record.rounds[-1]
+        number, order = current.started.round, current.started.speaker_order
+        return PendingSteps(number, _seats(record, number, order, current.spoken, calls))
     if record.discussion_over and panel.final.method == "final_judge":
         return PendingSteps(None, (_of_step(None, "final", calls),))
     return NOTHING_PENDING
@@ -67,12 +67,12 @@ def _seats(
     record: EventsByPhase,
     number: int,
     order: Sequence[str],
-    heard: Sequence[JurorEvaluated | StatementMade | JurorAbstained],
+    recorded: Sequence[JurorEvaluated | StatementMade | JurorAbstained],
     calls: Sequence[RecordedCall],
 ) -> tuple[PendingStep, ...]:
     panel = record.opened.panel
-    spoken = {one.juror_id for one in heard}
-    missing = [juror for juror in order if juror not in spoken]
+    done = {one.juror_id for one in recorded}
+    missing = [juror for juror in order if juror not in done]
     in_turn = number > 0 and panel.discussion.order == "sequential"
     found: list[PendingStep] = []
     for juror in missing:
@@ -81,7 +81,7 @@ def _seats(
         one = _of_step(role, Step(number, juror).id, calls)
         if in_turn and found:
             one = one._replace(state="queued")
-        found.append(one._replace(held_back_by=before if one.state in {"answered", "queued"} else ()))
+        found.append(one._replace(after=before if one.state in {"answered", "queued"} else ()))
     return tuple(found)
 
 
@@ -96,5 +96,5 @@ def _of_step(role: str | None, step: str, calls: Sequence[RecordedCall]) -> Pend
 
 
 def _is_answer(call: ExchangeRecorded) -> bool:
-    """Not a turn that only asked for tools."""
+    """Turns that only call tools are not answers."""
     return call.answer is not None and not call.tool_calls

@@ -1,7 +1,7 @@
-"""From a page's values to HTML: one environment, which escapes everything and hides nothing.
+"""Renders templates to HTML, in one Jinja environment.
 
-Whatever is printed by a template passes `visible`, so that a direction mark or a control character in a case id shows
-as much as one in a statement; then it is escaped. No template can switch that off: a test refuses the ways to do so.
+Every printed value passes `visible`, which writes out direction marks and control characters, and is then escaped. A
+test refuses templates that switch this off.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ _PACKAGE = "jury_judge.web"
 
 @cache
 def environment() -> Environment:
-    """The templates of this package, compiled once a process."""
+    """The templates of this package, compiled once per process."""
     made = Environment(
-        # The style sheet is a template too, for the one page that holds it; nothing is escaped in what a template says.
+        # The style sheet is a template too, for the exported file, which includes it.
         loader=ChoiceLoader([PackageLoader(_PACKAGE, "templates"), PackageLoader(_PACKAGE, "static")]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -44,17 +44,17 @@ def environment() -> Environment:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """One page, whole."""
+    """One page."""
     return environment().get_template(template).render(values)
 
 
 def rendered_stream(template: str, **values: Any) -> Iterator[str]:
-    """One page in pieces, for those that may be long."""
+    """One page in chunks, where it may be long."""
     stream = environment().get_template(template).stream(values)
     stream.enable_buffering(64)
     return iter(stream)
 
 
 def _shown(value: Any) -> Any:
-    """What a template made is markup already; everything else is made visible, then escaped."""
+    """Output of macros stays as it is; every other value is made visible, and then escaped."""
     return value if hasattr(value, "__html__") else visible(str(value))

@@ -1,4 +1,4 @@
-"""The addresses of the pages. Store and templates work in threads: every endpoint is a plain function."""
+"""The routes of the pages. Endpoints are plain functions, which Starlette runs in threads."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from jury_store.event_store import EventStore
 
 
 def page_routes(store: EventStore) -> list[BaseRoute]:
-    """Every page, and the files that they need, over a store that is open for reading."""
+    """All pages of a store that is open for reading, and their static files."""
     pages = Pages(store)
     return [
         Route("/", _endpoint(pages.debates)),
@@ -32,19 +32,19 @@ def page_routes(store: EventStore) -> list[BaseRoute]:
 
 
 def _endpoint(show: Callable[[PageRequest], Response]) -> Callable[[Request], Response]:
-    def endpoint(request: Request) -> Response:
-        asked = PageRequest.of(request)
+    def endpoint(received: Request) -> Response:
+        request = PageRequest.of(received)
         try:
-            return show(asked)
+            return show(request)
         except JuryError as error:
             damaged = isinstance(error, EventError)
-            return asked.html("error.html", "", _status(error), message=str(error), damaged=damaged)
+            return request.html("error.html", "", _status(error), message=str(error), damaged=damaged)
 
     return endpoint
 
 
 def _status(error: JuryError) -> int:
-    """404: there is no such thing. 503: the database does not answer. 500: what is stored cannot be read."""
+    """404: not found. 503: the store is not available. 500: stored data cannot be read."""
     if isinstance(error, StoreError):
         return 503
     return 500 if isinstance(error, EventError) else 404

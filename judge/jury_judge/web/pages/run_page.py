@@ -1,4 +1,4 @@
-"""A run at a glance: how far it is, what was found, what changed minds, what it cost."""
+"""The page of a run: progress, verdicts, scores, changed positions, cost."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from jury_store.debate_rows import DebateRow, RunRow
 from jury_store.event_store import EventStore
 
 LATEST = 1000
-"""Debates of a run that are looked at one by one; the counts of verdicts are of all."""
+"""Debates of a run whose events are read; the counts of verdicts are of all debates."""
 
 _CHUNK = 200
 _BAND = 10
@@ -25,8 +25,8 @@ _BAND = 10
 class RoundFlips(NamedTuple):
     """`changes` of the jurors' own `statements` in a round changed the speaker's position.
 
-    `synthetic` counts the blocked answers that a neutral one stands in for, `stale` the seats without an answer of
-    which an earlier position stands; neither changes anybody's mind.
+    `synthetic` counts blocked answers that a neutral evaluation replaces, `stale` seats without an answer whose earlier
+    position counts.
     """
 
     round: int
@@ -37,9 +37,9 @@ class RoundFlips(NamedTuple):
 
 
 class RunPage(NamedTuple):
-    """`looked_at` of the run's debates are behind scores, flips and cost.
+    """Scores, flips and cost are of `looked_at` debates of the run.
 
-    `cost` in US dollars over the debates of which it is known, `unknown_cost` counts the others.
+    `cost` is in US dollars, without the `unknown_cost` debates of unknown cost.
     """
 
     run: RunRow
@@ -60,12 +60,12 @@ class RunPage(NamedTuple):
 
     @property
     def ended(self) -> int:
-        """Debates that are over."""
+        """Number of debates that have ended."""
         return self.run.ended
 
     @property
     def running(self) -> bool:
-        """Some are not, or were not begun."""
+        """Whether some debates have not ended or not begun."""
         return self.ended < (self.run.debates if self.run.total is None else self.run.total)
 
 
@@ -73,7 +73,7 @@ def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> Run
     """The page of a run.
 
     Args:
-        store: where it is.
+        store: with the run.
         run: its counts.
         latest: up to `LATEST` of its debates, newest first.
     """
@@ -103,7 +103,7 @@ def run_page(store: EventStore, run: RunRow, latest: Sequence[DebateRow]) -> Run
 
 
 def verdict_bar(run: RunRow) -> tuple[Segment, ...]:
-    """How often each verdict was given."""
+    """The verdicts of a run as a bar."""
     return stacked_bar({verdict.value: getattr(run, verdict.value) for verdict in Verdict})
 
 
@@ -116,19 +116,19 @@ def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ..
     for start in range(0, len(debate_ids), _CHUNK):
         for history in store.event_histories(debate_ids[start : start + _CHUNK]):
             try:
-                found = list(_said(history))
+                found = list(_contributions(history))
             except EventError:
-                continue  # `jury verify` names it; here it would be in no round
+                continue  # `jury verify` reports it
             for number, what in found:
                 counted[number][what] += 1
     return tuple(
-        RoundFlips(number, said["statement"], said["change"], said["synthetic"], said["stale"])
-        for number, said in sorted(counted.items())
+        RoundFlips(number, counts["statement"], counts["change"], counts["synthetic"], counts["stale"])
+        for number, counts in sorted(counted.items())
     )
 
 
-def _said(history: DebateHistory) -> Iterator[tuple[int, str]]:
-    """By round, what each seat brought: a statement, a change with it, a blocked answer, or an earlier position."""
+def _contributions(history: DebateHistory) -> Iterator[tuple[int, str]]:
+    """By round, what each seat contributed: statement, change, synthetic evaluation, or stale position."""
     evaluations = answered_in_stream(history.stored_events)
     changes = position_changes(evaluations)
     for one in evaluations:

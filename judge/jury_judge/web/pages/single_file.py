@@ -1,4 +1,4 @@
-"""A debate as one HTML file that opens without a network: everything whole, no script, nothing fetched."""
+"""A debate as one HTML file with whole texts, without scripts and external resources."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ _STYLE = "style.css"
 
 
 def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Language) -> Iterator[str]:
-    """The file, in pieces. Headings are in `lang`; a long text that several prompts hold is written once.
+    """The file, in chunks. LabelCatalogue are in `lang`; a long text that several prompts share is written once.
 
     Raises:
-        EventError: a stored body does not decode.
-        JudgeError: the events do not begin with the opening.
+        EventError: a stored body cannot be decoded.
+        JudgeError: the events do not begin with the opening event.
     """
     page = debate_page(reading, integrity, limit=None)
     previews = ExchangeViews(page.opened, TextPreviews(reading.texts, reading.erased, None), once=True)
@@ -40,5 +40,5 @@ def single_file(reading: DebateHistory, integrity: IntegrityState, lang: Languag
 
 @cache
 def _style_hash() -> str:
-    """The Content-Security-Policy source of the one style element (CSP 3, 2.3.1)."""
+    """The Content-Security-Policy source of the style element (CSP 3, 2.3.1)."""
     return "sha256-" + b64encode(sha256(rendered(_STYLE).encode()).digest()).decode()

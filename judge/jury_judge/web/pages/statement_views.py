@@ -1,4 +1,4 @@
-"""What a seat, or the final judge, said in one step, ready to be shown."""
+"""Statements, evaluations and abstentions as pages show them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from jury_store.debate_history import DebateHistory
 
 
 class Subscore(NamedTuple):
-    """Points in one dimension of the rubric; `maximum` is None where the rubric does not have it."""
+    """Points in one dimension; `maximum` is None where the rubric has no such dimension."""
 
     dimension: str
     points: float
@@ -25,7 +25,7 @@ class Subscore(NamedTuple):
 
 
 class EvaluationView(NamedTuple):
-    """An evaluation. `other_model` answered instead of `model`; `stand_in`: somebody simulated did."""
+    """An evaluation. `other_model` answered instead of `model`; `stand_in`: a simulated juror did."""
 
     verdict: Verdict
     overall: float
@@ -40,10 +40,7 @@ class EvaluationView(NamedTuple):
 
 
 class RecordedCall(NamedTuple):
-    """One model call behind a step. `number` counts in the stream of calls; `tools` are the names asked for.
-
-    `recorded_at` is when it was stored, microseconds since 1970: just after it ended.
-    """
+    """One model call. `number` is its version in the stream of calls; `recorded_at` is in microseconds since 1970."""
 
     number: int
     exchange: ExchangeRecorded
@@ -51,7 +48,7 @@ class RecordedCall(NamedTuple):
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """In the order in which they were asked for."""
+        """Names of the called tools, in order."""
         return tuple(call.name for call in self.exchange.tool_calls)
 
 
@@ -69,10 +66,10 @@ def call_lines(history: DebateHistory, up_to: int | None = None) -> list[Recorde
 
 
 class StatementView(NamedTuple):
-    """One thing said. `version` is that of its event, `round` 0 in phase 1. Who abstains has no `held`, but reasons.
+    """An evaluation of phase 1, a statement, or an abstention (`evaluation` None, with reasons in `abstained`).
 
-    `focus` is what the seat looks at; `stands`: an earlier evaluation of it stands; `change` whose change of position
-    it is.
+    `version` is that of its event, `round` 0 in phase 1. `focus` is the focus of the seat's role; `stale`: an earlier
+    evaluation of the seat counts instead; `change`: who changed the position.
     """
 
     version: int
@@ -82,26 +79,26 @@ class StatementView(NamedTuple):
     round: int
     change: Change | None = None
     statement: TextPreview | None = None
-    held: EvaluationView | None = None
+    evaluation: EvaluationView | None = None
     abstained: tuple[str, ...] = ()
-    stands: bool = False
+    stale: bool = False
     calls: tuple[RecordedCall, ...] = ()
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Every tool that was asked for in the step."""
+        """Names of the tools called in the step."""
         return tuple(name for call in self.calls for name in call.tools)
 
 
 class StatementViews:
-    """Makes `StatementView` of the events of one debate.
+    """Makes a `StatementView` of each event of one debate.
 
     Args:
-        panel: who sits.
-        previews: the texts.
+        panel: the panel of the debate.
+        previews: its texts.
         versions: event ids to versions in the debate's stream.
         calls: exchange ids to calls.
-        changes: the steps that changed a position.
+        changes: steps that changed a position.
     """
 
     def __init__(
@@ -118,8 +115,8 @@ class StatementViews:
         self._calls = calls
         self._changes = changes
 
-    def said(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> StatementView:
-        """What was said in round `number`, 0 for phase 1."""
+    def statement(self, event: JurorEvaluated | StatementMade | JurorAbstained, number: int) -> StatementView:
+        """The view of an event of round `number`, 0 for phase 1."""
         base = StatementView(
             version=self._versions[event.event_id],
             juror_id=event.juror_id,
@@ -130,19 +127,19 @@ class StatementViews:
         )
         match event:
             case JurorEvaluated():
-                return base._replace(held=self.held(event.evaluation))
+                return base._replace(evaluation=self.evaluation(event.evaluation))
             case StatementMade():
                 return base._replace(
-                    held=self.held(event.statement.evaluation),
+                    evaluation=self.evaluation(event.statement.evaluation),
                     change=self._changes.get(Step(event.round, event.juror_id)),
                     statement=self._previews.text(event.statement.statement),
                 )
             case JurorAbstained():
                 reasons = (event.reason, event.refusal) if event.refusal else (event.reason,)
-                return base._replace(abstained=tuple(one.value for one in reasons), stands=event.stale)
+                return base._replace(abstained=tuple(one.value for one in reasons), stale=event.stale)
 
-    def held(self, evaluation: Evaluation) -> EvaluationView:
-        """An evaluation with the maxima of the rubric."""
+    def evaluation(self, evaluation: Evaluation) -> EvaluationView:
+        """The view of an evaluation, with the maxima of the rubric."""
         maxima = {dimension.name: dimension.maximum for dimension in self._panel.rubric.dimensions}
         return EvaluationView(
             verdict=evaluation.verdict,
@@ -161,7 +158,7 @@ class StatementViews:
         )
 
     def calls(self, exchanges: tuple[str, ...]) -> tuple[RecordedCall, ...]:
-        """The calls that an event names, as far as they are stored."""
+        """The calls of these exchange ids, as far as they are stored."""
         return tuple(self._calls[one] for one in exchanges if one in self._calls)
 
     def _focus(self, juror_id: str) -> str:

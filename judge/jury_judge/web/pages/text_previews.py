@@ -1,4 +1,4 @@
-"""Free texts of a debate as a page shows them: a preview and a link to the rest, or whole; erased ones say so."""
+"""Previews of the texts of a debate."""
 
 from codecs import getincrementaldecoder
 from collections.abc import Collection, Mapping
@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from jury_events.parts import PartRef
 
 PREVIEW = 4096
-"""Bytes of a text that a page holds."""
+"""Bytes of a text that a page shows."""
 
 _utf8 = getincrementaldecoder("utf-8")
 
@@ -15,9 +15,9 @@ State = Literal["there", "erased", "missing"]
 
 
 class TextPreview(NamedTuple):
-    """`shown` is the text as far as the page has it, `size` its length in bytes, `whole` whether that is all of it.
+    """`shown` is the beginning of a text of `size` bytes, or all of it where `whole`.
 
-    `part` names it in a URL: the 43 characters of its digest.
+    `part` is its name in URLs: the 43 characters of its digest.
     """
 
     part: str
@@ -28,12 +28,12 @@ class TextPreview(NamedTuple):
 
 
 class TextPreviews:
-    """The texts of one debate.
+    """The previews of one debate.
 
     Args:
-        contents: by the 43 characters of their references; erased ones are not in it.
-        erased: those whose erasure is recorded.
-        limit: bytes that are shown of each; None: all.
+        contents: the texts, by the 43 characters of their references, without erased ones.
+        erased: references whose erasure is recorded.
+        limit: bytes shown of each text; None: all.
     """
 
     def __init__(self, contents: Mapping[str, bytes], erased: Collection[str], limit: int | None = PREVIEW) -> None:
@@ -42,7 +42,7 @@ class TextPreviews:
         self.limit = limit
 
     def text(self, ref: PartRef | None) -> TextPreview | None:
-        """The text of a reference; None where there is none."""
+        """The preview of a reference; None for None."""
         if ref is None:
             return None
         content = self.contents.get(ref.part)
@@ -51,12 +51,12 @@ class TextPreviews:
         return self.cut(content, ref.part)
 
     def cut(self, content: bytes, part: str) -> TextPreview:
-        """Bytes as text; those that are not UTF-8 show as escapes, and no character is cut in two."""
+        """The preview of bytes; invalid UTF-8 is shown as escapes, and no character is split."""
         cut = self.limit is not None and len(content) > self.limit
         piece = content[: self.limit] if cut else content
         shown = _utf8("backslashreplace").decode(piece, final=not cut)
         return TextPreview(part, "there", shown, len(content), whole=not cut)
 
     def passage(self, text: str, ref: PartRef) -> TextPreview:
-        """A text that is only a piece of the stored one, to which it refers."""
+        """The preview of a passage of the stored text `ref`."""
         return self.cut(text.encode("utf-8", "backslashreplace"), ref.part)

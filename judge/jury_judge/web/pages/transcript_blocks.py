@@ -1,4 +1,4 @@
-"""A transcript as the page shows it: a block an item, each with its author, JSON laid out, long ones folded."""
+"""The transcript of a case on its page: a block for each item, with formatted JSON; long items are folded."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -6,25 +6,13 @@ from typing import NamedTuple
 
 from jury_debate.case_text import shown_size
 from jury_events.parts import PartRef
-from jury_events.transcript import (
-    Attachment,
-    Event,
-    Item,
-    Message,
-    NotShown,
-    Origin,
-    Reasoning,
-    Refusal,
-    ToolCall,
-    ToolResult,
-    Transcript,
-)
+from jury_events.transcript import Attachment, Item, NotShown, Origin, ToolCall, ToolResult, Transcript
 from jury_judge.present.case_view import Pictures
 from jury_judge.web.pages.json_layout import laid_out
 from jury_judge.web.pages.text_previews import TextPreview, TextPreviews
 
 ITEMS = 200
-"""Items of the transcripts of a case that a page holds, the first of each; its file holds all."""
+"""Items of a page, shared by the transcripts of a case; the exported file has all."""
 
 _FEWEST = 5
 
@@ -36,10 +24,10 @@ _OPENING = 160
 class ItemBlock(NamedTuple):
     """One item, `number` from 1.
 
-    `kind` and `origin` are its kind and author as the case has them, `name` that of a tool, a speaker or a file.
-    `call` is the number of the call that it answers, `call_id` the id of one that the transcript does not have.
-    `facts` are the type and size of a file, `picture` the number of one that jurors saw, `unseen` what is not shown.
-    `opening` is the beginning of a long text, which is folded; None where it is short.
+    `kind` and `origin` are those of the case, `name` is the name of a tool, a speaker or a file. `call` is the number
+    of the call that it answers, `call_id` the id of a call that the transcript lacks. `facts` are the type and size of
+    a file, `picture` the number of a picture that jurors saw; `unseen`: no juror saw it. `opening` is the beginning of
+    a long text, which is folded; None for a short one.
     """
 
     number: int
@@ -58,7 +46,7 @@ class ItemBlock(NamedTuple):
 
 
 class TranscriptBlocks(NamedTuple):
-    """The items that are shown, and how many are `left` out."""
+    """The shown items, and the number `left` out."""
 
     blocks: tuple[ItemBlock, ...]
     left: int
@@ -70,11 +58,11 @@ def transcript_blocks(
     """The items of a transcript.
 
     Args:
-        transcript: of a scenario.
-        ref: the stored text that it is a piece of.
-        previews: cuts texts as the page does; a previews without a limit shows all items whole.
-        pictures: the numbers of those that were sent to some juror, by digest.
-        transcripts: how many the page shows.
+        transcript: of one scenario.
+        ref: the stored text of the case.
+        previews: cuts texts; without a limit all items are shown whole.
+        pictures: numbers of the pictures that were sent to a juror, by digest.
+        transcripts: the number of transcripts on the page.
     """
     most = None if previews.limit is None else max(ITEMS // transcripts, _FEWEST)
     blocks = tuple(islice(_blocks(transcript, ref, previews, pictures), most))
@@ -83,41 +71,31 @@ def transcript_blocks(
 
 def _blocks(transcript: Transcript, ref: PartRef, previews: TextPreviews, pictures: Pictures) -> Iterator[ItemBlock]:
     for number, (item, call) in enumerate(zip(transcript.items, transcript.answered_calls(), strict=True), 1):
-        block = _of(item, number, pictures)
+        block = _block(item, number, pictures)
         if isinstance(item, ToolResult | Attachment) and item.call_id is not None:
             block = block._replace(call_id=None if call is not None else item.call_id)
         block = block._replace(call=None if call is None else call + 1)
-        written = _written(item)
-        yield _with_text(block, written, ref, previews) if written else block
+        text = _text_of(item)
+        yield _with_text(block, text, ref, previews) if text else block
 
 
-def _of(item: Item, number: int, pictures: Pictures) -> ItemBlock:
-    base = ItemBlock(number, item.kind, item.origin)
-    match item:
-        case Message() | ToolCall() | Event():
-            return base._replace(name=item.name)
-        case ToolResult():
-            return base._replace(name=item.name, failed=item.error)
-        case Attachment():
-            picture = pictures.get(item.digest) if item.media_type.startswith("image/") else None
-            unseen = picture is None and item.text is None
-            facts = f"{item.media_type}, {shown_size(item.size)}"
-            return base._replace(name=item.name, facts=facts, picture=picture, unseen=unseen)
-        case NotShown():
-            facts = item.what if item.size is None else f"{item.what}, {shown_size(item.size)}"
-            return base._replace(facts=facts, unseen=True)
-        case _:
-            return base
+def _block(item: Item, number: int, pictures: Pictures) -> ItemBlock:
+    name, failed = getattr(item, "name", None), isinstance(item, ToolResult) and item.error
+    block = ItemBlock(number, item.kind, item.origin, name, failed=failed)
+    if isinstance(item, Attachment):
+        picture = pictures.get(item.digest) if item.media_type.startswith("image/") else None
+        facts = f"{item.media_type}, {shown_size(item.size)}"
+        return block._replace(facts=facts, picture=picture, unseen=picture is None and item.text is None)
+    if isinstance(item, NotShown):
+        facts = item.what if item.size is None else f"{item.what}, {shown_size(item.size)}"
+        return block._replace(facts=facts, unseen=True)
+    return block
 
 
-def _written(item: Item) -> str | None:
-    match item:
-        case Message() | Reasoning() | Refusal() | ToolResult() | Event() | Attachment():
-            return item.text
-        case ToolCall():
-            return item.arguments
-        case _:
-            return None
+def _text_of(item: Item) -> str | None:
+    if isinstance(item, NotShown):
+        return None
+    return item.arguments if isinstance(item, ToolCall) else item.text
 
 
 def _with_text(block: ItemBlock, written: str, ref: PartRef, previews: TextPreviews) -> ItemBlock:

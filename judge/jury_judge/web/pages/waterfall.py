@@ -1,4 +1,4 @@
-"""The model calls of a debate by seat and time: who was asked when, for how long, and what failed."""
+"""The waterfall chart of the model calls of a debate, by seat and time."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ _TICKS = 4
 
 
 class CallBar(NamedTuple):
-    """One call. `start` and `seconds` since the first one began; `waited` seconds since the try before it failed.
+    """One call: `start` in seconds since the first call began, its length in `seconds`, and `waited` seconds before it.
 
     `x`, `width` and `wait` (the width of the wait before it) are percent of the whole time.
     """
@@ -34,19 +34,19 @@ class CallBar(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """It gave no answer."""
+        """Whether it has no answer."""
         return self.outcome is not CallOutcome.ANSWERED
 
 
 class CallLane(NamedTuple):
-    """The calls of one seat; of the final judge where `juror_id` is None."""
+    """The calls of one seat, or of the final judge where `juror_id` is None."""
 
     juror_id: str | None
     bars: tuple[CallBar, ...]
 
 
 class AxisMark(NamedTuple):
-    """A place on the time axis, `x` percent along; `round` begins there, or None: a tick after `seconds`."""
+    """A mark at `x` percent of the time axis: the start of `round`, or a tick (None) at `seconds`."""
 
     x: float
     seconds: float
@@ -54,7 +54,7 @@ class AxisMark(NamedTuple):
 
 
 class Waterfall(NamedTuple):
-    """`seconds` from the beginning of the first call to the end of the last; `bars` in the order of their beginning."""
+    """`seconds` from the start of the first call to the end of the last; `bars` in order of start."""
 
     lanes: tuple[CallLane, ...]
     bars: tuple[CallBar, ...]
@@ -66,15 +66,15 @@ class Waterfall(NamedTuple):
 def waterfall(
     calls: Sequence[RecordedCall], jurors: Sequence[str], started: Mapping[int, StoredEvent]
 ) -> Waterfall | None:
-    """The picture of some calls; None where there are none.
+    """The chart of calls; None where there are none.
 
-    A call ended when it was stored, and began as long before that as it took. Those that a branch took over from its
-    origin were stored together when it was made.
+    A call ended when it was stored, and began its latency before. Calls that a fork copied from its origin were stored
+    together.
 
     Args:
-        calls: in the order in which they were stored.
-        jurors: who gets a lane, in this order; those without a call get an empty one.
-        started: by round, the event with which it began.
+        calls: in the order of storage.
+        jurors: the lanes, in this order, empty where a juror has no call.
+        started: the events that start rounds, by round.
     """
     shown = [call for call in calls if call.exchange.juror_id is None or call.exchange.juror_id in set(jurors)]
     if not shown:

@@ -1,5 +1,5 @@
-// What the page does beyond links and forms: it follows a running debate, winds back, opens prompts, takes keys.
-// The server renders; this takes over what changed in a page fetched again. No text ever becomes markup here.
+// Follows a running debate, goes to earlier events, loads prompts, handles keys. The server renders all pages: the
+// script fetches a page again and replaces what changed. It never parses text as markup.
 
 const asDocument = (address) =>
   new Promise((resolve, reject) => {
@@ -11,27 +11,27 @@ const asDocument = (address) =>
     request.send();
   });
 
-// What the server said of an element, before anything was loaded into it or opened.
-const said = new WeakMap();
-const remember = (element) => said.set(element, element.cloneNode(true));
-const asSaid = (element) => said.get(element) ?? element;
+// Elements as the server rendered them, before anything in them was loaded or opened.
+const rendered = new WeakMap();
+const remember = (element) => rendered.set(element, element.cloneNode(true));
+const asRendered = (element) => rendered.get(element) ?? element;
 
 const opened = (element) => new Set([...element.querySelectorAll("details[open][id]")].map((one) => one.id));
 
-// Whoever went somewhere by keyboard stays there, or close by, when the place is made anew.
-const inPlaceOf = (focused, old, copy) => {
+// The element of a replaced region that gets the focus: the same one, or the first link.
+const sameElement = (focused, old, copy) => {
   const path = [];
   for (let one = focused; one !== old; one = one.parentElement) path.unshift([...one.parentElement.children].indexOf(one));
   const found = path.reduce((at, place) => at?.children[place], copy);
   return found?.tagName === focused.tagName ? found : copy.querySelector("a[href], summary");
 };
 
-const put = (old, fresh) => {
+const replace = (old, fresh) => {
   const open = opened(old);
   const copy = document.importNode(fresh, true);
   if (old.ariaLive) {
-    // Readers are told what changes within such an element, not of a new one.
-    said.set(old, fresh.cloneNode(true));
+    // Screen readers announce changes within a live region, not a new element.
+    rendered.set(old, fresh.cloneNode(true));
     old.ariaLive = copy.ariaLive;
     old.replaceChildren(...copy.childNodes);
     return;
@@ -40,20 +40,20 @@ const put = (old, fresh) => {
   remember(copy);
   for (const one of copy.querySelectorAll("details[id]")) if (open.has(one.id)) one.open = true;
   old.replaceWith(copy);
-  if (focused && focused !== old) inPlaceOf(focused, old, copy)?.focus({ preventScroll: true });
+  if (focused && focused !== old) sameElement(focused, old, copy)?.focus({ preventScroll: true });
   else if (focused) copy.focus({ preventScroll: true });
 };
 
-const takeList = (old, fresh) => {
-  const there = new Map([...old.children].map((one) => [one.id, one]));
+const replaceList = (old, fresh) => {
+  const present = new Map([...old.children].map((one) => [one.id, one]));
   let place = null;
   for (const one of fresh.children) {
-    const known = there.get(one.id);
-    there.delete(one.id);
-    if (known && asSaid(known).isEqualNode(one)) {
+    const known = present.get(one.id);
+    present.delete(one.id);
+    if (known && asRendered(known).isEqualNode(one)) {
       place = known;
     } else if (known) {
-      put(known, one);
+      replace(known, one);
       place = document.getElementById(one.id);
     } else {
       const copy = document.importNode(one, true);
@@ -63,17 +63,17 @@ const takeList = (old, fresh) => {
       place = copy;
     }
   }
-  for (const gone of there.values()) gone.remove();
+  for (const gone of present.values()) gone.remove();
 };
 
-const take = (fresh) => {
-  // Nothing more comes of a debate that is over.
+const update = (fresh) => {
+  // A debate that has ended has no further events.
   if (debate && !fresh.querySelector(".debate")?.dataset.live) delete debate.dataset.live;
   for (const region of fresh.querySelectorAll("[data-region]")) {
     const old = document.querySelector(`[data-region="${region.dataset.region}"]`);
     if (!old) continue;
-    if ("list" in region.dataset) takeList(old, region);
-    else if (!asSaid(old).isEqualNode(region)) put(old, region);
+    if ("list" in region.dataset) replaceList(old, region);
+    else if (!asRendered(old).isEqualNode(region)) replace(old, region);
   }
   const [range, now] = [document.getElementById("at"), fresh.getElementById("at")];
   if (range && now) {
@@ -85,7 +85,7 @@ const take = (fresh) => {
 const debate = document.querySelector(".debate");
 let source = null;
 
-// One fetch at a time; whoever asks meanwhile gets one more when it is done.
+// One fetch at a time; a call during a fetch causes one more fetch.
 let busy = false;
 let wanted = null;
 const show = async (address) => {
@@ -97,16 +97,16 @@ const show = async (address) => {
       const next = wanted;
       wanted = null;
       const fresh = await asDocument(next);
-      // Another page came, as the one where to log in.
+      // Another page, such as the login page.
       if (!fresh.querySelector("[data-region]")) location.reload();
-      take(fresh);
+      update(fresh);
     }
     if (source?.readyState === EventSource.OPEN) lost(false);
     return true;
   } catch (error) {
-    // What stands there would not be what the address says.
+    // The shown state would not match the address.
     if (debate && (isAt() || !debate.dataset.live)) location.reload();
-    else if (debate) lookAgain();
+    else if (debate) retry();
     return false;
   } finally {
     busy = false;
@@ -120,11 +120,11 @@ for (const region of document.querySelectorAll("[data-region]")) {
 
 // Live.
 const isAt = () => new URL(location).searchParams.has("at");
-let looking = 0;
-const lookAgain = () => {
+let retryTimer = 0;
+const retry = () => {
   lost(true);
-  clearTimeout(looking);
-  looking = setTimeout(() => isAt() || show(location.pathname).then((shown) => shown && follow()), 3000);
+  clearTimeout(retryTimer);
+  retryTimer = setTimeout(() => isAt() || show(location.pathname).then((shown) => shown && follow()), 3000);
 };
 const lost = (is) => {
   const mark = document.getElementById("live");
@@ -132,19 +132,19 @@ const lost = (is) => {
   mark.classList.toggle("lost", is);
   mark.lastChild.textContent = ` ${is ? debate.dataset.liveLost : debate.dataset.liveOn}`;
 };
-const hear = (event) => {
-  const told = JSON.parse(event.data);
+const onEvent = (event) => {
+  const data = JSON.parse(event.data);
   const chunks = document.getElementById("chunks");
-  if (told.type === "final_judge_chunk") {
+  if (data.type === "final_judge_chunk") {
     if (chunks) {
       chunks.hidden = false;
-      chunks.append(told.chunk);
+      chunks.append(data.chunk);
     }
     return;
   }
-  const over = ["debate_completed", "debate_failed", "debate_cancelled"].includes(told.type);
-  if (over) stop();
-  if (chunks && (over || told.type === "judgment_rendered")) {
+  const ended = ["debate_completed", "debate_failed", "debate_cancelled"].includes(data.type);
+  if (ended) stop();
+  if (chunks && (ended || data.type === "judgment_rendered")) {
     chunks.hidden = true;
     chunks.textContent = "";
   }
@@ -153,17 +153,17 @@ const hear = (event) => {
 const follow = () => {
   if (!debate?.dataset.live || source) return;
   source = new EventSource(debate.dataset.live);
-  source.onmessage = hear;
+  source.onmessage = onEvent;
   source.onopen = () => {
     lost(false);
     show(location.pathname);
   };
   source.onerror = () => {
     lost(true);
-    // A browser tries again by itself, but not after an answer such as 503.
+    // A browser reconnects by itself, but not after a response such as 503.
     if (source?.readyState !== EventSource.CLOSED) return;
     stop();
-    lookAgain();
+    retry();
   };
 };
 const stop = () => {
@@ -171,9 +171,9 @@ const stop = () => {
   source = null;
 };
 
-// Wind back and forth; each place has its address.
+// Earlier events; each has its address.
 const range = document.getElementById("at");
-const windTo = (address, remembered = true) => {
+const goToEvent = (address, remembered = true) => {
   const at = new URL(address, location).searchParams.get("at");
   if (remembered) history.pushState(null, "", address);
   if (range && at) range.value = at;
@@ -186,15 +186,15 @@ range?.addEventListener("input", () => {
   stop();
   show(address);
 });
-addEventListener("popstate", () => range && windTo(location.href, false));
+addEventListener("popstate", () => range && goToEvent(location.href, false));
 document.addEventListener("click", (event) => {
-  const link = event.target.closest?.(".steps a, .wound-back a");
+  const link = event.target.closest?.(".steps a, .past-state a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  windTo(link.getAttribute("href"));
+  goToEvent(link.getAttribute("href"));
 });
 
-// The other language shows the same place.
+// The other language shows the same event.
 document.querySelector(".language")?.addEventListener("click", (event) => {
   const [to, here] = [new URL(event.currentTarget.href), new URL(location)];
   to.searchParams.delete("at");
@@ -203,7 +203,7 @@ document.querySelector(".language")?.addEventListener("click", (event) => {
   event.currentTarget.href = to;
 });
 
-// Prompts and answers are fetched when they are opened.
+// Prompts and answers are loaded when they are opened.
 document.addEventListener(
   "toggle",
   async (event) => {
@@ -223,9 +223,9 @@ document.addEventListener(
 );
 
 // Keys.
-const spoken = () => [...document.querySelectorAll(".said")];
+const statements = () => [...document.querySelectorAll(".statement")];
 const goTo = (step) => {
-  const all = spoken();
+  const all = statements();
   if (!all.length) return;
   const current = all.findIndex((one) => one.classList.contains("current"));
   const next = all[current < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(current + step, 0), all.length - 1)];
@@ -239,7 +239,7 @@ const keys = {
   j: () => goTo(1),
   k: () => goTo(-1),
   o: () => {
-    const box = document.querySelector(".said.current details.behind");
+    const box = document.querySelector(".statement.current details.calls");
     if (box) box.open = !box.open;
   },
   "[": () => document.querySelector('.steps a[rel="prev"]')?.click(),
@@ -256,22 +256,22 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-// A list's records are checked after it is shown; a run that goes on is looked at again.
+// Records of a list are checked after it is shown; a running run is fetched repeatedly.
 const check = document.querySelector("a[data-then]");
 if (check) show(check.href).then((shown) => shown && check.remove());
 const run = document.querySelector("[data-again]");
-const again = async () => {
+const refresh = async () => {
   if (!document.hidden) {
     try {
       const fresh = await asDocument(location.href);
-      take(fresh);
+      update(fresh);
       if (!fresh.querySelector("[data-again]")) return;
     } catch (error) {
-      // The next look may find the server again.
+      // The server may be back at the next refresh.
     }
   }
-  setTimeout(again, Number(run.dataset.again));
+  setTimeout(refresh, Number(run.dataset.again));
 };
-if (run) setTimeout(again, Number(run.dataset.again));
+if (run) setTimeout(refresh, Number(run.dataset.again));
 
 if (!isAt()) follow();
