@@ -120,9 +120,9 @@ def _copies(store: "EventStore", debate_id: str) -> list[str]:
     """Say which branches keep copies; gives their ids."""
     from jury_judge.cli.terminal import note
     from jury_judge.views.counted import counted
-    from jury_replay.erasure import holding_copies
+    from jury_replay.erasure import debates_with_copies
 
-    copies = holding_copies(store, debate_id)
+    copies = debates_with_copies(store, debate_id)
     if copies:
         named = ", ".join(copies[:_NAMED]) + (", …" if len(copies) > _NAMED else "")
         note(

@@ -47,14 +47,14 @@ def read_trust(witnesses: Iterable[Path], required: int | None, certificates: It
         SealError: a file cannot be read, or holds something else.
         click.UsageError: more witnesses are required than are named.
     """
-    from jury_replay.attested import NOBODY, Trust
+    from jury_replay.attested import NO_TRUST, Trust
 
     keys = read_witnesses(witnesses)
     if required is not None and required > len({key.raw for key in keys}):
         raise click.UsageError(f"--witnesses-required {required}: only {len(keys)} are named by --witness")
     files = tuple(certificates)
     if not keys and not files:
-        return NOBODY
+        return NO_TRUST
     return Trust(keys, required, read_authorities(files))
 
 
