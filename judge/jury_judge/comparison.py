@@ -8,7 +8,7 @@ from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEval
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
 from jury_judge.views.answered import given_in_phase_1, given_in_statement
-from jury_judge.views.events_by_phase import EventsByPhase, Status, events_by_phase
+from jury_judge.views.debate_record import DebateRecord, Status, read_record
 from jury_judge.views.position_changes import PositionChanges
 from jury_store.debate_history import DebateHistory
 
@@ -82,7 +82,7 @@ def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
     Raises:
         JudgeError: the events of one do not begin with its opening.
     """
-    records = events_by_phase(a.events), events_by_phase(b.events)
+    records = read_record(a.events), read_record(b.events)
     held_a, held_b = (positions(record) for record in records)
     rows = tuple(Row(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b}))
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
@@ -98,7 +98,7 @@ def compare_debates(a: DebateHistory, b: DebateHistory) -> DebateComparison:
 _Place = tuple[str | None, int | None]
 
 
-def _places(records: Iterable[EventsByPhase], held: Mapping[_Place, Position]) -> list[_Place]:
+def _places(records: Iterable[DebateRecord], held: Mapping[_Place, Position]) -> list[_Place]:
     """Round by round, the seats in their order, those that only B has after A's; the final judge at the end."""
     jurors = list(dict.fromkeys(juror for record in records for juror in record.opened.panel.juror_ids))
     last = max((number for _, number in held if number is not None), default=-1)
@@ -106,7 +106,7 @@ def _places(records: Iterable[EventsByPhase], held: Mapping[_Place, Position]) -
     return [place for place in (*places, (None, None)) if place in held]
 
 
-def positions(record: EventsByPhase) -> dict[_Place, Position]:
+def positions(record: DebateRecord) -> dict[_Place, Position]:
     """What each seat holds after each round in which it was heard, by juror id and round (0: phase 1).
 
     The final judge's evaluation comes last; it has neither a juror id nor a round.
@@ -140,7 +140,7 @@ def _held(evaluation: Evaluation, *, changed: bool = False) -> Position:
     return Position(evaluation.verdict, evaluation.overall, "synthetic" if evaluation.synthetic else "own", changed)
 
 
-def _side(reading: DebateHistory, record: EventsByPhase) -> Side:
+def _side(reading: DebateHistory, record: DebateRecord) -> Side:
     opened, forked = record.opened, record.forked
     completed = record.ending if isinstance(record.ending, DebateCompleted) else None
     judgment = record.judgment.judgment if record.judgment else None

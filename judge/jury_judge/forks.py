@@ -11,7 +11,7 @@ from jury_events.ids import debate_stream
 from jury_events.parts import SALT_BYTES
 from jury_judge.debates import read_debate
 from jury_judge.errors import BranchTaken
-from jury_judge.views.events_by_phase import events_by_phase
+from jury_judge.views.debate_record import read_record
 from jury_replay.fork import Branch, branch_id, branch_off
 from jury_replay.origin import ForkOrigin
 from jury_store.debate_history import DebateHistory
@@ -109,7 +109,7 @@ def _salts(sources: Sources) -> Callable[[], bytes]:
 
 
 def _found(reading: DebateHistory, named: str, origin: ForkOrigin, version: int, resolved: ResolvedPanel) -> Fork:
-    record = events_by_phase(reading.events)
+    record = read_record(reading.events)
     forked = record.forked
     if forked is None or (forked.origin, forked.version) != (origin.debate_id, version):
         what = "no branch" if forked is None else f"a branch of {forked.origin} at event {forked.version}"

@@ -10,8 +10,8 @@ from jury_events.ids import Step
 from jury_events.verdict import Verdict
 from jury_judge.comparison import positions
 from jury_judge.views.answered import given, given_in
+from jury_judge.views.debate_record import read_record
 from jury_judge.views.debate_view import render_debate
-from jury_judge.views.events_by_phase import events_by_phase
 from jury_judge.views.events_view import event_lines
 from jury_judge.views.live_lines import LiveLines
 from jury_judge.views.position_changes import change_counts, position_changes
@@ -111,7 +111,7 @@ def test_a_list_of_events_that_begins_late_still_knows_what_was_held_before():
 
 
 def test_comparisons_mark_a_jurors_own_changes_alone():
-    held = positions(events_by_phase(filtered(*BLOCKED_BACK_AND_CONVINCED).events))
+    held = positions(read_record(filtered(*BLOCKED_BACK_AND_CONVINCED).events))
 
     assert [False, False, False, True] == [held[SEATS[0], number].changed for number in range(4)]
 

@@ -10,7 +10,7 @@ from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.live.forms import Form
 from jury_judge.live.points import Point, chunk_point, pieces
-from jury_judge.views.events_by_phase import Texts
+from jury_judge.views.debate_record import Texts
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from jury_judge.live.frames import Frames
 from jury_judge.live.points import Point
 from jury_judge.live.progress import Progress
 from jury_judge.live.sse_events import Live, SseEvents
-from jury_judge.views.events_by_phase import Texts
+from jury_judge.views.debate_record import Texts
 
 T = TypeVar("T")
 

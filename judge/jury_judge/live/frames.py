@@ -7,7 +7,7 @@ from jury_events.codec import DebateEvent
 from jury_events.debate_events import ConsensusChecked, DebateOpened, RoundStarted, StatementMade
 from jury_events.exact import half_up
 from jury_judge.live.sse_events import Live, whole_score
-from jury_judge.views.events_by_phase import Texts, text_in
+from jury_judge.views.debate_record import Texts, text_in
 
 _HUNDREDTHS = 100
 

@@ -5,7 +5,7 @@ Abstentions and model calls are told here, for which the documents' live events 
 
 from jury_events.codec import DebateEvent
 from jury_judge.live.sse_events import Live
-from jury_judge.views.events_by_phase import Texts
+from jury_judge.views.debate_record import Texts
 
 CALL = "exchange_recorded"
 

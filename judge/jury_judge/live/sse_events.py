@@ -20,7 +20,7 @@ from jury_events.debate_events import (
 )
 from jury_events.evaluation import Evaluation
 from jury_events.exact import exact, half_up
-from jury_judge.views.events_by_phase import Texts, text_in
+from jury_judge.views.debate_record import Texts, text_in
 
 Live = dict[str, Any]
 """One live event, ready for JSON."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from jury_events.exchange import ExchangeRecorded
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
-from jury_judge.views.events_by_phase import Texts, text_in
+from jury_judge.views.debate_record import Texts, text_in
 from jury_judge.views.page import Page, Span
 from jury_judge.views.terms import term
 from jury_judge.views.visible_text import visible_line

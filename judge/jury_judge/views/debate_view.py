@@ -20,7 +20,7 @@ from jury_judge.views.calls_view import add_calls
 from jury_judge.views.case_facts import case_facts, losses_line
 from jury_judge.views.case_view import add_case, pictures_sent
 from jury_judge.views.consensus_line import reached_line
-from jury_judge.views.events_by_phase import EventsByPhase, Texts, events_by_phase, role_of, text_in
+from jury_judge.views.debate_record import DebateRecord, Texts, read_record, role_of, text_in
 from jury_judge.views.page import Page, Span
 from jury_judge.views.position_changes import Change, position_changes
 from jury_judge.views.terms import term
@@ -53,7 +53,7 @@ def render_debate(
     Raises:
         JudgeError: the events do not begin with the opening event.
     """
-    record = events_by_phase(events)
+    record = read_record(events)
     evaluations = given(events)
     simulated = is_simulated(record.opened, evaluations)
     _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local).page(
@@ -64,7 +64,7 @@ def render_debate(
 class _DebateView:
     def __init__(
         self,
-        record: EventsByPhase,
+        record: DebateRecord,
         texts: Texts,
         changes: Mapping[Step, Change],
         *,

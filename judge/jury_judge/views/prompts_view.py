@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jury_debate.case_text import shown_size
 from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.parts import ImageRef, PartRef
-from jury_judge.views.events_by_phase import Texts
+from jury_judge.views.debate_record import Texts
 from jury_judge.views.page import Page, Span
 from jury_judge.views.plain_prompt import plain_prompt
 

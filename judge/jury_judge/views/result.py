@@ -22,12 +22,12 @@ from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
 from jury_judge.views.answered import Given, given, given_in, is_simulated, model_mismatches
-from jury_judge.views.events_by_phase import (
+from jury_judge.views.debate_record import (
+    DebateRecord,
     Ending,
-    EventsByPhase,
-    RoundEvents,
+    RoundRecord,
     Texts,
-    events_by_phase,
+    read_record,
     status_of,
     text_in,
 )
@@ -59,7 +59,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
     events = list(events)
     evaluations = given(events)
     changes = position_changes(evaluations)
-    record = events_by_phase(events)
+    record = read_record(events)
     opened, forked, ending = record.opened, record.forked, record.ending
     completed = ending if isinstance(ending, DebateCompleted) else None
     return {
@@ -219,7 +219,7 @@ def _consensus(check: ConsensusCheck | None) -> dict[str, Any] | None:
     }
 
 
-def _round(opened: DebateOpened, held: RoundEvents, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
+def _round(opened: DebateOpened, held: RoundRecord, changes: Mapping[Step, Change], texts: Texts) -> dict[str, Any]:
     return {
         "round_number": held.started.round,
         "statements": [
@@ -247,7 +247,7 @@ def _statement(opened: DebateOpened, said: StatementMade, change: Change | None,
     }
 
 
-def _abstentions(record: EventsByPhase) -> list[dict[str, Any]]:
+def _abstentions(record: DebateRecord) -> list[dict[str, Any]]:
     return [
         {
             "juror_id": absent.juror_id,
@@ -260,7 +260,7 @@ def _abstentions(record: EventsByPhase) -> list[dict[str, Any]]:
     ]
 
 
-def _completed_rounds(record: EventsByPhase) -> int:
+def _completed_rounds(record: DebateRecord) -> int:
     return sum(held.check is not None for held in record.rounds)
 
 

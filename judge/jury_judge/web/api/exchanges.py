@@ -11,7 +11,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import calls_stream
 from jury_events.parts import PartRef
-from jury_judge.views.events_by_phase import text_in
+from jury_judge.views.debate_record import text_in
 from jury_judge.views.moments import moment
 from jury_judge.web.api.forms import (
     MOST_ROWS,

@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from jury_events.local_events import Imported
 from jury_events.value import Label, NewRunId
 from jury_events.verdict import Verdict
-from jury_judge.views.events_by_phase import Status
+from jury_judge.views.debate_record import Status
 from jury_replay.rescoring.settings import KEYS
 from jury_store.debate_status import DebateStatus
 

@@ -11,7 +11,7 @@ from jury_events.debate_events import JurorAbstained, JurorEvaluated, StatementM
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.outcome import CallOutcome
-from jury_judge.views.events_by_phase import EventsByPhase, role_of
+from jury_judge.views.debate_record import DebateRecord, role_of
 from jury_judge.web.pages.spoken import CallLine
 
 State = Literal["asked", "retried", "answered", "queued"]
@@ -42,7 +42,7 @@ class AwaitedInPhase(NamedTuple):
 NOBODY = AwaitedInPhase(None, ())
 
 
-def awaited(record: EventsByPhase, calls: Sequence[CallLine]) -> AwaitedInPhase:
+def awaited(record: DebateRecord, calls: Sequence[CallLine]) -> AwaitedInPhase:
     """Who has not been heard in the phase or round that goes on.
 
     Args:
@@ -64,7 +64,7 @@ def awaited(record: EventsByPhase, calls: Sequence[CallLine]) -> AwaitedInPhase:
 
 
 def _seats(
-    record: EventsByPhase,
+    record: DebateRecord,
     number: int,
     order: Sequence[str],
     heard: Sequence[JurorEvaluated | StatementMade | JurorAbstained],

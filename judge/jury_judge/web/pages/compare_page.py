@@ -9,7 +9,7 @@ from jury_judge.comparison import DebateComparison, compare_debates
 from jury_judge.debates import panel_of, read_debate, rows_of_run, same_case
 from jury_judge.kinds import Kind, kind_of
 from jury_judge.run_comparison import Flip, RunComparison, compare_runs
-from jury_judge.views.events_by_phase import role_of
+from jury_judge.views.debate_record import role_of
 from jury_store.event_store import EventStore
 
 SHOWN = 200

@@ -13,7 +13,7 @@ from jury_events.local_facts import LocalFacts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
 from jury_judge.views.answered import given, is_simulated
-from jury_judge.views.events_by_phase import Ending, EventsByPhase, events_by_phase, role_of
+from jury_judge.views.debate_record import DebateRecord, Ending, read_record, role_of
 from jury_judge.views.position_changes import position_changes
 from jury_judge.web.pages.awaited import NOBODY, AwaitedInPhase, awaited
 from jury_judge.web.pages.case_passages import CasePassages, case_passages
@@ -116,7 +116,7 @@ class DebatePage(NamedTuple):
     """
 
     opened: DebateOpened
-    record: EventsByPhase
+    record: DebateRecord
     place: Place
     simulated: str | None
     local: LocalFacts
@@ -163,8 +163,8 @@ def debate_page(
     here = min(at or len(stored), len(stored))
     newest = here == len(stored)
     events = reading.events[:here]
-    record = events_by_phase(events)
-    whole = record if newest else events_by_phase(reading.events)
+    record = read_record(events)
+    whole = record if newest else read_record(reading.events)
     calls = call_lines(reading, None if newest else stored[here - 1].position)
     # What is erased is gone at every point of the debate.
     shelf = TextShelf(reading.texts, reading.erased, limit)
@@ -233,7 +233,7 @@ def _since(said: Sequence[Said]) -> dict[int, SinceBefore]:
     return found
 
 
-def _judging(record: EventsByPhase) -> bool:
+def _judging(record: DebateRecord) -> bool:
     return (
         record.judgment is None
         and record.ending is None
@@ -242,7 +242,7 @@ def _judging(record: EventsByPhase) -> bool:
     )
 
 
-def _judged(record: EventsByPhase, speakers: Speakers, versions: dict[str, int]) -> Judged | None:
+def _judged(record: DebateRecord, speakers: Speakers, versions: dict[str, int]) -> Judged | None:
     rendered = record.judgment
     if rendered is None:
         return None

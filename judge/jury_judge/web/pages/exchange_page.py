@@ -7,7 +7,7 @@ from jury_events.debate_events import DebateForked, DebateOpened
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import Step
 from jury_events.parts import ImageRef, PartRef
-from jury_judge.views.events_by_phase import role_of
+from jury_judge.views.debate_record import role_of
 from jury_judge.views.plain_prompt import plain_prompt
 from jury_judge.web.pages.asked import NoSuchPage
 from jury_judge.web.pages.spoken import CallLine, call_lines

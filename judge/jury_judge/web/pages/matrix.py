@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from jury_events.consensus import ConsensusCheck
 from jury_judge.comparison import Position, positions
-from jury_judge.views.events_by_phase import EventsByPhase, role_of
+from jury_judge.views.debate_record import DebateRecord, role_of
 
 
 class Cell(NamedTuple):
@@ -40,7 +40,7 @@ class Matrix(NamedTuple):
 
 
 def matrix(
-    record: EventsByPhase, versions: dict[str, int], seats: int | None = None, latest: int | None = None
+    record: DebateRecord, versions: dict[str, int], seats: int | None = None, latest: int | None = None
 ) -> Matrix:
     """The table of a debate as far as its record goes.
 
@@ -81,7 +81,7 @@ def _check_version(number: int, versions: dict[str, int]) -> int:
     return versions[f"round-{number}/check" if number else "initial/check"]
 
 
-def _versions_of_words(record: EventsByPhase, versions: dict[str, int]) -> dict[tuple[str, int], int]:
+def _versions_of_words(record: DebateRecord, versions: dict[str, int]) -> dict[tuple[str, int], int]:
     heard = [(0, said) for said in record.phase_1]
     heard += [(held.started.round, said) for held in record.rounds for said in held.spoken]  # type: ignore[misc]
     return {(said.juror_id, number): versions[said.event_id] for number, said in heard}

@@ -10,7 +10,7 @@ from jury_events.ids import Step
 from jury_events.panel import Panel
 from jury_events.verdict import Verdict
 from jury_judge.views.answered import is_stand_in, other_model
-from jury_judge.views.events_by_phase import role_of
+from jury_judge.views.debate_record import role_of
 from jury_judge.views.position_changes import Change
 from jury_judge.web.pages.texts import Text, TextShelf
 from jury_store.debate_history import DebateHistory

@@ -1,4 +1,4 @@
-"""The events of one debate, sorted by phase, for its views."""
+"""The events of one debate, sorted by what they say, for whoever shows or tells it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ Status = Literal["completed", "failed", "cancelled", "unfinished"]
 
 
 @dataclass
-class RoundEvents:
+class RoundRecord:
     """One round, in the order in which things happened."""
 
     started: RoundStarted
@@ -47,8 +47,8 @@ class RoundEvents:
 
 
 @dataclass
-class EventsByPhase:
-    """The events of a debate by phase; what has not happened is None or empty.
+class DebateRecord:
+    """A debate as far as its events tell; what has not happened is None or empty.
 
     `discussion_over`: the last consensus check said that no round follows.
     """
@@ -56,7 +56,7 @@ class EventsByPhase:
     opened: DebateOpened
     phase_1: list[JurorEvaluated | JurorAbstained] = field(default_factory=list)
     phase_1_check: ConsensusCheck | None = None
-    rounds: list[RoundEvents] = field(default_factory=list)
+    rounds: list[RoundRecord] = field(default_factory=list)
     discussion_over: bool = False
     judgment: JudgmentRendered | None = None
     ending: Ending | None = None
@@ -85,8 +85,8 @@ def status_of(ending: Ending | None) -> Status:
     return "failed" if isinstance(ending, DebateFailed) else "cancelled"
 
 
-def events_by_phase(events: Iterable[DebateEvent]) -> EventsByPhase:
-    """Sort the events of one `debate/` stream, in stream order.
+def read_record(events: Iterable[DebateEvent]) -> DebateRecord:
+    """The record of the events of one `debate/` stream, in stream order.
 
     Raises:
         JudgeError: they do not begin with the opening event.
@@ -94,7 +94,7 @@ def events_by_phase(events: Iterable[DebateEvent]) -> EventsByPhase:
     ordered = list(events)
     if not ordered or not isinstance(ordered[0], DebateOpened):
         raise JudgeError("a debate begins with its opening event; read the stream from version 1")
-    record = EventsByPhase(ordered[0])
+    record = DebateRecord(ordered[0])
     for event in ordered[1:]:
         _add(record, event)
     return record
@@ -114,7 +114,7 @@ def text_in(texts: Texts, ref: PartRef) -> str | None:
     return None if content is None else content.decode("utf-8", "backslashreplace")
 
 
-def _add(record: EventsByPhase, event: DebateEvent) -> None:
+def _add(record: DebateRecord, event: DebateEvent) -> None:
     match event:
         case JurorEvaluated():
             record.phase_1.append(event)
@@ -122,7 +122,7 @@ def _add(record: EventsByPhase, event: DebateEvent) -> None:
             number = Step.parse(event.step).round
             (record.rounds[-1].spoken if number and record.rounds else record.phase_1).append(event)
         case RoundStarted():
-            record.rounds.append(RoundEvents(event))
+            record.rounds.append(RoundRecord(event))
         case StatementMade() if record.rounds:
             record.rounds[-1].spoken.append(event)
         case ConsensusChecked():
@@ -131,7 +131,7 @@ def _add(record: EventsByPhase, event: DebateEvent) -> None:
             _add_end(record, event)
 
 
-def _add_check(record: EventsByPhase, event: ConsensusChecked) -> None:
+def _add_check(record: DebateRecord, event: ConsensusChecked) -> None:
     record.discussion_over = event.end_reason is not None
     if event.round == 0:
         record.phase_1_check = event.check
@@ -139,7 +139,7 @@ def _add_check(record: EventsByPhase, event: ConsensusChecked) -> None:
         record.rounds[-1].check = event.check
 
 
-def _add_end(record: EventsByPhase, event: DebateEvent) -> None:
+def _add_end(record: DebateRecord, event: DebateEvent) -> None:
     match event:
         case JudgmentRendered():
             record.judgment = event
