@@ -51,7 +51,7 @@ def test_histories_are_read_in_bulk_in_the_order_of_the_ids(store: MemoryEventSt
     alone = store.event_histories(["e", "unknown", "d"])
 
     assert ["e", "unknown", "d"] == [one.debate_id for one in found] == [one.debate_id for one in alone]
-    assert [one.stored_events for one in found] == [list(one.stored_events) for one in alone]
+    assert [list(one.stored_events) for one in found] == [list(one.stored_events) for one in alone]
     assert not found[1].streams
     assert not any((*one.stored_exchanges, *one.parts) for one in alone)
 
