@@ -51,7 +51,7 @@ def read_and_decode(store: EventStore) -> None:
     """The same, and every body decoded."""
     for chunk in EVERYTHING.chunks(store):
         for record in store.histories(chunk):
-            for events in record.events.values():
+            for events in record.streams.values():
                 for event in events:
                     decode(event)
 

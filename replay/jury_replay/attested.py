@@ -1,7 +1,7 @@
-"""What others state of the seals: cosignatures of witnesses, and time-stamps.
+"""Attestations of seals: cosignatures of witnesses, and time-stamps.
 
-A witness cosigns only what begins with everything that it cosigned before, so a log that is shown to two people in two
-versions cannot have both cosigned. A time-stamp says when a seal was there at the latest.
+A witness cosigns only a continuation of what it cosigned before, so two versions of a log cannot both be cosigned. A
+time-stamp proves that a seal existed at that time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +21,10 @@ from jury_store.seals.timestamp import read_timestamp, timestamp_fault
 
 
 class Trust(NamedTuple):
-    """Whose word on a log counts beside its key's.
+    """Trusted witnesses and time-stamping authorities.
 
-    `witnesses`: of these `required` must have cosigned what is to be witnessed, None: all. `authorities`: certificates,
-    at least one seal must be time-stamped under one of them. Empty: not asked.
+    `witnesses`: `required` of them must have cosigned a seal or checkpoint, None: all. `authorities`: certificates; at
+    least one seal must be time-stamped under one of them. Empty: not checked.
     """
 
     witnesses: tuple[WitnessKey, ...] = ()
@@ -32,7 +32,7 @@ class Trust(NamedTuple):
     authorities: tuple[Certificate, ...] = ()
 
 
-NOBODY = Trust()
+NO_TRUST = Trust()
 
 
 class Attested(NamedTuple):
@@ -50,7 +50,7 @@ def check_attestations(
     attestations: Sequence[Attestation],
     seals: Sequence[Seal],
     fitting: Mapping[int, Sequence[bytes]],
-    trust: Trust = NOBODY,
+    trust: Trust = NO_TRUST,
 ) -> Attested:
     """Check what others state of a log, once it is known which notes fit it.
 
@@ -58,7 +58,7 @@ def check_attestations(
         attestations: as stored.
         seals: as stored.
         fitting: by size the notes of seals and checkpoints that fit the log.
-        trust: who is believed; a statement that does not belong to any seal is told in any case.
+        trust: trusted witnesses and authorities; a statement that belongs to no seal is always a failure.
     """
     failures: list[IntegrityFailure] = []
     notes = {seal.tree_size: seal.note for seal in seals}
@@ -90,13 +90,13 @@ def _fault(one: Attestation, notes: Mapping[int, bytes]) -> str | None:
         return "no such seal is stored"
     note: Any = notes[one.tree_size]
     content: Any = one.content
-    # A SQLite column holds whatever somebody put there.
+    # A tampered SQLite column can contain any type.
     if not isinstance(content, bytes) or not isinstance(note, bytes):
-        return "a column holds a value of the wrong kind"
+        return "a column contains a value of the wrong type"
     if one.kind == TIMESTAMP:
         return timestamp_fault(one.content, note)
     if one.kind != COSIGNATURE:
-        return "nobody knows what that is"
+        return "the kind is unknown"
     try:
         read_signature_line(one.content)
     except BadNote as error:
@@ -127,8 +127,12 @@ def _witnessed(
         if len(agreed) >= required:
             witnessed = size
     if not witnessed:
-        told = ", ".join(f"{name}: {f'over {size} events' if size else 'none'}" for name, size in largest.items())
-        what = f"no seal or checkpoint that fits the log is cosigned by {required} of the witnesses given ({told})"
+        found_sizes = ", ".join(
+            f"{name}: {f'over {size} events' if size else 'none'}" for name, size in largest.items()
+        )
+        what = (
+            f"no seal or checkpoint that fits the log is cosigned by {required} of the witnesses given ({found_sizes})"
+        )
         failures.append(IntegrityFailure("", what))
     return witnessed, failures
 
@@ -146,8 +150,8 @@ def _stamped(
         if good:
             stamped, stamped_at = size, min(good)
     if not stamped:
-        told = "" if not stamps else ", though there are time-stamps"
-        what = f"no seal that fits the log is time-stamped under the certificates given{told}"
+        remark = "" if not stamps else ", though there are time-stamps"
+        what = f"no seal that fits the log is time-stamped under the certificates given{remark}"
         failures.append(IntegrityFailure("", what))
     return stamped, stamped_at, failures
 

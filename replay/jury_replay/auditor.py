@@ -3,14 +3,13 @@
     python auditor.py CASSETTE [--key PUBLIC_KEY] [--checkpoint NOTE]
 
 This one file needs Python 3.11 and the package `cryptography`; it shares nothing with Jury Judge but the format, which
-docs/cassettes.md and docs/log-format.md define. It prints a line for each thing that it checked and for each that it
-could not, and ends with 0 when nothing is wrong, else with 1.
+docs/cassettes.md and docs/log-format.md define. It prints a line for each check, passed or not
+possible, and exits with 0 when nothing is wrong, else with 1.
 
-What it comes to: the file is whole (2). No event and no text is other than it was hashed, and every body has the
-fields of its type (3, 4). Nothing is missing
-but what an event says was erased (5). With the seal, the log whose root a note states held the events that the seal
-covers (6); with the key, the key's holder stated it (7); with a checkpoint that you kept, the log was not rewritten
-since (8).
+What it proves: the file is whole (2). Every event and text is as it was hashed, and every body has the fields of its
+type (3, 4). Nothing is missing except texts whose erasure is recorded (5). With the seal: the log with the root in the
+note contained the sealed events (6). With the key: the holder of the key signed that root (7). With a checkpoint that
+you kept: the log was not rewritten since (8).
 """
 
 import argparse
@@ -34,10 +33,10 @@ HASH = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes: the last 
 SALT = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")  # 16 bytes: 2 bits
 MAX_NAME, MAX_SIGNATURES, MAX_NOTE = 200, 100, 64 * 1024  # characters of a name; bytes of a note
 P, Y8 = 2**255 - 19, 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
-SMALL_ORDER = {0, 1, P - 1, Y8, P - Y8}  # y of the Ed25519 points under which everybody can sign
+SMALL_ORDER = {0, 1, P - 1, Y8, P - Y8}  # y of the Ed25519 points under which anyone can sign
 EVENT_FIELDS = ("stream", "version", "event_id", "type", "schema", "recorded_at", "body")  # in the order of hashing
 
-# What objects in bodies hold, by the name under which they stand (of a body: its type); others are references to texts.
+# The fields of objects in bodies, by the object's field name (of a body: its type); others are references to texts.
 FIELDS = """
 answers repairs safety_filter
 artifacts max_calls max_turns mode
@@ -92,15 +91,17 @@ KNOWN = frozenset(FIELDS.splitlines())
 
 
 class Wrong(Exception):
-    """Something does not hold; the message says what."""
+    """A check failed; the message names it."""
 
 
 def say(text: str) -> None:
-    print("".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text))  # a terminal obeys nothing of it
+    print(
+        "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in text)
+    )  # no control character reaches a terminal
 
 
-def require(holds: object, message: str) -> None:
-    if not holds:
+def require(passed: object, message: str) -> None:
+    if not passed:
         raise Wrong(message)
 
 
@@ -110,7 +111,7 @@ def unpack(text: str) -> bytes:
 
 def from_base64(text: str, what: str) -> bytes:
     content = base64.b64decode(text, validate=True)
-    require(base64.b64encode(content).decode() == text, f"{what} is not written in the one way that there is")
+    require(base64.b64encode(content).decode() == text, f"{what} is not in its canonical spelling")
     return content
 
 
@@ -146,7 +147,7 @@ def check_fields(name: str, value: Any, where: str) -> None:
         require(abs(value) < 2**63, f"{where}: the number at {name} is too large")
 
 
-# 2. The manifest says what the file holds, and has the hash of all its other bytes.
+# 2. The manifest lists the content of the file, and has the hash of all its other bytes.
 def check_manifest(lines: list[bytes]) -> Json:
     require(lines and lines[-1].endswith(b"\n"), "the file is empty, or was cut short")
     manifest = read_line(lines[0], "line 1", "cassette", "debate_id", "streams", "parts", "sealed", "sha256")
@@ -162,7 +163,7 @@ def check_manifest(lines: list[bytes]) -> Json:
         require(is_count(end["events"], 1) and HASH.fullmatch(str(end["head"])), "a stream's end is not well-formed")
     require(is_count(manifest["parts"], 0) and type(manifest["sealed"]) is bool, "the manifest is not well-formed")
     count = 1 + sum(end["events"] for end in streams.values()) + manifest["parts"] + manifest["sealed"]
-    require(len(lines) == count, f"the file has {len(lines)} lines, its manifest tells of {count}")
+    require(len(lines) == count, f"the file has {len(lines)} lines, its manifest lists {count}")
     found = hashlib.sha256(b"".join(lines[1:])).hexdigest()
     require(found == manifest["sha256"], "the SHA-256 in the manifest is not that of the lines after it")
     return manifest
@@ -206,8 +207,8 @@ def check_texts(lines: list[bytes], first: int) -> set[str]:
     return set(digests)
 
 
-# 5. Every text that is named is there, unless an event says that it was erased; every model call that an event follows
-#    from is there; the first event opens this debate.
+# 5. Every referenced text is there, unless its erasure is recorded; every model call that an event names is there; the
+#    first event opens this debate.
 def check_references(debate: str, streams: Streams, texts: set[str]) -> int:
     named: set[str] = set()
     erased: set[str] = set()
@@ -223,7 +224,7 @@ def check_references(debate: str, streams: Streams, texts: set[str]) -> int:
     require(not lost, f"{len(lost)} texts are missing without a recorded erasure: {lost[:1]}")
     require(texts <= named, "there is a text that no event names")
     gone = sorted(calls - {event["event_id"] for event in streams.get(f"calls/{debate}", ())})
-    require(not gone, f"model calls are named and not there: {gone[:1]}")
+    require(not gone, f"model calls are named and missing: {gone[:1]}")
     first = json.loads(streams[f"debate/{debate}"][0]["body"])
     opens = (first["type"], first.get("debate_id")) == ("debate_opened", debate)
     require(opens, "the first event does not open this debate")
@@ -282,7 +283,7 @@ def check_seal(seal: Json, streams: Streams) -> dict[str, int]:
     return {stream: places[stream]["version"] if stream in places else 0 for stream in streams}
 
 
-# 7. Signatures are Ed25519 over the note's text, by a key that you have from somebody whom you trust.
+# 7. Signatures are Ed25519 over the note's text, by a key that you obtained from a trusted source.
 def check_signature(note: str, key_lines: list[str]) -> None:
     origin, _, _, text, signatures = read_note(note)
     good = 0
@@ -291,11 +292,14 @@ def check_signature(note: str, key_lines: list[str]) -> None:
         own_id = hashlib.sha256(name.encode() + b"\n" + key).digest()[:4]
         require(key[:1] == b"\1" and own_id.hex() == key_id, f"the key {name} is damaged, or no Ed25519 key")
         y = int.from_bytes(key[1:], "little") % 2**255  # the highest bit is the sign of x
-        require(y < P and y not in SMALL_ORDER, f"everybody can sign under the key {name}, or it is spelt otherwise")
+        require(
+            y < P and y not in SMALL_ORDER,
+            f"the key {name} has a small order, so anyone can sign under it, or it is not canonical",
+        )
         for signature in (one for signer, one in signatures if signer == name):
             if signature[:4] == own_id:
                 Ed25519PublicKey.from_public_bytes(key[1:]).verify(signature[4:], text)
-                good += name == origin  # a key signs for the log of its own name alone
+                good += name == origin  # a key counts only for the log of its name
     require(good, "none of the keys given signed the note, or none in the name of its log")
 
 
@@ -324,7 +328,7 @@ def audit(path: Path, keys: list[str], kept: str | None) -> None:
     say(f"ok    {len(texts)} texts are as recorded, {erased} were erased on record, none is missing")
     if not manifest["sealed"]:
         require(not keys and not kept, "there is no seal: nothing shows which log the debate comes from")
-        say("open  there is no seal: whether all of it was computed anew cannot be told")
+        say("open  there is no seal: a recomputed file would look the same")
         return
     seal = read_line(lines[-1], "the seal", "note", "streams")
     covered = check_seal(seal, streams)
@@ -333,7 +337,7 @@ def audit(path: Path, keys: list[str], kept: str | None) -> None:
         say(f"ok    {stream}: {count} of {len(streams[stream])} events were in the log {origin} of {size} events")
     if any(count < len(streams[stream]) for stream, count in covered.items()):
         require(not keys and not kept, "events came after the seal: nothing shows who wrote those")
-        say("open  events came after the seal: it says nothing of those")
+        say("open  events after the seal are not covered by it")
     if keys:
         check_signature(seal["note"], keys)
         say("ok    the seal is signed by a key that you gave")
@@ -343,7 +347,7 @@ def audit(path: Path, keys: list[str], kept: str | None) -> None:
         check_kept(seal["note"], kept)
         say("ok    your checkpoint states the same root")
     else:
-        say("open  no --checkpoint was given: a log rewritten and sealed anew by its keeper would look the same")
+        say("open  no --checkpoint was given: a log rewritten and sealed again by its owner would look the same")
 
 
 def main() -> int:
@@ -353,7 +357,7 @@ def main() -> int:
     parser.add_argument("--checkpoint", type=Path, help="a note of the same log that you kept")
     given = parser.parse_args()
     try:
-        for path in filter(None, (given.cassette, given.checkpoint)):  # opening a pipe waits for whoever writes into it
+        for path in filter(None, (given.cassette, given.checkpoint)):  # opening a pipe would block
             require(path.is_file() or not path.exists(), f"{path} is not a regular file")
         key = Path(given.key).read_text("utf-8") if given.key and Path(given.key).is_file() else given.key or ""
         kept = given.checkpoint.read_bytes().decode() if given.checkpoint else None

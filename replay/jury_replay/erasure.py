@@ -1,6 +1,6 @@
-"""Erasing texts for good: who, when and why is an event, with which the texts go; the chain stays as it is.
+"""Erasure of texts: an event records who, when and why, and the texts are deleted with it; the chain is not changed.
 
-An event holds no text, so nothing of it changes: it refers to a text that is not there any more, and says so on record.
+Events contain no text, only references to it, so no event changes.
 """
 
 import json
@@ -27,17 +27,17 @@ _DEBATE_FORKED: str = DebateForked.model_fields["type"].default
 
 
 class ErasureOrder(NamedTuple):
-    """Who asks for an erasure and why, one line each, kept for ever; `scope`: `debate`, `case` or an exchange's id."""
+    """Who orders an erasure and why, one line each, kept for ever; `scope`: `debate`, `case` or an exchange's id."""
 
     by: str
     reason: str
     scope: str = "debate"
 
 
-class Plan(NamedTuple):
-    """What an erasure takes from a debate: stored texts by digest. `shared`: texts of the exchange that others need.
+class ErasurePlan(NamedTuple):
+    """The texts that an erasure deletes from a debate, by digest. `shared`: texts of the exchange that others need.
 
-    `ends`: the debate is not over, and cannot go on without them.
+    `ends`: the debate is unfinished, and cannot go on without them.
     """
 
     debate_id: str
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """What went: `texts` of them now, recorded in `events` new events. See `Plan` for the rest."""
+    """`texts` deleted now, recorded in `events` new events. See `ErasurePlan` for the rest."""
 
     debate_id: str
     texts: int
@@ -70,7 +70,7 @@ def debates_over(store: EventStore, case_id: str) -> list[str]:
 
 
 def debates_with_copies(store: EventStore, debate_id: str) -> list[str]:
-    """Debates that hold copies of texts of this one: what it was branched off, and what was branched off it, and so on.
+    """Debates with copies of texts of this one: its origin, its branches, their branches, and so on.
 
     In the order in which they opened; those whose texts are all gone are left out.
     """
@@ -93,11 +93,12 @@ def debates_with_copies(store: EventStore, debate_id: str) -> list[str]:
     return [one for one in ids if one in kin - {debate_id} and store.parts(one)]
 
 
-def plan_erasure(history: DebateHistory, scope: str) -> Plan:
-    """What an erasure of that scope takes.
+def plan_erasure(history: DebateHistory, scope: str) -> ErasurePlan:
+    """The texts that an erasure of that scope deletes.
 
-    All texts of the debate; or of an exchange what it said and was given, and what was made of it: the rationale,
-    statement and block for peers of the events that follow from it. Of its request only texts that nothing else names.
+    All texts of the debate; or of an exchange its answer and its request, and the texts computed from the answer: the
+    rationale, statement and block for peers of the events that follow from it. Of its request only texts that nothing
+    else names.
 
     Raises:
         DebateNotFound: the debate was never opened.
@@ -108,17 +109,17 @@ def plan_erasure(history: DebateHistory, scope: str) -> Plan:
         raise DebateNotFound.named(debate_id)
     ends = not history.finished
     if scope in {"debate", "case"}:
-        return Plan(debate_id, frozenset(history.parts), 0, ends)
+        return ErasurePlan(debate_id, frozenset(history.parts), 0, ends)
     own, others = _named(history, scope)
     exchange = json.loads(own[0].body)
     given = {*refs_in(exchange["request"]), *refs_in(exchange["sent"])}
     said = {ref for event in own for ref in refs_in(json.loads(event.body))} - given
-    # What the model said may be in its own next request too: it goes all the same.
+    # An answer is repeated in the model's next request: it is deleted all the same.
     said |= {ref for key in ("answer", "response", "error", "tool_calls") for ref in refs_in(exchange[key])}
     elsewhere = {ref for event in others for ref in refs_in(json.loads(event.body))}
     going = {decode_digest(ref) for ref in said | (given - elsewhere)}
     shared = {decode_digest(ref) for ref in (given & elsewhere) - said}
-    return Plan(debate_id, frozenset(going & history.parts.keys()), len(shared & history.parts.keys()), ends)
+    return ErasurePlan(debate_id, frozenset(going & history.parts.keys()), len(shared & history.parts.keys()), ends)
 
 
 def erase(store: EventStore, debate_id: str, order: ErasureOrder, now: int) -> Erased:
@@ -151,25 +152,23 @@ def erase(store: EventStore, debate_id: str, order: ErasureOrder, now: int) -> E
             append = Append(debate_stream(debate_id), events, len(history.stored_events), store.next_epoch())
             (answer,) = store.append([append], atomic=True, erase=plan.parts)
             if isinstance(answer, WrongVersion | Fenced):
-                continue  # somebody wrote in between
+                continue  # another process wrote in between
             if isinstance(answer, StoreError):
                 raise answer
             written += len(events)
             ended = ended or plan.ends
             gone += len(plan.parts)
         else:
-            # On record already: texts that were brought again since.
+            # Recorded already: texts that were added again since.
             gone += store.delete_parts(debate_id, plan.parts)
-        # An answer that was under way may have come since: look again.
+        # A call in flight may have been answered since: read again.
     else:
-        raise ErasureRefused(
-            f"debate {debate_id} is being written to again and again; stop its run, then call the same command again"
-        )
+        raise ErasureRefused(f"debate {debate_id} keeps being written to; stop its run, then repeat the command")
     return Erased(debate_id, gone, written, shared, ended)
 
 
-def _events(history: DebateHistory, plan: Plan, order: ErasureOrder, now: int) -> tuple[NewEvent, ...]:
-    """What is to be recorded with the texts' going: nothing, where an earlier call recorded all of it."""
+def _events(history: DebateHistory, plan: ErasurePlan, order: ErasureOrder, now: int) -> tuple[NewEvent, ...]:
+    """The events to append with the deletion: none, where an earlier call recorded all of it."""
     before = sum(event.type == _TEXTS_ERASED for event in history.stored_events)
     parts = sorted(plan.parts - history.erased_digests)
     if not parts:
@@ -212,7 +211,7 @@ def _named(history: DebateHistory, exchange_id: str) -> tuple[list[StoredEvent],
 
 
 def _rows(store: EventStore) -> Iterator[DebateRow]:
-    """Debates in quarantine too: setting one aside keeps no text from being erased."""
+    """All debates, those in quarantine too: their texts can be erased like any other."""
     for quarantined in (False, True):
         after = 0
         while rows := store.debates(quarantined=quarantined, limit=_PAGE, after=after):

@@ -1,7 +1,7 @@
-"""A branch of a debate: what is kept of the origin, made again under other settings, ready to append and go on live.
+"""Branches of a debate: the kept events of the origin, computed again under other settings, ready to append.
 
-The rules make the kept events again from the recorded answers, so that what peers are shown bears the branch's own
-marks. The answers carry the ballots of the origin, and are read with its secret; see `DebateForked`.
+The rules compute the kept events again from the recorded answers, so that the texts shown to peers contain the
+branch's own marks. The answers contain the ballots of the origin, and are parsed with its secret; see `DebateForked`.
 """
 
 import hashlib
@@ -63,7 +63,7 @@ class Branch(NamedTuple):
 
 
 def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
-    """The id that a branch gets by itself: the same for the same origin, version and settings."""
+    """The default id of a branch: the same for the same origin, version and settings."""
     settings = {
         "origin": origin,
         "version": version,
@@ -76,7 +76,7 @@ def branch_id(origin: str, version: int, resolved: ResolvedPanel) -> str:
 
 
 def _as_hashed(value: Any) -> Any:
-    """Without `images` where they are not sent: so a branch has the id that it had before there were pictures."""
+    """Without `images` where they are not sent, so that branch ids are the same as before there were pictures."""
     if isinstance(value, dict):
         return {key: _as_hashed(inner) for key, inner in value.items() if (key, inner) != ("images", False)}
     return [_as_hashed(inner) for inner in value] if isinstance(value, list) else value
@@ -96,7 +96,7 @@ def branch_off(
 
     Args:
         origin: the debate to branch.
-        version: of its event to branch after, as `ForkOrigin.point` gives it.
+        version: of the event to branch after, as returned by `ForkOrigin.point`.
         resolved: the panel of the branch.
         debate_id: its id.
         secret: its own random secret.
@@ -108,7 +108,7 @@ def branch_off(
     """
     kept = origin.kept(version)
     asked = {step: origin.exchanges_of(one) for one in kept if (step := one.step) is not None}
-    # Copies keep their salts, and with them their digests: the exchanges are the origin's, byte for byte.
+    # Copies keep their salts and digests: the exchanges are those of the origin, byte for byte.
     copies = origin.copies(kept)
     pen = PartBuffer(draw_salt, (part for copy in copies for part in copy.parts))
     opened = LATEST.open_debate(
@@ -166,7 +166,7 @@ def _encoded(events: list[DebateEvent], recorded_at: int, pen: PartBuffer) -> tu
 
 
 class _ReplayedEvents:
-    """The kept events once more, under the rules and the panel of the branch."""
+    """Computes the kept events again, under the rules and the panel of the branch."""
 
     def __init__(self, origin: ForkOrigin, resolved: ResolvedPanel, debate: Debate) -> None:
         self._origin = origin
@@ -188,11 +188,11 @@ class _ReplayedEvents:
             before = one
 
     def _outcome(self, step: Step, asked: tuple[ExchangeRecorded, ...]) -> Outcome | None:
-        """What the answers of a step come to; None where it is not asked, or would have been asked otherwise."""
+        """The outcome of the recorded answers of a step; None where the step is not asked, or with other calls."""
         debate = self._debate
         if step not in debate.pending_steps():
             return None
-        # What is said between the calls is in the exchanges already, and is thrown away here.
+        # Messages between the calls are in the exchanges already; these copies are dropped.
         conversation = debate.rules.conversation(debate.assign(step, asked), PartBuffer(lambda: bytes(SALT_BYTES)))
         for exchange in asked:
             call = conversation.call

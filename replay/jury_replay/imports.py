@@ -1,4 +1,4 @@
-"""Imported debates: where they come from, and whether somebody who trusts a key may take them for their own."""
+"""Imported debates: their recorded origin, and whether a trusted key vouches for them."""
 
 from collections.abc import Collection, Iterator
 
@@ -12,16 +12,16 @@ from jury_store.seals.note import read_checkpoint, signature_fault
 
 
 def origin_failures(history: DebateHistory, origin: bytes | None) -> Iterator[IntegrityFailure]:
-    """What does not fit where the log says that a debate comes from; `origin` is the seal that is kept with it."""
+    """Failures of the recorded imports of a debate; `origin` is the seal stored with it."""
     yield from import_failures(history, origin)
     if origin is not None and (fault := origin_fault(history, origin)) is not None:
         yield IntegrityFailure(f"debate/{history.debate_id}", f"the seal that it was imported with: {fault}")
 
 
 def adoption_fault(history: DebateHistory, origin: bytes | None, keys: Collection[PublicKey]) -> str | None:
-    """Why an imported debate does not count as one's own for somebody who trusts these keys; None: it does.
+    """Why an imported debate may not be adopted under these trusted keys; None: it may.
 
-    It does where the seal that it came with is signed by one of them and covers every event that was imported.
+    It may be adopted where the seal of its import is signed by one of them and covers every imported event.
     """
     if origin is None:
         return "it came without a seal"

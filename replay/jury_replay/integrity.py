@@ -28,7 +28,7 @@ _NOWHERE = 2**63
 
 
 class IntegrityFailure(NamedTuple):
-    """One thing that is not as it was written. `version`, `event_id` and `part` say where, as far as that is known."""
+    """One deviation from what was written. `version`, `event_id` and `part` locate it, as far as they are known."""
 
     stream: str
     what: str
@@ -47,7 +47,7 @@ class IntegrityFailure(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What a debate holds, and what is wrong with it."""
+    """The amounts of a debate, and its failures."""
 
     events: int
     parts: int
@@ -90,12 +90,12 @@ def check_debate(history: DebateHistory) -> Checked:
 
 
 def _is_bytes(value: object) -> bool:
-    """A SQLite column holds whatever somebody put there; what is no bytes is a failure already."""
+    """A tampered SQLite column can contain any type; a value that is not bytes is a failure already."""
     return isinstance(value, bytes)
 
 
 def _references(events: list[StoredEvent]) -> tuple[dict[Digest, StoredEvent], set[Digest]]:
-    """Every text that is referred to, with the first event that does; and those of which an erasure is recorded."""
+    """Every referenced text with the first event that names it; and the texts whose erasure is recorded."""
     referring: dict[bytes, StoredEvent] = {}
     erasable: set[Digest] = set()
     for event in events:
@@ -111,7 +111,7 @@ _ERASED: str = TextsErased.model_fields["type"].default
 
 
 def _exchange_failures(history: DebateHistory, named: dict[str, StoredEvent]) -> Iterator[IntegrityFailure]:
-    """What the jury did names the calls that it follows from: none of them may be gone."""
+    """Events name the exchanges that they follow from: each must be stored."""
     kept = {event.event_id for event in history.stored_exchanges}
     for exchange, event in named.items():
         if exchange not in kept:
@@ -122,7 +122,7 @@ def _exchange_failures(history: DebateHistory, named: dict[str, StoredEvent]) ->
 def _stream_failure(
     stream: str, events: Sequence[StoredEvent], head: Head | None, named: dict[str, StoredEvent], *, read: bool
 ) -> IntegrityFailure | None:
-    """The first thing that is wrong in a stream, where to look; adds to `named` the exchanges that are named before."""
+    """The first failure in a stream; adds to `named` the exchanges named before it."""
     previous, position = GENESIS, 0
     for version, event in enumerate(events, 1):
         if event.version != version:
@@ -142,7 +142,7 @@ def _stream_failure(
             stream, cut, (min(head.version, len(events)) if type(head.version) is int else len(events)) + 1
         )
     if head.hash != previous:
-        return IntegrityFailure(stream, "the head holds another hash than the last event", len(events))
+        return IntegrityFailure(stream, "the head contains another hash than the last event", len(events))
     return None
 
 
@@ -155,9 +155,9 @@ _FOLLOWING = (JurorEvaluated, JurorAbstained, StatementMade, JudgmentRendered)
 
 def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEvent], *, read: bool) -> str | None:
     try:
-        # SQLite keeps a fraction in a whole-number column, and the hash is made of the digits before it.
+        # SQLite stores a fraction in an integer column, and the hash covers only the digits before the point.
         if tuple(map(type, event)) != _KINDS:
-            return f"a column holds a value of the wrong kind: {_wrong_column(event)}"
+            return f"a column contains a value of the wrong type: {_wrong_column(event)}"
         if stored_hash(previous, event) != event.hash:
             return "its hash does not follow from it and the event before: something was changed"
         if not read and not event.stream.startswith(LOCAL_PREFIX):
@@ -166,7 +166,7 @@ def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEve
     except EventError as error:
         return str(error)
     except (TypeError, AttributeError, UnicodeError) as error:
-        return f"a column holds a value of the wrong kind: {error}"
+        return f"a column contains a value of the wrong type: {error}"
     if (misplaced := _misplaced(event, decoded)) is not None:
         return misplaced
     if isinstance(decoded, _FOLLOWING):
@@ -177,14 +177,14 @@ def _event_fault(event: StoredEvent, previous: bytes, named: dict[str, StoredEve
 
 def _wrong_column(event: StoredEvent) -> str:
     return ", ".join(
-        f"{name} holds {type(value).__name__}, not {kind.__name__}"
+        f"{name} contains {type(value).__name__}, not {kind.__name__}"
         for name, value, kind in zip(event._fields, event, _KINDS, strict=True)
         if type(value) is not kind
     )
 
 
 def _misplaced(event: StoredEvent, decoded: AnyEvent) -> str | None:
-    """Why an event of a debate has no place where it stands; None: it has."""
+    """Why an event of a debate is misplaced; None: it is not."""
     if not event.stream.startswith(DEBATE_PREFIX):
         return None
     if (event.version == 1) != isinstance(decoded, DebateOpened):
@@ -215,7 +215,7 @@ def _text_failures(history: DebateHistory, references: dict[Digest, StoredEvent]
 
 
 def _at(event: StoredEvent, what: str, part: str | None = None) -> IntegrityFailure:
-    """A failure at an event, of whose columns only what has the right kind is told."""
+    """A failure at an event, with those of its columns that have the right type."""
     return IntegrityFailure(
         event.stream,
         what,

@@ -1,4 +1,4 @@
-"""A process that works on records has nobody to talk to: inside `no_network` it cannot."""
+"""Work on records without a network: `no_network` refuses every connection."""
 
 import socket
 import sys
@@ -10,7 +10,7 @@ _REACHING_OUT = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg", 
 
 
 class _Guard:
-    """The process's one audit hook, which can't be taken away again; it refuses while `inside` is not 0."""
+    """The audit hook of the process, which cannot be removed again; it refuses while `inside` is not 0."""
 
     installed = False
     inside = 0
@@ -26,9 +26,9 @@ class _Guard:
 
 @contextmanager
 def no_network() -> Iterator[None]:
-    """Refuse every connection and name lookup that Python code of this process attempts meanwhile.
+    """Refuse every connection and name lookup of Python code in this process.
 
-    A store's own connection is its driver's, made in C, and stays. Pipes and Unix sockets stay too.
+    The store's connection is made by its driver in C and is not affected, nor are pipes and Unix sockets.
     """
     if not _Guard.installed:
         sys.addaudithook(_Guard.hook)

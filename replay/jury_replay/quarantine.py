@@ -1,4 +1,4 @@
-"""Setting a debate aside that gets in the way, and taking it back. Nothing of it is moved: both are events."""
+"""Quarantine of debates, and release from it. Both are events; nothing is moved."""
 
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -25,7 +25,7 @@ def now() -> int:
 
 
 def set_aside(store: EventStore, debate_ids: Collection[str]) -> set[str]:
-    """Those of the debates that are in quarantine; one of which that cannot be read is not."""
+    """Those of the debates that are in quarantine; where that cannot be read, the debate is not."""
     wanted = [local_stream(one) for one in debate_ids]
     found: dict[str, list[StoredEvent]] = {}
     for start in range(0, len(wanted), _READ_AT_ONCE):
@@ -34,7 +34,7 @@ def set_aside(store: EventStore, debate_ids: Collection[str]) -> set[str]:
 
 
 def is_set_aside(events: Iterable[StoredEvent]) -> bool:
-    """Whether a stream `local/` says that the debate is in quarantine; what does not decode says nothing."""
+    """Whether a stream `local/` puts the debate in quarantine; a stream that does not decode does not."""
     try:
         return local_facts(events).quarantine is not None
     except (EventError, TypeError):
@@ -42,17 +42,17 @@ def is_set_aside(events: Iterable[StoredEvent]) -> bool:
 
 
 def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock: Callable[[], int] = now) -> bool:
-    """Set a debate aside: whoever reads many debates leaves it out from now on. False: it is aside already.
+    """Put a debate in quarantine: reads of many debates leave it out from now on. False: it is there already.
 
     Args:
         store: open for writing.
-        debate_id: any of which something is stored, readable or not.
-        by, reason: who does it and why, a line each; recorded.
+        debate_id: of a stored debate, readable or not.
+        by, reason: who does it and why, one line each; recorded.
         clock: microseconds since 1970-01-01 UTC.
 
     Raises:
         DebateNotFound: nothing is stored of it.
-        QuarantineRefused: who or why cannot be recorded.
+        QuarantineRefused: `by` or `reason` cannot be recorded.
         StoreError: the store cannot be written.
     """
     return _add(
@@ -66,7 +66,7 @@ def quarantine(store: EventStore, debate_id: str, *, by: str, reason: str, clock
 
 
 def release(store: EventStore, debate_id: str, *, by: str, clock: Callable[[], int] = now) -> bool:
-    """Take a debate back. False: it is not aside. Arguments and errors as of `quarantine`."""
+    """Release a debate from quarantine. False: it is in none. Arguments and errors as of `quarantine`."""
     return _add(
         store,
         debate_id,
@@ -98,4 +98,4 @@ def _add(
             return True
         if not isinstance(answer, WrongVersion):
             raise answer
-    raise WrongVersion(f"debate {debate_id}: other processes came in between again and again; try it again")
+    raise WrongVersion(f"debate {debate_id}: other processes keep writing to it; try again")

@@ -1,4 +1,4 @@
-"""The case of a recorded debate, with its pictures and with what no juror saw of it."""
+"""The case of a recorded debate, with its pictures, label and metadata."""
 
 from collections.abc import Callable
 from hashlib import sha256

@@ -1,8 +1,8 @@
-"""The log against the seals that are kept of it, and against checkpoints that somebody kept elsewhere.
+"""Checks the log against its stored seals, and against checkpoints kept elsewhere.
 
-A chain shows what was changed by somebody who could not, or did not, compute everything after it anew. A seal is a root
+A chain detects a change unless every hash after it was recomputed. A seal is a root
 over the hashes of all events in the order of their positions: recomputed streams, exchanged positions and cut tails do
-not fit it. Whoever can write to the database can take stored seals away, too; only a checkpoint elsewhere stands then.
+not fit it. A writer of the database can remove stored seals too; only a checkpoint kept elsewhere detects that.
 
 Two notes by one key that cannot both be of one log are a split view: the key's holder, or who stole the key, showed one
 log here and another there.
@@ -11,7 +11,7 @@ log here and another there.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from jury_replay.attested import NOBODY, Attested, Trust, check_attestations
+from jury_replay.attested import NO_TRUST, Attested, Trust, check_attestations
 from jury_replay.integrity import IntegrityFailure
 from jury_store.event_store import EventStore
 from jury_store.seals.keys import PublicKey
@@ -35,7 +35,7 @@ class SealsChecked(NamedTuple):
 
 
 class _Claim(NamedTuple):
-    """What a seal or a checkpoint says of the log, and who says it: key names with their ids."""
+    """The statement of a seal or a checkpoint about the log; `signers` are key names with their ids."""
 
     tree_size: int
     root: bytes
@@ -67,9 +67,9 @@ def check_seals(
     store: EventStore,
     keys: Sequence[PublicKey] = (),
     checkpoints: Sequence[bytes] = (),
-    trust: Trust = NOBODY,
+    trust: Trust = NO_TRUST,
 ) -> SealsChecked:
-    """Compute the root anew at every stored seal and at the kept checkpoints, in one reading of the hashes.
+    """Recompute the root at every stored seal and at the kept checkpoints, in one reading of the hashes.
 
     Args:
         store: may be written to meanwhile.
@@ -93,7 +93,7 @@ def check_seals(
             failures.append(IntegrityFailure("", f"{name}: {fault}"))
         signers = frozenset[str]() if fault is not None else _signers(said, keys)
         claims.append(_Claim(said.tree_size, said.root, kept=True, name=name, signers=signers, note=note))
-    # Before the seals that they are of, and those before the hashes: what comes meanwhile is none of these.
+    # Read before the seals that they attest, and seals before the hashes: rows added meanwhile are left out.
     attestations = store.attestations()
     seals = store.seals()
     for seal in seals:
@@ -108,7 +108,7 @@ def check_seals(
         failures += _unsigned(claims, keys)
     claims.sort(key=lambda claim: (claim.tree_size, claim.root, claim.kept))
     fitting, misfits = _compared(claims, store)
-    failures += _told(fitting, misfits, checked=bool(keys))
+    failures += _misfit_failures(fitting, misfits, checked=bool(keys))
     notes: dict[int, list[bytes]] = {}
     for claim in fitting:
         notes.setdefault(claim.tree_size, []).append(claim.note)
@@ -125,7 +125,7 @@ def _fault(seal: Seal, keys: Sequence[PublicKey]) -> str | None:
 
 
 def _signers(checkpoint: Checkpoint, keys: Sequence[PublicKey]) -> frozenset[str]:
-    """Which of the keys signed a note without a fault; without keys, who is said to have signed it for its log."""
+    """The keys that signed a note without a fault; without keys, the unchecked signers that the note names."""
     if keys:
         return frozenset(f"{key.name}+{key.key_id.hex()}" for key in keys if checkpoint.signatures_by(key))
     own = (one for one in checkpoint.signatures if one.name == checkpoint.origin)
@@ -166,14 +166,14 @@ def _compared(claims: Iterable[_Claim], store: EventStore) -> tuple[list[_Claim]
     return fitting, misfits
 
 
-def _told(fitting: Sequence[_Claim], misfits: Sequence[_Misfit], *, checked: bool) -> Iterator[IntegrityFailure]:
-    """One change spoils every later seal: told are the first one that does not fit, the kept checkpoints, and split
-    views.
-    """
+def _misfit_failures(
+    fitting: Sequence[_Claim], misfits: Sequence[_Misfit], *, checked: bool
+) -> Iterator[IntegrityFailure]:
+    """One change invalidates every later seal: reported are the first misfit, kept checkpoints, and split views."""
     largest = fitting[-1].tree_size if fitting else -1
     by_signer = {signer: claim for claim in fitting for signer in claim.signers}
     equal: list[_Claim] = []
-    told = False
+    reported = False
     for misfit in misfits:
         claim = misfit.claim
         equal = [one for one in equal if one.tree_size == claim.tree_size]
@@ -184,8 +184,8 @@ def _told(fitting: Sequence[_Claim], misfits: Sequence[_Misfit], *, checked: boo
             yield IntegrityFailure(
                 "", f"{claim} is not over this log: one over {largest} events fits it", position=largest + 1
             )
-        elif not told or claim.kept:
-            told = True
+        elif not reported or claim.kept:
+            reported = True
             yield IntegrityFailure("", f"{claim} does not fit the log: {misfit.what}", position=misfit.position)
         equal.append(claim)
 
@@ -234,5 +234,5 @@ class _Hashes:
 
 
 def _bytes(value: object) -> bytes:
-    """A SQLite column holds whatever somebody put there; what is no hash fits no root."""
+    """A tampered SQLite column can contain any type; a value that is no hash fits no root."""
     return value if isinstance(value, bytes) else b""

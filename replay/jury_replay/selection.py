@@ -1,4 +1,4 @@
-"""Which debates of a log are worked on: named, of a run, by conditions, or all; and how the work is shared out."""
+"""Which debates of a log to process (named, of a run, by conditions, or all), and the worker processes for them."""
 
 import os
 import signal
@@ -30,8 +30,8 @@ Work = Callable[[EventStore, Sequence[str]], R]
 class DebateSelection(NamedTuple):
     """`debate_ids` in the order given; else the debates of `run_id` as they opened; else all, by id.
 
-    With `where`, only those of whose cases all conditions hold, as they opened; it leaves named debates alone. Debates
-    in quarantine are left out unless they are named, or `quarantined` asks for all that is stored.
+    With `where`, only those whose cases meet all conditions, as they opened; named debates are not filtered. Debates in
+    quarantine are left out unless they are named, or `quarantined` asks for all that is stored.
     """
 
     debate_ids: tuple[str, ...] | None = None
@@ -64,7 +64,7 @@ def _in_view(store: EventStore, ids: Sequence[str]) -> Sequence[str]:
 
 EVERYTHING = DebateSelection()
 ALL_STORED = DebateSelection(quarantined=True)
-"""Debates in quarantine too, for whoever verifies."""
+"""Debates in quarantine too, for verification."""
 
 _WORTH_IT = 400
 """Debates from which on more processes pay for their start."""
@@ -136,12 +136,12 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 _STOP = signal.SIGUSR1
-"""Tells a worker to drop what it works on. SIGTERM could end one that has sent half a result, and the pool would wait
+"""Makes a worker drop its work. SIGTERM could end one that has sent half a result, and the pool would wait
 for the other half."""
 
 
 def _stop(workers: Iterable[BaseProcess]) -> None:
-    """A chunk can take minutes under a large grid, and nobody waits for it any more."""
+    """Stop workers at once: a chunk can take minutes under a large grid, and its result is not needed."""
     for worker in workers:
         assert worker.pid is not None
         with suppress(ProcessLookupError):

@@ -1,8 +1,8 @@
-"""Whether the log is whole: chains, heads, positions, texts, lists and seals, by arithmetic alone. No rule of a debate
-is involved, unless the check is a deep one: then every debate is replayed as well.
+"""Integrity of the log: chains, heads, positions, texts, lists and seals. No rule of a debate is used, unless the check
+is deep: then every debate is replayed too.
 
-A chain shows that nobody changed, cut or reordered events of a stream without recomputing everything after them.
-Against somebody who recomputes, there are seals (`jury_replay.sealed`), and replay finds what does not follow.
+A chain detects changed, cut or reordered events of a stream unless everything after them was recomputed. Seals
+(`jury_replay.sealed`) detect recomputed streams, and replay detects events that do not follow from the answers.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from jury_events.ids import debate_stream
-from jury_replay.attested import NOBODY, Attested, Trust
+from jury_replay.attested import NO_TRUST, Attested, Trust
 from jury_replay.import_checks import import_failures
 from jury_replay.imports import origin_failures
 from jury_replay.integrity import IntegrityFailure, check_debate
@@ -31,18 +31,18 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyReport:
-    """What was looked at, and what is wrong with it.
+    """The checked amounts, and the failures.
 
-    `failures` holds the first bad event of each stream and each bad text, in the order of the log. `erased` counts
-    texts whose absence is recorded; `bytes` are those of bodies and texts. `quarantined` debates were hashed, not read.
+    `failures`: the first bad event of each stream and each bad text, in the order of the log. `erased` counts
+    texts whose erasure is recorded; `bytes` are those of bodies and texts. `quarantined` debates were hashed, not read.
 
     Of the whole log: `seals` stored; `sealed` events that the largest seal or checkpoint that fits covers, `unsealed`
     ones beyond it; `signatures`: whether those of the seals were checked;
     `witnessed` events that the largest seal or checkpoint covers that fits and enough witnesses cosigned; `stamped`
     ones that the largest time-stamped seal covers, there since `stamped_at` at the latest (ISO 8601, UTC).
 
-    Of a deep check: `replayed` debates were found to follow from what the models said; of `not_replayed` the texts that
-    this needs were erased, on record. Both None where the check was none.
+    Of a deep check: `replayed` debates follow from their recorded answers; of `not_replayed` the needed texts were
+    erased, on record. Both None where the check was not deep.
     """
 
     debates: int
@@ -81,7 +81,7 @@ def verify(
     deep: bool = False,
     keys: Sequence[PublicKey] = (),
     checkpoints: Sequence[bytes] = (),
-    trust: Trust = NOBODY,
+    trust: Trust = NO_TRUST,
     url: str = "",
     processes: int = 1,
 ) -> VerifyReport:
@@ -90,12 +90,12 @@ def verify(
     Args:
         store: may be written to meanwhile.
         debate_ids: which debates; None: all, that positions have no gap, that nothing else is stored, and the seals.
-        progress: told after every few debates how many were checked so far.
-        deep: replay every debate whose record is whole, too, which takes about ten times as long.
+        progress: called after every few debates with the number checked so far.
+        deep: also replay every debate whose record is whole, which takes about ten times as long.
         keys: whose signatures under seals count, see `check_seals`; empty: none is checked. Of use for the whole log
             only.
         checkpoints: signed notes over this log that were kept elsewhere. Of use for the whole log only.
-        trust: which witnesses and time-stamping authorities are believed. Of use for the whole log only.
+        trust: trusted witnesses and time-stamping authorities. Of use for the whole log only.
         url: where the store is; needed for more than one process.
         processes: how many check debates.
 
@@ -104,7 +104,7 @@ def verify(
         StoreFailed: the database cannot be read.
     """
     for note in checkpoints:
-        read_checkpoint(note)  # what is none is told before everything is read
+        read_checkpoint(note)  # an invalid one is refused before everything is read
     failures: list[IntegrityFailure] = []
     debates = events = parts = erased = size = replayed = not_replayed = quarantined = 0
     chunks = (ALL_STORED if debate_ids is None else DebateSelection(tuple(debate_ids))).chunks(store)
@@ -150,7 +150,7 @@ def verify(
 
 
 class _Chunk(NamedTuple):
-    """What was looked at in some debates, and what is wrong with them."""
+    """The checked amounts of some debates, and their failures."""
 
     debates: int
     events: int
@@ -198,14 +198,14 @@ def _replay_failures(replayed: Replayed) -> Iterable[IntegrityFailure]:
         yield IntegrityFailure(stream, f"it cannot be replayed: {replayed.detail}")
     for difference in replayed.differences[:1]:
         place, *_ = difference.lines()
-        yield IntegrityFailure(stream, f"it does not follow from what the models said: {place}", difference.version)
+        yield IntegrityFailure(stream, f"it does not follow from the recorded answers: {place}", difference.version)
 
 
 def _list_failures(store: EventStore, histories: Sequence[DebateHistory] | None = None) -> Iterable[IntegrityFailure]:
     try:
         for fault in store.list_faults(histories):
             stream = "" if fault.debate_id is None else debate_stream(fault.debate_id)
-            yield IntegrityFailure(stream, f"{fault.what}; jury db rebuild makes the lists anew")
+            yield IntegrityFailure(stream, f"{fault.what}; jury db rebuild makes the lists again")
     except StoreDamaged as error:
         yield IntegrityFailure("", str(error))
 

@@ -165,7 +165,7 @@ def test_an_accepted_file_that_does_not_read_is_named_and_can_be_accepted_anew(c
 
     assert (1, 0, 0) == (failed.code, accepted.code, passed.code)
     assert "tie-of-two.accepted.json" in failed.out
-    assert "accept them anew, or delete it" in failed.out
+    assert "accept them again, or delete it" in failed.out
 
 
 def test_an_accepted_file_that_cannot_be_read_stops_no_other_cassette(corpus: Path) -> None:

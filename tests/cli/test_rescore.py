@@ -110,7 +110,7 @@ def test_a_flip_may_fail_a_build(judged, setting, code):
             "jury rescore: name debates, or a run with --run ID, or --all, or choose with --where COND; ",
         ),
         (("--all", "--json", "--jsonl", "--set", "quorum=1"), "jury rescore: --json and --jsonl exclude each other"),
-        (("--all", "--set", "without=a"), "jury: without: no juror was asked so; only a recount, "),
+        (("--all", "--set", "without=a"), "jury: without: no juror was asked under it; only a recount, "),
         (("--all", "--recount", "--set", "order=parallel"), "jury: order: it changes what jurors are shown, "),
         (("r1~none", "--set", "quorum=1"), "jury: there is no debate 'r1~none' in this store; `jury list`"),
         (

@@ -260,7 +260,7 @@ def test_a_seal_of_an_import_that_does_not_fit_is_found_and_not_passed_on(
 
     what = f"debate/unrelated: the seal that it was imported with: {says}"
     assert [one for one in map(str, report.failures) if one.startswith(what)]
-    with pytest.raises(RecordDamaged, match="as if it was imported, and no import with a seal is on record"):
+    with pytest.raises(RecordDamaged, match="a seal is stored with it, and no import with a seal is recorded"):
         out_of(other, "unrelated")
 
 

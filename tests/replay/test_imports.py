@@ -148,10 +148,8 @@ def test_a_seal_that_is_gone_or_another_is_found(tmp_path: Path) -> None:
     del gone._origins["d"]
     other._origins["d"] += b" "
 
-    assert [str(one) for one in verify(gone).failures] == [
-        "local/d (imported/1): the seal that it was imported with is gone"
-    ]
-    assert "local/d (imported/1): the seal kept with it is not that of the import" in map(str, verify(other).failures)
+    assert [str(one) for one in verify(gone).failures] == ["local/d (imported/1): the seal of its import is missing"]
+    assert "local/d (imported/1): the seal stored with it is not that of the import" in map(str, verify(other).failures)
 
 
 def test_a_stream_that_was_taken_away_after_its_import_is_found(tmp_path: Path) -> None:
@@ -252,7 +250,7 @@ def test_what_came_under_a_seal_that_is_gone_does_not_leave_at_all(tmp_path: Pat
     seal(store)
     store._origins.clear()
 
-    with pytest.raises(RecordDamaged, match="the seal that it was imported with is gone; see jury verify d"):
+    with pytest.raises(RecordDamaged, match="the seal of its import is missing; see jury verify d"):
         out_of(store)
     (state,) = integrity_states(store, store.histories(["d"]))
     assert not state.intact

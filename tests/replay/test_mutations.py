@@ -52,14 +52,14 @@ MUTATIONS = {
         "return max(agreement, round(agreement, 2)) >= wanted",
         "return max(agreement, round(agreement, 2)) > wanted",
         "two-of-three-reach-0.67",
-        ("event at event 5, initial/check: consensus is checked otherwise", "check.reached", "- true", "+ false"),
+        ("event at event 5, initial/check: the consensus check differs", "check.reached", "- true", "+ false"),
     ),
     "the tie rule": Mutation(
         f"{RULES}/judgment.py",
         "won = 2 * votes > len(cast)",
         "won = 2 * votes >= len(cast)",
         "tie-of-two",
-        ("final/judgment: the judgment is made otherwise", "judgment.verdict", "- needs_review", "+ safe_pass"),
+        ("final/judgment: the judgment differs", "judgment.verdict", "- needs_review", "+ safe_pass"),
     ),
     "a band": Mutation(
         f"{RULES}/judgment.py",
@@ -88,8 +88,8 @@ MUTATIONS = {
         "    for name in members:\n        if name not in members:\n",
         "repairs-and-fallbacks",
         (
-            "initial/gpt/evaluated: the answers are read otherwise",
-            "the step initial/gpt would be over before this call",
+            "initial/gpt/evaluated: answers give another outcome",
+            "the step initial/gpt ends before this call",
         ),
     ),
     "the ballot's check": Mutation(
@@ -97,7 +97,7 @@ MUTATIONS = {
         "if not hmac.compare_digest(",
         "if False and not hmac.compare_digest(",
         "repairs-and-fallbacks",
-        ("initial/claude/evaluated: the answers are read otherwise",),
+        ("initial/claude/evaluated: answers give another outcome",),
     ),
     "rounding": Mutation(
         f"{RULES}/judgment.py", "score=half_up(mean)", "score=int(mean)", "half-points-rounded-up", ("- 63", "+ 62")
@@ -114,7 +114,7 @@ MUTATIONS = {
         "state.quiet_rounds + 1",
         "state.quiet_rounds",
         "deadlock-of-seeded-speakers",
-        ("round-1/check: consensus is checked otherwise", "- deadlock"),
+        ("round-1/check: the consensus check differs", "- deadlock"),
     ),
     "when a seat gives up": Mutation(
         f"{RULES}/conversation.py",

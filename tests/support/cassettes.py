@@ -275,7 +275,7 @@ SPOILINGS = (
     Spoiling("an event lost", _without_line(3), "event 3 of debate/d must stand here"),
     Spoiling("an event twice", lambda lines: [*lines[:3], *lines[2:]], "event 3 of debate/d must stand here"),
     Spoiling("a tail cut", lambda lines: _stream("debate/d", events=4)(_without_line(5)(lines)), "head"),
-    Spoiling("another head", _stream("debate/d", head="A" * 43), "the head holds another hash"),
+    Spoiling("another head", _stream("debate/d", head="A" * 43), "the head contains another hash"),
     Spoiling("a head spelt otherwise", _replaced(0, _respelled_head), "how this hash is written"),
     Spoiling("a key twice", _respelled_call('"attempt"', '"attempt":1,"attempt"'), "not canonical JSON"),
     Spoiling("a blank in a body", _respelled_call(":", ": "), "not canonical JSON"),

@@ -54,7 +54,7 @@ def read_trust(witnesses: Iterable[Path], required: int | None, certificates: It
         raise click.UsageError(f"--witnesses-required {required}: only {len(keys)} are named by --witness")
     files = tuple(certificates)
     if not keys and not files:
-        return NOBODY
+        return NO_TRUST
     return Trust(keys, required, read_authorities(files))
 
 

@@ -1,4 +1,4 @@
-"""The events of one debate, sorted by phase, for its views."""
+"""The events of one debate, sorted by what they say, for whoever shows or tells it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class RoundEvents:
 
 @dataclass
 class EventsByPhase:
-    """The events of a debate by phase; what has not happened is None or empty.
+    """A debate as far as its events tell; what has not happened is None or empty.
 
     `discussion_over`: the last consensus check said that no round follows.
     """
@@ -86,7 +86,7 @@ def status_of(ending: Ending | None) -> Status:
 
 
 def events_by_phase(events: Iterable[DebateEvent]) -> EventsByPhase:
-    """Sort the events of one `debate/` stream, in stream order.
+    """The record of the events of one `debate/` stream, in stream order.
 
     Raises:
         JudgeError: they do not begin with the opening event.

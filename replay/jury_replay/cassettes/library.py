@@ -1,4 +1,4 @@
-"""Cassettes as files of a folder: found there, and put there whole or not at all."""
+"""Cassettes as files in folders: finding them, and writing files atomically."""
 
 import os
 import tempfile
@@ -11,10 +11,10 @@ from jury_replay.errors import CassetteError
 
 
 def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
-    """Files as they are named, and of folders the cassettes at any depth, by path.
+    """Files as named, and for folders the cassettes at any depth, by path.
 
     Raises:
-        CassetteError: a folder holds none, or there is nothing of that name.
+        CassetteError: a folder contains none, or the path does not exist.
     """
     for path in paths:
         if not path.exists():
@@ -22,7 +22,7 @@ def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        # A pipe of that name would be waited for; one that is named on purpose is read.
+        # Reading a pipe of that name would block; a pipe named on purpose is read.
         found = sorted(one for one in path.rglob("*" + SUFFIX) if one.is_file())
         if not found:
             raise CassetteError(f"{path}: there is no cassette in this folder (files *{SUFFIX}); name another")
@@ -30,7 +30,7 @@ def cassettes_in(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def put(path: Path, content: bytes) -> bool:
-    """Write a file so that whoever looks sees the old one or the new one; gives whether there was a change.
+    """Write a file atomically; returns whether the content changed.
 
     Raises:
         CassetteError: it cannot be written; nothing of it is left.
@@ -40,7 +40,7 @@ def put(path: Path, content: bytes) -> bool:
             if path.stat().st_size == len(content) and path.read_bytes() == content:
                 return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Texts of cases are in it: for its owner, until somebody decides otherwise.
+        # It contains texts of cases: readable by its owner only, as `mkstemp` makes it.
         descriptor, name = tempfile.mkstemp(prefix=".jury-", suffix=".part", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -52,5 +52,5 @@ def put(path: Path, content: bytes) -> bool:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise CassetteError(f"{path}: cannot be written: {error.strerror}; name another place, or make room") from None
+        raise CassetteError(f"{path}: cannot be written: {error.strerror}; name another path, or free space") from None
     return True

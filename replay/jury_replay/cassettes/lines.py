@@ -46,7 +46,7 @@ class StreamEnd(Value):
 class Manifest(Value):
     """What follows: streams by name, the number of texts, whether a seal ends the file, the hash of all that follows.
 
-    `sha256` is over the bytes of every line after this one, in hexadecimal, as `tail -n +2 FILE | sha256sum` gives it.
+    `sha256` is over the bytes of every line after this one, in hexadecimal, as `tail -n +2 FILE | sha256sum` prints it.
     """
 
     cassette: Literal[1] = 1
@@ -109,7 +109,7 @@ class BytesLine(Value):
 
 
 class Included(Value):
-    """Where the checkpoint's tree holds a stream's event `version`: its leaf from 0, and the way up to the root.
+    """Position of a stream's event `version` in the checkpoint's tree: its leaf from 0, and the proof up to the root.
 
     The chain binds every event before it.
     """

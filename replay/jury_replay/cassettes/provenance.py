@@ -45,7 +45,7 @@ def seal_fault(history: DebateHistory, seal: SealLine) -> str | None:
 def trust_fault(
     history: DebateHistory, seal: SealLine | None, keys: Collection[PublicKey], kept: Checkpoint | None
 ) -> str | None:
-    """Why somebody who trusts these keys, or kept this checkpoint, should not take a debate; None: no reason.
+    """Why a cassette does not satisfy these trusted keys, or this kept checkpoint; None: it does.
 
     Args:
         history: of the cassette.
@@ -105,10 +105,10 @@ class Provenance:
         self._fault: str | None = None
 
     def seal_of(self, history: DebateHistory) -> SealLine | None:
-        """The seal for a debate's cassette, None where no seal covers anything of it.
+        """The seal for a debate's cassette; None where no seal covers any of its events.
 
-        This log's own seal is for debates that were held here: over an imported one it would vouch for what somebody
-        else wrote.
+        This log's own seal is for debates that ran here: over an imported one it would vouch for another store's
+        record.
 
         Raises:
             RecordDamaged: a stored seal does not fit the log, or the debate; or the one that it came with is gone.

@@ -1,6 +1,6 @@
-"""Reading a cassette: whatever is wrong with the file is named with its line and the remedy; nothing half read leaves.
+"""Reads a cassette: an error names the file, the line and the remedy; a cassette is returned verified or not at all.
 
-A line must be written as this project writes it, so that what is read and written again is the same file.
+A line must be written as this project writes it, so that reading and writing gives the same file.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ class _Reading:
         parts = dict(self._parts(manifest.parts))
         seal = self._line(SealLine, "the seal") if manifest.sealed else None
         if self._file.read(1):
-            raise self._bad("the manifest tells of no line after this one")
+            raise self._bad("the manifest announces no line after this one")
         if self._following.hexdigest() != manifest.sha256:
             raise CassetteDamaged(
                 f"{self._name}: the SHA-256 in its first line is not that of the lines after it: something was "
@@ -188,7 +188,7 @@ class _Reading:
         return raw
 
     def _check_spelling(self, digest: str) -> None:
-        """The last character of 43 says less than it could: only one of four spellings is written."""
+        """The last of 43 characters has two unused bits: only the spelling with zeros is written."""
         if encode_digest(decode_digest(digest)) != digest:
             raise self._bad(f"{digest} is not how this hash is written")
 

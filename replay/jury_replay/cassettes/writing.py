@@ -1,4 +1,4 @@
-"""A debate as the bytes of its cassette. The same debate gives the same bytes, whichever database it comes from."""
+"""Writes the cassette of a debate. The same debate gives the same bytes, from every database."""
 
 import hashlib
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def write_cassette(history: DebateHistory, seal: SealLine | None = None) -> byte
     """The cassette of everything that is stored of a debate.
 
     Args:
-        history: of a store or of another cassette; positions, epochs and what the store did with it are left out.
+        history: of a store or of another cassette; positions, epochs and the stream `local/` are left out.
         seal: of the log in which the debate was recorded.
 
     Raises:

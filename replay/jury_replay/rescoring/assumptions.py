@@ -1,4 +1,4 @@
-"""What a recount takes for granted: where somebody said something with more, or other things, before them."""
+"""The assumptions of a recount: evaluations were given with other information than under the setting."""
 
 from collections.abc import Iterator
 
@@ -10,17 +10,16 @@ from jury_replay.rescoring.settings import Setting
 
 
 def assumed(positions: Positions, setting: Setting, panel: Panel, new: Result) -> str:
-    """What the new result rests on that the record cannot show, in words; "" where it follows from the record.
+    """The assumptions of the new result, in words; "" where it follows from the record.
 
-    Phase 1 and each round are recorded as they would have been under fewer rounds, another threshold or another
-    counting method. Nobody was asked under another rubric, nor without a seat or a vote; and a final judge was shown
-    every round that was held.
+    Phase 1 and each round are the same under fewer rounds, another threshold or another counting method. No juror was
+    asked under another rubric, nor without a seat or a vote; and the final judge was shown every recorded round.
 
     Args:
         positions: of a debate with a result.
         setting: what changes.
         panel: the debate's, under the setting.
-        new: what the rules make of it.
+        new: the result under the setting.
     """
     return "; ".join(_assumptions(positions, setting, panel, new))
 

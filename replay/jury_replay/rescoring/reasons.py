@@ -1,4 +1,4 @@
-"""Why a result is another one under a setting, in words."""
+"""Why a result changes under a setting, in words."""
 
 from collections import Counter
 
@@ -9,18 +9,18 @@ from jury_replay.rescoring.settings import written
 
 
 def reason(old: Result, new: Result) -> str:
-    """What came out otherwise, and what it was; "" where nothing did.
+    """The changes with the old values; "" where nothing changed.
 
     "ends after round 1 (consensus), was round 3 (max_rounds); median 64.5, was majority of 2 of 3, 70".
     """
-    said = []
+    changes = []
     if (old.total_rounds, old.end_reason) != (new.total_rounds, new.end_reason):
         ending = "goes on after" if new.end_reason is None else "ends after"
-        said.append(f"{ending} {_ending(new)}, was {_ending(old)}")
+        changes.append(f"{ending} {_ending(new)}, was {_ending(old)}")
     now, before = _decision(new), _decision(old)
     if now != before:
-        said.append(f"{now}, was {before}")
-    return "; ".join(said)
+        changes.append(f"{now}, was {before}")
+    return "; ".join(changes)
 
 
 def _ending(result: Result) -> str:
@@ -34,20 +34,20 @@ def _decision(result: Result) -> str:
     mean = f"{judgment.mean:.2f}".rstrip("0").rstrip(".")
     match judgment.decided_by:
         case Decider.MAJORITY_VOTE:
-            said = f"{_majority(judgment)}, {mean}"
+            text = f"{_majority(judgment)}, {mean}"
             if judgment.judge_failure is not None:
-                said += f" (no final judge: {judgment.judge_failure.value})"
+                text += f" (no final judge: {judgment.judge_failure.value})"
         case Decider.WEIGHTED_AVERAGE:
-            said = f"weighted average {mean}{_bands(result.panel)}"
+            text = f"weighted average {mean}{_bands(result.panel)}"
         case Decider.MEDIAN:
-            said = f"median {mean}{_bands(result.panel)}"
+            text = f"median {mean}{_bands(result.panel)}"
         case Decider.FINAL_JUDGE:
-            said = f"final judge {mean}"
+            text = f"final judge {mean}"
         case Decider.NO_EVALUATION:
-            said = "no evaluation"
+            text = "no evaluation"
     if judgment.capped:
-        said += f", capped: {judgment.quorum_held} of a quorum of {judgment.quorum}"
-    return said
+        text += f", capped: {judgment.quorum_held} of a quorum of {judgment.quorum}"
+    return text
 
 
 def _majority(judgment: Judgment) -> str:

@@ -1,4 +1,4 @@
-"""Rescoring: recorded debates under other settings, in one reading; nothing is written to them."""
+"""Rescoring: recorded debates under other settings, each read once; nothing is written to them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,10 +10,10 @@ from jury_replay.selection import CHUNK, DebateSelection, spread
 from jury_store.event_store import EventStore
 
 _SECONDS: Mapping[Mode, tuple[float, float]] = {"strict": (0.003, 0.001), "recount": (0.0004, 0.0001)}
-"""What a debate takes to read, and then each setting, about (see `benchmarks/replay.py`)."""
+"""Seconds to read a debate, and for each setting, about (see `benchmarks/replay.py`)."""
 
 _CHUNK = 0.5
-"""Seconds that a chunk of debates takes at most, where a debate does not take longer: a process is not ended within."""
+"""Most seconds of work in a chunk of several debates: a worker is not stopped within one."""
 
 _SHARED_FROM = 4.0
 """Seconds of work from which on more processes pay for their start, which takes one or two."""
@@ -44,7 +44,7 @@ def rescore(
         store: open for reading.
         selection: which debates.
         grid: the settings.
-        mode: `strict` takes only answers to requests that were really made; `recount` holds every position fixed.
+        mode: `strict` uses only answers to identical requests; `recount` keeps every recorded position.
         url: of the store; needed for more than one process.
         processes: how many work.
 

@@ -1,4 +1,4 @@
-"""Rows in a Parquet file, which is there whole or not at all."""
+"""Rows in a Parquet file, written atomically."""
 
 import json
 import os
@@ -53,10 +53,10 @@ SCHEMA = pa.schema([pa.field(name, _TYPES[name], nullable=name not in _REQUIRED)
 
 
 class RowFile:
-    """Takes rows; at the end of the context they are at `path`, instead of older ones; after an error they are not.
+    """A context manager that writes rows to `path`, in place of an older file; after an error nothing is written.
 
     Raises:
-        OutputPathTaken: on entering: something that is no Parquet file stands at `path`.
+        OutputPathTaken: on entering: `path` is something other than a Parquet file.
         OSError: the file cannot be written.
     """
 

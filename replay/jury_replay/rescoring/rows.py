@@ -1,4 +1,4 @@
-"""What a rescoring says of one debate under one setting, and why it says so."""
+"""The rows of a rescoring: one debate under one setting, with the reason."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,11 +13,10 @@ from jury_replay.rescoring.settings import Mode, Setting
 class RescoreRow(NamedTuple):
     """One debate under one setting; fields that the status leaves open are None.
 
-    `reason` tells what of the setting changed the result ("" where nothing did), or why there is no new one.
-    `undetermined_step` is the first step that would have been asked otherwise. `new_end_reason` is None too where
-    `beyond_record`: the rules would go on, and the record ends. `assumes` tells what a result by assumption rests on.
-    `label`, `cluster`, `tags` and `metadata` are those of
-    the case; `not_shown` counts what of it no juror was shown.
+    `reason`: how the result changed ("" where it did not), or why there is no new one. `undetermined_step`: the first
+    step that would get another request. `new_end_reason` is None too where `beyond_record`: the rules continue, and the
+    record ends. `assumes`: the assumption of a result by assumption. `label`, `cluster`, `tags`, `metadata`: of the
+    case; `not_shown` counts its items that no juror was shown.
     """
 
     setting: str
@@ -63,7 +62,7 @@ class RowMaker(NamedTuple):
     old: Result | None
 
     def answered(self, setting: Setting, new: Result, assumes: str = "") -> RescoreRow:
-        """The new result beside the old one, and what it rests on beyond the record."""
+        """The row of a new result; `assumes` are its assumptions."""
         assert self.old is not None
         return self._row(
             setting,
@@ -85,7 +84,7 @@ class RowMaker(NamedTuple):
 
     def _row(self, setting: Setting, status: RowStatus, why: str, **fields: object) -> RescoreRow:
         opened, old = self.opened, self.old
-        told = {} if old is None else {
+        before = {} if old is None else {
             "old_verdict": old.judgment.verdict.value,
             "old_score": old.judgment.score,
             "old_total_rounds": old.total_rounds,
@@ -105,6 +104,6 @@ class RowMaker(NamedTuple):
             not_shown=sum(loss.count for loss in opened.losses),
             status=status,
             reason=why,
-            **told,  # type: ignore[arg-type]
+            **before,  # type: ignore[arg-type]
             **fields,  # type: ignore[arg-type]
         )

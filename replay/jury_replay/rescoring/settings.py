@@ -1,4 +1,4 @@
-"""What a rescoring changes of a recorded panel, and grids of such changes."""
+"""Changes to a recorded panel for a rescoring, and grids of them."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -17,13 +17,13 @@ from jury_replay.errors import JudgeMissing, NotApplicable, SettingRefused
 Mode = Literal["strict", "recount"]
 
 MOST_SETTINGS = 1000
-"""A grid may come to so many; each debate gives a row for each of them."""
+"""Most settings of a grid; each debate has a row for each of them."""
 
 RECOUNT_ONLY = ("rubric", "without", "synthetic")
-"""What no juror was asked under: only a recount can answer."""
+"""Settings under which no juror was asked: for recounts only."""
 
 STRICT_ONLY = ("order", "history")
-"""What changes nothing but what jurors are shown: where every position is held fixed, nothing."""
+"""Settings that change only what jurors are shown: without effect on fixed positions."""
 
 
 class SeatWeight(Value):
@@ -34,11 +34,11 @@ class SeatWeight(Value):
 
 
 class Setting(Value):
-    """Changes to a panel; None leaves a field as the debate was held.
+    """Changes to a panel; None keeps the recorded value.
 
     `stagnation_rounds` 0 turns the rule off. `weights` name some seats, the others keep theirs. `without` leaves seats
-    out; a quorum that was more than half of the seats is then more than half of those that stay. `synthetic` says
-    whether evaluations that stand in for blocked answers are counted, as they were when the debate was held.
+    out; a quorum that was more than half of the seats is then more than half of those that stay. `synthetic`:
+    whether evaluations that stand in for blocked answers are counted, as they were in the recorded debate.
     """
 
     threshold: Annotated[float, AfterValidator(checked_threshold)] | None = None
@@ -71,14 +71,14 @@ class Setting(Value):
 
     @cached_property
     def name(self) -> str:
-        """`threshold=0.67 method=median`; `as held` where it changes nothing."""
-        return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as held"
+        """`threshold=0.67 method=median`; `as recorded` where it changes nothing."""
+        return " ".join(f"{key}={written(value)}" for key, value in self.changes.items()) or "as recorded"
 
     def apply(self, panel: Panel) -> Panel:
         """The panel under this setting.
 
         Raises:
-            NotApplicable: the panel cannot take it; the message says why.
+            NotApplicable: the panel cannot take it; the message contains the reason.
             JudgeMissing: it asks for a final judge, and the panel has none.
         """
         changes = self.changes
@@ -148,7 +148,7 @@ _DISCUSSION = (
 
 
 def written(value: Any) -> str:
-    """A value of a setting as one writes it."""
+    """A value of a setting in its command-line form."""
     match value:
         case bool():
             return "on" if value else "off"
@@ -172,7 +172,7 @@ CUSTOM = "custom"
 
 
 class Grid(NamedTuple):
-    """Settings that are tried on each debate in one reading."""
+    """Settings that are applied to each debate, which is read once."""
 
     settings: tuple[Setting, ...]
 
@@ -219,8 +219,8 @@ class Grid(NamedTuple):
 
 
 _ELSEWHERE: Mapping[Mode, str] = {
-    "strict": "no juror was asked so; only a recount, which holds every position fixed, can answer (--recount)",
-    "recount": "it changes what jurors are shown, and a recount holds every position fixed; only strict can answer",
+    "strict": "no juror was asked under it; only a recount, which keeps recorded positions, can answer (--recount)",
+    "recount": "it changes what jurors are shown, and a recount keeps recorded positions; only strict can answer",
 }
 
 
@@ -231,8 +231,8 @@ def _combinations(values: Mapping[str, tuple[Any, ...]]) -> Iterator[Setting]:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"])
-            said = first["msg"].removeprefix("Value error, ")
-            raise SettingRefused(f"{place}: {said}" if place else said) from error
+            message = first["msg"].removeprefix("Value error, ")
+            raise SettingRefused(f"{place}: {message}" if place else message) from error
 
 
 def _few_enough(count: int) -> None:

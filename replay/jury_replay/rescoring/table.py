@@ -1,4 +1,4 @@
-"""What the rows of a setting come to: old verdicts against new ones, and both against the labels."""
+"""The summary of a setting's rows: old verdicts against new ones, and both against the labels."""
 
 from collections import Counter
 from typing import Any
@@ -9,16 +9,16 @@ from jury_replay.rescoring.rows import RescoreRow
 
 
 class Table:
-    """Takes the rows of one setting.
+    """Counts the rows of one setting.
 
     Attributes:
         statuses: rows by status.
         verdicts: rows with a new verdict by old and new verdict.
         rescored: those whose score changed.
-        beyond_record: those where the rules would go on and the record ends.
-        undetermined_steps: undetermined rows by the step that was not asked so.
+        beyond_record: those where the rules continue beyond the record.
+        undetermined_steps: undetermined rows by their first undetermined step.
         not_applicable_reasons: rows that are not applicable by the reason.
-        assumptions: rows by assumption by what they assume.
+        assumptions: rows by assumption, by the assumption.
         labelled: those with a label; `old_agrees` and `new_agrees` are those whose verdict is the label.
     """
 
