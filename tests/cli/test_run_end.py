@@ -5,9 +5,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from jury_judge.app import run_session
 from jury_judge.app.run_session import RunOutcome
 from jury_judge.app.spending import Spending
-from jury_judge.cli import holding
 from jury_judge.cli.run_end import course, headline
 from jury_judge.cli.terminal import ProgressDisplay
 from jury_judge.present.reports.judged_case import judged_case
@@ -66,7 +66,7 @@ def test_what_is_not_known_of_the_cost_is_said(jury, labelled):
 def test_a_run_is_told_what_it_spends_while_it_lasts(jury, labelled, monkeypatch):
     told: list[Spending] = []
     monkeypatch.setattr(ProgressDisplay, "spent", lambda _self, spending: told.append(spending))
-    monkeypatch.setattr(holding, "_SPENDING_SECONDS", 0.001)
+    monkeypatch.setattr(run_session, "_SPENDING_SECONDS", 0.001)
 
     jury.run(labelled, "--panel", "independent", "--simulate", "latency=0.02")
 

@@ -282,7 +282,7 @@ async def test_whoever_still_waits_when_the_jury_is_left_is_told_and_can_go_on(u
     async with a_jury(url) as jury:
         task = asyncio.create_task(jury.evaluate(a_row(), debate_id="d"))
         await comes(lambda: len(meter.served) == 3)
-    with pytest.raises(JuryClosed, match="the same call goes on"):
+    with pytest.raises(JuryClosed, match="the same call resumes it"):
         await task
     meter.open.set()
     async with a_jury(url) as jury:
@@ -561,7 +561,7 @@ async def test_a_run_that_is_given_up_while_its_lock_is_taken_gives_it_back(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = Lock()
-    monkeypatch.setattr("jury_judge.app.jury.RunLock", lock)
+    monkeypatch.setattr("jury_judge.app.stores.RunLock", lock)
     async with Jury("independent", store=url, environ={}) as jury:
         first = asyncio.ensure_future(anext(jury.evaluate_many([], run_id="r")))
         await asyncio.to_thread(lock.asked.wait, 60)
