@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from jury_judge.errors import (
         JudgeError,
     )
-    from jury_judge.present.live.forms import (
+    from jury_judge.present.live.encodings import (
         LiveEvent,
     )
     from jury_judge.present.result_models import (
@@ -139,7 +139,7 @@ _PLACES = {
     "jury_judge.documents.retired": ("RetiredModelWarning",),
     "jury_judge.errors": ("JudgeError",),
     "jury_judge.app.jury": ("Jury",),
-    "jury_judge.present.live.forms": ("LiveEvent",),
+    "jury_judge.present.live.encodings": ("LiveEvent",),
     "jury_judge.app.records": ("Records",),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}

@@ -15,7 +15,7 @@ from jury_events.verdict import Verdict
 from jury_judge.cli.results import Results
 from jury_judge.cli.views.debate import render_debate
 from jury_judge.cli.views.live_lines import LiveLines
-from jury_judge.present.answered_by import given, given_in
+from jury_judge.present.answered_by import answered_in_stream, answers
 from jury_judge.present.result_lines import collaborative_result, result_line
 from support.hand_built import SEATS, HandBuilt
 
@@ -130,15 +130,15 @@ def test_a_stored_debate_tells_the_same_without_being_decoded(answered):
     built = debate(**answered)
     stored = [as_stored(event, number) for number, event in enumerate(built.events, 1)]
 
-    assert given_in(stored) == given(built.events)
-    assert len(given_in(stored)) == 3
+    assert answered_in_stream(stored) == answers(built.events)
+    assert len(answered_in_stream(stored)) == 3
 
 
 def test_a_stored_evaluation_that_cannot_be_read_is_named():
     stored = as_stored(debate().events[1], 2)
 
     with pytest.raises(EventError, match="event 2 of debate/d"):
-        given_in([stored._replace(body=b"{}")])
+        answered_in_stream([stored._replace(body=b"{}")])
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_run_closes_with_who_answered(answered, remarks, capsys):
     built = debate(**answered)
     results = Results("plain")
 
-    results.take(result_line(built.opened, given(built.events), *built.events[-2:]))  # type: ignore[arg-type]
+    results.take(result_line(built.opened, answers(built.events), *built.events[-2:]))  # type: ignore[arg-type]
 
     blocked = "a provider's filter blocked an answer, and a neutral vote stands in, in 1 debate; `jury show` says whose"
     assert [blocked, *remarks] == results.remarks()

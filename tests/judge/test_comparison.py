@@ -9,7 +9,7 @@ from jury_events.exchange import Usage
 from jury_events.outcome import CallOutcome
 from jury_judge.app.comparison import Position, compare_debates
 from jury_judge.app.debates import DebateReading
-from jury_judge.app.run_comparison import Ended, Flip, compare_runs
+from jury_judge.app.run_comparison import DebateEnd, Flip, compare_runs
 from jury_judge.cli.views.comparison import debates_page, runs_page
 from jury_store.debate_rows import DebateRow
 from support.hand_built import FAIL, PASS, REVIEW, SEATS, HandBuilt
@@ -160,8 +160,8 @@ def test_runs_are_joined_by_case_in_any_order() -> None:
     } == compared.table
     assert (["gone"], ["failed"]) == (compared.only_in_a, compared.only_in_b)
     assert [
-        Flip("flipped", Ended("a~flipped", "safe_pass", 90), Ended("b~flipped", "unsafe_fail", 20)),
-        Flip("open", Ended("a~open", "unfinished", None), Ended("b~open", "needs_review", 50)),
+        Flip("flipped", DebateEnd("a~flipped", "safe_pass", 90), DebateEnd("b~flipped", "unsafe_fail", 20)),
+        Flip("open", DebateEnd("a~open", "unfinished", None), DebateEnd("b~open", "needs_review", 50)),
     ] == compared.flips
 
 

@@ -13,7 +13,7 @@ from jury_events.verdict import Verdict
 from jury_judge.app.comparison import positions
 from jury_judge.cli.views.debate import render_debate
 from jury_judge.cli.views.live_lines import LiveLines
-from jury_judge.present.answered_by import given, given_in
+from jury_judge.present.answered_by import answered_in_stream, answers
 from jury_judge.present.debate_record import read_record
 from jury_judge.present.events_view import event_lines
 from jury_judge.present.position_changes import change_counts, position_changes
@@ -65,8 +65,8 @@ def test_a_change_is_the_jurors_own_where_its_own_positions_differ(rounds, found
     built = filtered(*rounds)
     expected = {Step(number, SEATS[0]): change for number, change in found.items()}
 
-    assert expected == position_changes(given(built.events))
-    assert expected == position_changes(given_in(in_store(built)))
+    assert expected == position_changes(answers(built.events))
+    assert expected == position_changes(answered_in_stream(in_store(built)))
 
 
 def test_a_juror_that_was_blocked_from_the_beginning_changes_nothing_when_it_speaks():
@@ -75,7 +75,7 @@ def test_a_juror_that_was_blocked_from_the_beginning_changes_nothing_when_it_spe
     built.events.append(RoundStarted(round=1, speaker_order=SEATS, instruction=built.text("Discuss.")))
     built._said(1, 0, "Fine.", built.evaluation(PASS, (38.0, 27.0, 18.0, 9.0), "Fine."), changed=True)
 
-    assert (0, 1) == change_counts(position_changes(given(built.events)))
+    assert (0, 1) == change_counts(position_changes(answers(built.events)))
 
 
 BLOCKED_BACK_AND_CONVINCED = ((REVIEW, True), (PASS, False), (FAIL, False))

@@ -14,7 +14,7 @@ from jury_judge.present.reports.fail_conditions import parse_fail_condition
 from jury_judge.present.reports.judged_case import JudgedCase
 from jury_judge.present.reports.junit import junit as to_junit
 from jury_judge.present.reports.markdown import markdown as to_markdown
-from jury_judge.present.reports.report import Report, check_report_path, write_report
+from jury_judge.present.reports.report import RunReport, check_report_path, write_report
 from jury_judge.present.reports.tally import NAMED, Tally
 
 
@@ -34,13 +34,13 @@ MIXED = (
 )
 
 
-def report(*cases: JudgedCase, **more: Any) -> Report:
+def report(*cases: JudgedCase, **more: Any) -> RunReport:
     tally = Tally()
     for one in cases:
         if one.is_over:
             tally.take(one)
     fields = {"name": "run r", "total": len(cases), "seconds": 12.5, "spent": "7 calls, $0.12", **more}
-    return Report(cases=cases, tally=tally, **fields)
+    return RunReport(cases=cases, tally=tally, **fields)
 
 
 def kinds(content: bytes) -> dict[str | None, list[str]]:

@@ -13,9 +13,9 @@ import pytest
 from jury_actors.providers.simulated.script import Script
 from jury_events.envelope import StoredEvent
 from jury_judge.errors import JuryClosed, TooManyReaders
-from jury_judge.present.live.channel import Reader
+from jury_judge.present.live.encodings import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
+from jury_judge.present.live.event_buffer import Cursor
 from jury_judge.present.live.feed import Feed, Opening
-from jury_judge.present.live.forms import FRAMES, LIVE_EVENTS, LOG_EVENTS, PROGRESS, SSE, LiveEvent
 from jury_judge.present.live.points import parse_point
 from jury_migrations.upgrading import upgrade
 from jury_store.errors import StoreClosed, StoreFailed
@@ -42,7 +42,7 @@ async def feed(store: MemoryEventStore) -> AsyncIterator[Feed]:
     await feed.close()
 
 
-async def ids(reader: Reader[LiveEvent]) -> list[str]:
+async def ids(reader: Cursor[LiveEvent]) -> list[str]:
     return [live.id async for live in reader]
 
 

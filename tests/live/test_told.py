@@ -21,7 +21,7 @@ from jury_events.debate_events import (
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import debate_stream
 from jury_events.parts import encode_digest
-from jury_judge.present.live.forms import Fold
+from jury_judge.present.live.encodings import Fold
 from jury_judge.present.live.frames import Frames
 from jury_judge.present.live.schema import NAMES, schema_text
 from jury_judge.present.live.sse_events import SseEvents

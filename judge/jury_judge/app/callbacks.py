@@ -10,8 +10,8 @@ from typing import Any
 from jury_actors.holding import CoordinatorPort
 from jury_actors.messages import Chunk, Delivery, Finished, Job
 from jury_judge.errors import JuryClosed, SettingError
+from jury_judge.present.live.encodings import LIVE_EVENTS
 from jury_judge.present.live.feed import Feed
-from jury_judge.present.live.forms import LIVE_EVENTS
 from jury_store.seals.seal import Seal
 
 OnEvent = Callable[[dict[str, Any]], Any]

@@ -8,9 +8,9 @@ from jury_events.debate_events import DebateCompleted, JurorAbstained, JurorEval
 from jury_events.evaluation import Evaluation
 from jury_events.verdict import Verdict
 from jury_judge.app.debates import DebateReading
-from jury_judge.present.answered_by import given_in_phase_1, given_in_statement
+from jury_judge.present.answered_by import answered_in_phase_1, answered_in_statement
 from jury_judge.present.debate_record import DebateRecord, Status, read_record
-from jury_judge.present.position_changes import PositionChanges
+from jury_judge.present.position_changes import PositionTracker
 
 Kind = Literal["own", "synthetic", "stale", "abstained"]
 
@@ -29,7 +29,7 @@ class Position(NamedTuple):
     changed: bool = False
 
 
-class Row(NamedTuple):
+class ComparisonRow(NamedTuple):
     """One seat in one round on both sides; None where that side has no such round or seat, or did not come so far.
 
     The final judge has neither a juror id nor a round.
@@ -73,7 +73,7 @@ class DebateComparison(NamedTuple):
     b: Side
     same_case: bool | None
     panel: tuple[Difference, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
 
 
 def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
@@ -83,8 +83,9 @@ def compare_debates(a: DebateReading, b: DebateReading) -> DebateComparison:
         JudgeError: the events of one do not begin with its opening.
     """
     records = read_record(a.events), read_record(b.events)
-    held_a, held_b = (positions(record) for record in records)
-    rows = tuple(Row(*place, held_a.get(place), held_b.get(place)) for place in _places(records, {**held_a, **held_b}))
+    before, after = (positions(record) for record in records)
+    places = _places(records, {**before, **after})
+    rows = tuple(ComparisonRow(*place, before.get(place), after.get(place)) for place in places)
     cases = [reading.texts.get(reading.opened.case.part) for reading in (a, b)]
     return DebateComparison(
         a=_side(a, records[0]),
@@ -113,15 +114,15 @@ def positions(record: DebateRecord) -> dict[_Place, Position]:
     """
     found: dict[_Place, Position] = {}
     latest: dict[str, Position] = {}
-    changes = PositionChanges()
+    changes = PositionTracker()
     heard = [(0, said) for said in record.phase_1]
     for number, said in (*heard, *((held.started.round, one) for held in record.rounds for one in held.spoken)):
         match said:
             case JurorEvaluated():
-                changes.take(given_in_phase_1(said))
+                changes.take(answered_in_phase_1(said))
                 position = _held(said.evaluation)
             case StatementMade():
-                own = changes.take(given_in_statement(said)) == "own"
+                own = changes.take(answered_in_statement(said)) == "own"
                 position = _held(said.statement.evaluation, changed=own)
             case JurorAbstained():
                 before = latest.get(said.juror_id)

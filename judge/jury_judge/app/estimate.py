@@ -103,7 +103,7 @@ class _Sizes(NamedTuple):
     tools: bool
 
 
-class _Asking(NamedTuple):
+class _EstimatedStep(NamedTuple):
     """A step, and how many peers' blocks its prompt shows."""
 
     place: Seat | FinalJudge
@@ -209,17 +209,17 @@ class _Tally:
         self.disk += kept * course.on_disk + sizes.picture_bytes * _PICTURES_ON_DISK
 
 
-def _askings(panel: Panel, rounds: int) -> Iterator[_Asking]:
+def _askings(panel: Panel, rounds: int) -> Iterator[_EstimatedStep]:
     seats = len(panel.seats)
     rules = panel.discussion
     for seat in panel.seats:
-        yield _Asking(seat, 0)
+        yield _EstimatedStep(seat, 0)
     for number in range(1, rounds + 1):
         for speaker, seat in enumerate(panel.seats):
             spoken = speaker if rules.order == "sequential" else 0
-            yield _Asking(seat, seats * number + spoken if rules.history == "all" else seats)
+            yield _EstimatedStep(seat, seats * number + spoken if rules.history == "all" else seats)
     if panel.final.judge is not None:
-        yield _Asking(panel.final.judge, seats * (rounds + 1))
+        yield _EstimatedStep(panel.final.judge, seats * (rounds + 1))
 
 
 def _measure(case: Case, resolved: ResolvedPanel) -> _Sizes:

@@ -14,8 +14,8 @@ from jury_judge.app.debates import DebateReading, must_exist, read_debate
 from jury_judge.app.grids import grid_of
 from jury_judge.app.stores import open_or_create
 from jury_judge.errors import JuryClosed, SettingError, condensed
+from jury_judge.present.live.encodings import LIVE_EVENTS, LiveEvent
 from jury_judge.present.live.feed import Feed
-from jury_judge.present.live.forms import LIVE_EVENTS, LiveEvent
 from jury_judge.present.live.points import START, parse_point
 from jury_judge.present.result_lines import collaborative_result
 from jury_judge.present.result_models import CollaborativeJuryResult, result_model

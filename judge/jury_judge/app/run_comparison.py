@@ -10,7 +10,7 @@ from jury_store.debate_rows import ENDED, DebateRow
 UNFINISHED = "unfinished"
 
 
-class Ended(NamedTuple):
+class DebateEnd(NamedTuple):
     """How a debate ended: its verdict, else `failed`, `cancelled` or `unfinished`; the score of a verdict."""
 
     debate_id: str
@@ -22,8 +22,8 @@ class Flip(NamedTuple):
     """A case on which the two runs came to different ends."""
 
     case_id: str
-    a: Ended
-    b: Ended
+    a: DebateEnd
+    b: DebateEnd
 
 
 @dataclass(kw_only=True)
@@ -39,7 +39,7 @@ class RunSide:
     cost: float = 0.0
     unknown_cost: int = 0
 
-    def take(self, row: DebateRow) -> Ended:
+    def take(self, row: DebateRow) -> DebateEnd:
         """Count a debate; gives how it ended."""
         ended = _ended(row)
         self.debates += 1
@@ -108,7 +108,7 @@ def compare_runs(a_id: str, a: Iterable[DebateRow], b_id: str, b: Iterable[Debat
     return compared
 
 
-def _ended(row: DebateRow) -> Ended:
+def _ended(row: DebateRow) -> DebateEnd:
     if row.status == "completed" and row.final_verdict is not None:
-        return Ended(row.debate_id, row.final_verdict, row.final_score)
-    return Ended(row.debate_id, row.status if row.status in ENDED else UNFINISHED, None)
+        return DebateEnd(row.debate_id, row.final_verdict, row.final_score)
+    return DebateEnd(row.debate_id, row.status if row.status in ENDED else UNFINISHED, None)

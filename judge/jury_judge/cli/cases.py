@@ -81,7 +81,7 @@ def _cases(
     )
     if seat is not None and seat not in loaded.panel.juror_ids:
         raise click.UsageError(f"--prompt {seat!r}: no such seat; the seats are {', '.join(loaded.panel.juror_ids)}")
-    report = _Report(loss_report(loaded.panel))
+    report = _CaseReport(loss_report(loaded.panel))
     counting = Counting("cases read")
     head_shown: list[_Shown] = []
     code = Exit.DONE
@@ -107,7 +107,7 @@ def _cases(
 
 
 def _read(
-    files: "CaseFiles", loaded: "LoadedPanel", report: "_Report", *, head: int, seat: str | None, marked: bool
+    files: "CaseFiles", loaded: "LoadedPanel", report: "_CaseReport", *, head: int, seat: str | None, marked: bool
 ) -> Iterator[_Shown]:
     from jury_judge.cases.losses import told
 
@@ -149,7 +149,7 @@ def _print_case(shown: _Shown, *, verbose: bool) -> None:
         print(f"case {name}: not shown: {shown.not_shown}")
 
 
-class _Report:
+class _CaseReport:
     """What the cases of the files come to."""
 
     def __init__(self, losses: "LossReport") -> None:

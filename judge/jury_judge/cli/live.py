@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from jury_judge.cli.views.live_lines import LiveLines
+from jury_judge.present.live.encodings import LOG_EVENTS
 from jury_judge.present.live.feed import Feed
-from jury_judge.present.live.forms import LOG_EVENTS
 from jury_store.event_store import EventStore
 
 

@@ -67,7 +67,7 @@ def command(
     grid = load_grid(sets, grid_file)
     mode: Mode = "recount" if recount else "strict"
     grid.check(mode)
-    report = _Report(mode, grid, form="json" if as_json else "jsonl" if as_jsonl else "plain")
+    report = _Output(mode, grid, form="json" if as_json else "jsonl" if as_jsonl else "plain")
     _read(report, selection, resolved_store(store_url), processes, parquet)
     report.finish()
     if report.problems:
@@ -75,7 +75,7 @@ def command(
     return Exit.FAILED_ON if fail_on_flip and any(table.flipped for table in report.tables) else Exit.DONE
 
 
-def _read(report: "_Report", selection: "Selection", url: str, processes: int | None, parquet: str | None) -> None:
+def _read(report: "_Output", selection: "Selection", url: str, processes: int | None, parquet: str | None) -> None:
     from jury_judge.app.debates import must_exist
     from jury_judge.cli.terminal import Counting
     from jury_replay.offline import no_network
@@ -109,7 +109,7 @@ def _read(report: "_Report", selection: "Selection", url: str, processes: int | 
         store.close()
 
 
-class _Report:
+class _Output:
     """Rows as they come, in a form; tables at the end."""
 
     def __init__(self, mode: "Mode", grid: "Grid", *, form: str) -> None:

@@ -10,11 +10,11 @@ from jury_judge.app.run_session import RunOutcome
 from jury_judge.cli.exits import Exit
 from jury_judge.cli.results import Results
 from jury_judge.cli.terminal import note
-from jury_judge.present.reports.fail_conditions import FailCondition, Judged
+from jury_judge.present.reports.fail_conditions import ConditionResult, FailCondition
 from jury_judge.present.reports.judged_case import JudgedCase
 from jury_judge.present.reports.junit import junit
 from jury_judge.present.reports.markdown import markdown
-from jury_judge.present.reports.report import Report, write_report
+from jury_judge.present.reports.report import RunReport, write_report
 from jury_judge.present.reports.tally import NO_QUORUM, NO_VERDICT, Named, Tally
 from jury_judge.text.durations import duration, rate
 from jury_judge.text.pluralize import pluralize
@@ -87,11 +87,11 @@ def _agreement(tally: Tally) -> list[str]:
 
 
 def _write_reports(
-    run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted, judged: Sequence[Judged]
+    run_id: str, results: Results, outcome: RunOutcome, wanted: Wanted, judged: Sequence[ConditionResult]
 ) -> None:
     if not wanted.reports:
         return
-    report = Report(
+    report = RunReport(
         name=f"run {run_id}",
         cases=[*results.cases, *map(_unfinished, outcome.problems)],
         tally=results.tally,
@@ -116,7 +116,7 @@ def _unfinished(finished: Finished) -> JudgedCase:
     )
 
 
-def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[Judged]) -> Exit:
+def _code(run_id: str, tally: Tally, outcome: RunOutcome, judged: Sequence[ConditionResult]) -> Exit:
     """The first that applies: interrupted, stopped, failed, without a verdict. The reason goes to stderr."""
     if outcome.interrupted:
         return Exit.INTERRUPTED

@@ -24,7 +24,7 @@ _IMPORTING = "<frozen importlib._bootstrap>"
 """The file that the frames of an import name."""
 
 
-class _State:
+class _SignalState:
     """`raising`: a command works, and has to hear of an interruption to clean up."""
 
     raising = False
@@ -50,11 +50,11 @@ def take_signals() -> None:
 @contextmanager
 def raising() -> Iterator[None]:
     """A command works: a signal raises KeyboardInterrupt, so that files and processes are let go in order."""
-    _State.raising = True
+    _SignalState.raising = True
     try:
         yield
     finally:
-        _State.raising = False
+        _SignalState.raising = False
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def _put(handlers: dict[signal.Signals, _Handler]) -> None:
 
 def _handle(_number: int, frame: FrameType | None) -> None:
     """An exception out of an import can come out as another one, or be swallowed: there the process just ends."""
-    if _State.raising and not _is_importing(frame):
+    if _SignalState.raising and not _is_importing(frame):
         raise KeyboardInterrupt
     exit_at_once()
 

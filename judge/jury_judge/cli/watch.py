@@ -154,7 +154,7 @@ class _Watching:
 
     async def _tell(self, debate_id: str) -> None:
         from jury_judge.cli.views.live_lines import LiveLines
-        from jury_judge.present.live.forms import LIVE_EVENTS, LOG_EVENTS
+        from jury_judge.present.live.encodings import LIVE_EVENTS, LOG_EVENTS
         from jury_judge.text.visible_text import visible_line
 
         if self._as_json:

@@ -13,14 +13,13 @@ from jury_judge.app.callbacks import OnEvent
 from jury_judge.app.jury import Jury
 from jury_judge.documents.artifact_tools import ArtifactContext
 from jury_judge.documents.compatibility import warn_of
-from jury_judge.documents.held import DEFAULT_CASE_ID, judged_case
 from jury_judge.documents.reports import Report, Reported, read_reports
 from jury_judge.documents.retired import warn_of_retired
 from jury_judge.documents.scenarios import (
-    Asked,
     Execution,
     Question,
     ScenarioLike,
+    ScenarioRequest,
     asked_of,
     fill_in,
     scenarios_of,
@@ -35,6 +34,7 @@ from jury_judge.documents.seating import (
     without_providers,
 )
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
+from jury_judge.documents.supplied_jury import DEFAULT_CASE_ID, judged_case
 from jury_judge.panels.files import LoadedPanel, load_panel
 from jury_judge.panels.variables import USE_COLLABORATIVE, Overrides, read_variables
 from jury_judge.present.result_models import CollaborativeEvaluationResult
@@ -251,7 +251,7 @@ class _CollaborativeJudge:
 
     async def _evaluate(
         self,
-        listed: list[Asked],
+        listed: list[ScenarioRequest],
         reported: Reported,
         *,
         sse_callback: OnEvent | None,

@@ -18,8 +18,6 @@ from jury_events.consensus import ConsensusStatus
 from jury_events.ids import Step
 from jury_judge.app.callbacks import OnEvent
 from jury_judge.documents.artifact_tools import ArtifactContext
-from jury_judge.documents.given_answers import GivenAnswer
-from jury_judge.documents.held import NO_ARTIFACTS, GivenJury, judged_case, one_scenario
 from jury_judge.documents.juror_agents import (
     LANGUAGE,
     BaseJurorAgent,
@@ -32,6 +30,8 @@ from jury_judge.documents.juror_agents import (
 )
 from jury_judge.documents.opinions import Opinions, read_opinions, verdict_of
 from jury_judge.documents.shared_jury import JuryOptions
+from jury_judge.documents.supplied_answers import SuppliedAnswer
+from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
 from jury_judge.errors import SettingError, condensed
 from jury_judge.present.result_models import CollaborativeJuryResult, ConsensusResult, DiscussionRound, JurorStatement
 
@@ -284,7 +284,7 @@ def _listed(agents: Agents, options: JuryOptions) -> list[BaseJurorAgent]:
     return listed
 
 
-def _phase_1(jurors: Sequence[str], opinions: Mapping[str, GivenAnswer]) -> dict[str, GivenAnswer | None]:
+def _phase_1(jurors: Sequence[str], opinions: Mapping[str, SuppliedAnswer]) -> dict[str, SuppliedAnswer | None]:
     unknown = [juror for juror in opinions if juror not in jurors]
     if unknown:
         raise SettingError(f"there is an opinion of {unknown[0]!r}, who does not take part; {', '.join(jurors)} do")
@@ -295,7 +295,7 @@ async def _held(
     agents: Sequence[BaseJurorAgent],
     rules: DiscussionSpec,
     case: Case,
-    given: Mapping[str, GivenAnswer | None],
+    given: Mapping[str, SuppliedAnswer | None],
     options: JuryOptions,
     *,
     on_event: OnEvent | None = None,
@@ -308,5 +308,5 @@ async def _held(
         discussion=rules,
         final=FinalSpec(method="majority_vote"),
     )
-    async with GivenJury(panel, **options) as jury:
-        return await jury.evaluate_given(case, given, on_event=on_event)
+    async with SuppliedJury(panel, **options) as jury:
+        return await jury.evaluate_supplied(case, given, on_event=on_event)

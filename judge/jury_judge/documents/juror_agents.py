@@ -23,12 +23,12 @@ from jury_debate.prompts import PROMPTS_VERSION, load_prompts
 from jury_events.ids import Step
 from jury_events.panel import Language
 from jury_judge.documents.artifact_tools import ArtifactContext
-from jury_judge.documents.given_answers import GivenAnswer
-from jury_judge.documents.held import NO_ARTIFACTS, GivenJury, judged_case, one_scenario
 from jury_judge.documents.opinions import Opinions, read_opinion, read_opinions
 from jury_judge.documents.retired import warn_of_retired
 from jury_judge.documents.seating import documents_fallbacks
 from jury_judge.documents.shared_jury import JuryOptions, SharedJury
+from jury_judge.documents.supplied_answers import SuppliedAnswer
+from jury_judge.documents.supplied_jury import NO_ARTIFACTS, SuppliedJury, judged_case, one_scenario
 from jury_judge.errors import NoEvaluation, SettingError
 from jury_judge.panels.files import load_panel
 from jury_judge.present.result_models import CollaborativeJuryResult, JurorEvaluation, JurorStatement
@@ -103,7 +103,7 @@ class BaseJurorAgent:
         self.artifact_context = artifact_context or NO_ARTIFACTS
         self._options = options
         self._own: dict[tuple[str, str], JurorEvaluationOutput] = {}
-        self._alone = SharedJury(lambda: GivenJury(_alone(self.config), **self._options))
+        self._alone = SharedJury(lambda: SuppliedJury(_alone(self.config), **self._options))
 
     async def evaluate_phase1(
         self, evaluation_summary: str, question_prompt: str, agent_response: str
@@ -121,7 +121,7 @@ class BaseJurorAgent:
         scenarios = one_scenario(question_prompt, agent_response)
         case = judged_case(scenarios, self.artifact_context, summary=evaluation_summary)
         async with self._alone.use() as jury:
-            result = await jury.evaluate_given(case, {})
+            result = await jury.evaluate_supplied(case, {})
         made = [one for one in result.phase1_evaluations if one.juror_id == self.config.juror_id]
         if not made:
             raise _no_evaluation(self.config, result)
@@ -148,7 +148,7 @@ class BaseJurorAgent:
         """
         check_round(round_number, "round_number")
         me = self.config.juror_id
-        opinions: dict[str, GivenAnswer | None] = {me: self._before(question_prompt, agent_response)}
+        opinions: dict[str, SuppliedAnswer | None] = {me: self._before(question_prompt, agent_response)}
         opinions |= read_opinions(other_opinions, "other_opinions")
         given = {Step(0, juror).id: opinion for juror, opinion in opinions.items()}
         given |= not_asked(opinions, range(1, round_number))
@@ -162,8 +162,8 @@ class BaseJurorAgent:
             final=FinalSpec(method="majority_vote"),
         )
         case = judged_case(one_scenario(question_prompt, agent_response), self.artifact_context)
-        async with GivenJury(panel, **self._options) as jury:
-            result = await jury.evaluate_given(case, given)
+        async with SuppliedJury(panel, **self._options) as jury:
+            result = await jury.evaluate_supplied(case, given)
         made = [said for held in result.discussion_rounds for said in held.statements if said.juror_id == me]
         if not made:
             raise _no_evaluation(self.config, result)
@@ -173,7 +173,7 @@ class BaseJurorAgent:
         self._own = {(question, response): output}
         return output
 
-    def _before(self, question: str, response: str) -> GivenAnswer | None:
+    def _before(self, question: str, response: str) -> SuppliedAnswer | None:
         own = self._own.get((question, response))
         return None if own is None else read_opinion(own, "the juror's own opinion")
 
@@ -231,7 +231,7 @@ def seat_of(config: JurorConfig) -> SeatSpec:
     )
 
 
-def not_asked(jurors: Iterable[str], rounds: Iterable[int]) -> dict[str, GivenAnswer | None]:
+def not_asked(jurors: Iterable[str], rounds: Iterable[int]) -> dict[str, SuppliedAnswer | None]:
     """These steps as steps that nobody is asked in."""
     named = list(jurors)
     return {Step(number, juror).id: None for number in rounds for juror in named}

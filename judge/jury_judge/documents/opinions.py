@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from jury_events.verdict import Verdict
-from jury_judge.documents.given_answers import GivenAnswer
+from jury_judge.documents.supplied_answers import SuppliedAnswer
 from jury_judge.errors import SettingError
 from jury_judge.present.result_models import DIMENSIONS
 from jury_judge.text.visible_text import visible_line
@@ -17,7 +17,7 @@ Opinions = Mapping[str, Any] | Iterable[Any]
 _MOST = dict(zip(DIMENSIONS, (40.0, 30.0, 20.0, 10.0), strict=True))
 
 
-def read_opinions(opinions: Opinions, name: str) -> dict[str, GivenAnswer]:
+def read_opinions(opinions: Opinions, name: str) -> dict[str, SuppliedAnswer]:
     """The opinions by juror id, in their order.
 
     Raises:
@@ -29,7 +29,7 @@ def read_opinions(opinions: Opinions, name: str) -> dict[str, GivenAnswer]:
         pairs = list(opinions.items())
     else:
         pairs = [(_table(one, f"{name}.{index}").get("juror_id"), one) for index, one in enumerate(opinions)]
-    found: dict[str, GivenAnswer] = {}
+    found: dict[str, SuppliedAnswer] = {}
     for juror_id, one in pairs:
         if not isinstance(juror_id, str) or not juror_id:
             raise SettingError(f"{name}: an opinion names no juror; give each a juror_id")
@@ -55,7 +55,7 @@ def verdict_of(opinion: Any, place: str) -> Verdict:
         ) from None
 
 
-def read_opinion(opinion: Any, place: str) -> GivenAnswer:
+def read_opinion(opinion: Any, place: str) -> SuppliedAnswer:
     """One opinion: `verdict`, points of the dimensions or `overall_score` (0-100), `confidence`, `rationale`.
 
     Raises:
@@ -71,7 +71,7 @@ def read_opinion(opinion: Any, place: str) -> GivenAnswer:
         raise SettingError(f"{place} has no score; give its overall_score, or the points of {', '.join(_MOST)}")
     confidence = table.get("confidence")
     said = table.get("statement") or table.get("rationale") or table.get("reasoning")
-    return GivenAnswer(
+    return SuppliedAnswer(
         verdict=verdict.value,
         overall=sum(points.values()) if overall is None else _number(overall, "overall_score", 100.0, place),
         confidence=0.5 if confidence is None else _number(confidence, "confidence", 1.0, place),

@@ -21,7 +21,7 @@ V = TypeVar("V", bound=Value)
 C = TypeVar("C", bound=Value)
 
 
-class Asked(NamedTuple):
+class ScenarioRequest(NamedTuple):
     """A scenario as it is judged, and what the caller said of it besides.
 
     `untold` names what was given and jurors are not told of; `images` are the pictures of its transcript.
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
     images: tuple[case.Image, ...] = ()
 
 
-def scenarios_of(given: Sequence[Any]) -> list[Asked]:
+def scenarios_of(given: Sequence[Any]) -> list[ScenarioRequest]:
     """Several scenarios: each a question with what the agent did, or a `Scenario`.
 
     A pair is called by its question's id, else by its number (`scenario-1`); `-2`, `-3` … follow where an id is taken.
@@ -42,7 +42,7 @@ def scenarios_of(given: Sequence[Any]) -> list[Asked]:
     Raises:
         SettingError: one is neither, or a field of it is not what it must be.
     """
-    listed: list[Asked] = []
+    listed: list[ScenarioRequest] = []
     taken: set[str] = set()
     for number, one in enumerate(given, start=1):
         place = f"scenarios.{number - 1}"
@@ -60,7 +60,7 @@ def scenarios_of(given: Sequence[Any]) -> list[Asked]:
     return listed
 
 
-def asked_of(question: Question, execution: Execution) -> Asked:
+def asked_of(question: Question, execution: Execution) -> ScenarioRequest:
     """A question with what the agent did.
 
     An object of the caller's own is read by the names of the fields of `QuestionSpec` and `ExecutionResult`, and may
@@ -73,7 +73,7 @@ def asked_of(question: Question, execution: Execution) -> Asked:
     return _asked(question, execution, "scenario-1", "")
 
 
-def warnings_of(listed: Sequence[Asked]) -> list[str]:
+def warnings_of(listed: Sequence[ScenarioRequest]) -> list[str]:
     """What there is to say of scenarios that were read: what jurors are not told of, and ids that stand twice."""
     said = []
     untold = list(dict.fromkeys(name for one in listed for name in one.untold))
@@ -93,7 +93,7 @@ def warnings_of(listed: Sequence[Asked]) -> list[str]:
     return said
 
 
-def fill_in(result: CollaborativeJuryResult, listed: Sequence[Asked]) -> CollaborativeJuryResult:
+def fill_in(result: CollaborativeJuryResult, listed: Sequence[ScenarioRequest]) -> CollaborativeJuryResult:
     """The result whose rows hold what their caller said of the scenarios."""
     known = {one.scenario.scenario_id: one for one in listed}
     for row in result.scenario_results:
@@ -105,7 +105,7 @@ def fill_in(result: CollaborativeJuryResult, listed: Sequence[Asked]) -> Collabo
     return result
 
 
-def _asked(question: Any, execution: Any, default_id: str, place: str) -> Asked:
+def _asked(question: Any, execution: Any, default_id: str, place: str) -> ScenarioRequest:
     read = _read(QuestionSpec, _OF_A_QUESTION, question, f"{place}question")
     done = _read(ExecutionResult, _OF_AN_EXECUTION, execution, f"{place}execution")
     if read.question_id and done.question_id and read.question_id != done.question_id:
@@ -122,7 +122,7 @@ def _asked(question: Any, execution: Any, default_id: str, place: str) -> Asked:
         scenario_id=question_id, question=_core(case.QuestionSpec, read), execution=_core(case.ExecutionResult, done)
     )
     untold = (*_untold(read, case.QuestionSpec), *_untold(done, case.ExecutionResult))
-    return Asked(scenario, question_id, read.use_case, untold, done.images)
+    return ScenarioRequest(scenario, question_id, read.use_case, untold, done.images)
 
 
 _OF_A_QUESTION = ("prompt", "policy", "expected_behavior")

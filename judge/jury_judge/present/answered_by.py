@@ -16,7 +16,7 @@ from jury_events.verdict import Verdict
 _EVALUATING = frozenset({"juror_evaluated", "statement_made", "judgment_rendered"})
 
 
-class Given(NamedTuple):
+class AnsweredBy(NamedTuple):
     """Who gave an evaluation in a step: the model that was asked, the one that answered, or nobody's (`simulated`).
 
     And what was given: its verdict, whether it stands in for a blocked answer (`synthetic`), and, of a statement, what
@@ -37,15 +37,15 @@ class Given(NamedTuple):
         return not self.simulated and is_other_model(self.asked, self.answered)
 
 
-def given(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[Given]:
+def answers(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[AnsweredBy]:
     """Who gave the evaluations of a debate, in order, the final judge's last."""
     found = []
     for event in events:
         match event:
             case JurorEvaluated():
-                found.append(given_in_phase_1(event))
+                found.append(answered_in_phase_1(event))
             case StatementMade():
-                found.append(given_in_statement(event))
+                found.append(answered_in_statement(event))
             case JudgmentRendered() if event.judgment.judge is not None:
                 found.append(_given(FINAL, event.judgment.judge))
             case _:
@@ -53,18 +53,18 @@ def given(events: Iterable[DebateEvent | ExchangeRecorded]) -> list[Given]:
     return found
 
 
-def given_in_phase_1(event: JurorEvaluated) -> Given:
+def answered_in_phase_1(event: JurorEvaluated) -> AnsweredBy:
     """Who gave an evaluation on its own."""
     return _given(Step(0, event.juror_id), event.evaluation)
 
 
-def given_in_statement(event: StatementMade) -> Given:
+def answered_in_statement(event: StatementMade) -> AnsweredBy:
     """Who gave the evaluation of a statement."""
     made = _given(Step(event.round, event.juror_id), event.statement.evaluation)
     return made._replace(position_changed=event.statement.position_changed)
 
 
-def given_in(stream: Iterable[StoredEvent]) -> list[Given]:
+def answered_in_stream(stream: Iterable[StoredEvent]) -> list[AnsweredBy]:
     """As `given`, of stored events: a list of many debates has no time to decode each evaluation whole.
 
     Raises:
@@ -73,7 +73,7 @@ def given_in(stream: Iterable[StoredEvent]) -> list[Given]:
     found = []
     for stored in stream:
         if stored.type in _EVALUATING:
-            found += _read(stored) if stored.schema == SCHEMAS[stored.type] else given([decode(stored)])
+            found += _read(stored) if stored.schema == SCHEMAS[stored.type] else answers([decode(stored)])
     return found
 
 
@@ -87,12 +87,12 @@ def is_stand_in(evaluation: Evaluation) -> bool:
     return evaluation.simulated and not evaluation.model.startswith("simulated/")
 
 
-def is_simulated(opened: DebateOpened, evaluations: Iterable[Given]) -> bool:
+def is_simulated(opened: DebateOpened, evaluations: Iterable[AnsweredBy]) -> bool:
     """Whether the panel, or whoever answered for a model of it, is simulated."""
     return opened.simulated or any(one.simulated for one in evaluations)
 
 
-def model_mismatches(evaluations: Iterable[Given]) -> list[dict[str, Any]]:
+def model_mismatches(evaluations: Iterable[AnsweredBy]) -> list[dict[str, Any]]:
     """Where another model answered than was asked: `{juror_id, step, asked, answered}`; null is the final judge."""
     return [
         {"juror_id": one.step.juror_id, "step": one.step.id, "asked": one.asked, "answered": one.answered}
@@ -101,8 +101,8 @@ def model_mismatches(evaluations: Iterable[Given]) -> list[dict[str, Any]]:
     ]
 
 
-def _given(step: Step, evaluation: Evaluation) -> Given:
-    return Given(
+def _given(step: Step, evaluation: Evaluation) -> AnsweredBy:
+    return AnsweredBy(
         step,
         evaluation.model,
         evaluation.model_version,
@@ -112,7 +112,7 @@ def _given(step: Step, evaluation: Evaluation) -> Given:
     )
 
 
-def _read(stored: StoredEvent) -> list[Given]:
+def _read(stored: StoredEvent) -> list[AnsweredBy]:
     try:
         body = json.loads(stored.body)
         changed = False
@@ -128,6 +128,6 @@ def _read(stored: StoredEvent) -> list[Given]:
         if held is None:
             return []
         asked = held["model"], held["model_version"], held["simulated"]
-        return [Given(step, *asked, Verdict(held["verdict"]), held["synthetic"], changed)]
+        return [AnsweredBy(step, *asked, Verdict(held["verdict"]), held["synthetic"], changed)]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return given([decode(stored)])  # which says what is wrong with it
+        return answers([decode(stored)])  # which says what is wrong with it

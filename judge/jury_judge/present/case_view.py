@@ -15,7 +15,7 @@ from jury_events.panel import Language
 from jury_events.parts import ImageRef
 from jury_events.transcript import Transcript
 from jury_judge.present.words import Words
-from jury_judge.text.page import Page, Span
+from jury_judge.text.page import Page, TextSpan
 
 EXCERPT = 600
 """Characters of each text of a case in a view that is not full."""
@@ -42,7 +42,7 @@ def add_case(page: Page, text: str, words: Words, *, full: bool, pictures: Pictu
         return
     for scenario in case.scenarios:
         if len(case.scenarios) > 1:
-            page.line(Span(f"{words.scenario} {scenario.scenario_id}", "bold"))
+            page.line(TextSpan(f"{words.scenario} {scenario.scenario_id}", "bold"))
         _scenario(page, scenario, words, full=full, pictures=pictures)
     if case.artifact_summary is not None:
         _passage(page, words.artifact_summary, case.artifact_summary, words, full=full)
@@ -70,8 +70,8 @@ def transcript_text(transcript: Transcript, language: Language, pictures: Pictur
 
 
 def _passage(page: Page, heading: str, text: str, words: Words, *, full: bool) -> None:
-    page.line(Span(heading, "bold"))
+    page.line(TextSpan(heading, "bold"))
     cut = text if full or len(text) <= EXCERPT else text[:EXCERPT]
     page.text(cut, indent=2)
     if len(cut) < len(text):
-        page.line(Span(words.more.format(count=len(text) - len(cut)), "dim"), indent=2)
+        page.line(TextSpan(words.more.format(count=len(text) - len(cut)), "dim"), indent=2)

@@ -25,7 +25,7 @@ from jury_events.evaluation import Evaluation
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import DEBATE_PREFIX, Step
 from jury_events.panel import Language
-from jury_judge.present.answered_by import given_in
+from jury_judge.present.answered_by import answered_in_stream
 from jury_judge.present.event_words import EVENT_WORDS
 from jury_judge.present.position_changes import Change, position_changes
 from jury_judge.present.terms import term
@@ -34,7 +34,7 @@ from jury_judge.text.pluralize import pluralize
 from jury_judge.text.timestamps import moment
 
 
-class EventLine(NamedTuple):
+class DescribedEvent(NamedTuple):
     """One event. `stream` is `debate` or `calls`, `recorded_at` in ISO 8601, `said` what it says in a few words."""
 
     stream: str
@@ -53,7 +53,7 @@ def hash_text(value: object) -> str:
 
 def event_lines(
     stored: Iterable[StoredEvent], *, after: int = 0, limit: int = sys.maxsize, language: Language = "en"
-) -> list[EventLine]:
+) -> list[DescribedEvent]:
     """The events of both streams of a debate in the order in which they were recorded.
 
     Args:
@@ -66,12 +66,12 @@ def event_lines(
         EventError: a stored body does not decode.
     """
     ordered = sorted(stored, key=lambda one: one.position)
-    changes = position_changes(given_in(one for one in ordered if one.stream.startswith(DEBATE_PREFIX)))
+    changes = position_changes(answered_in_stream(one for one in ordered if one.stream.startswith(DEBATE_PREFIX)))
     telling = _Telling(language, changes)
     return [telling.line(one) for one in [one for one in ordered if one.position > after][:limit]]
 
 
-def events_page(lines: Iterable[EventLine]) -> Page:
+def events_page(lines: Iterable[DescribedEvent]) -> Page:
     """A table of them; the number of an event is the one in its stream."""
     page = Page()
     rows = [(f"{one.stream}/ {one.version}", one.recorded_at, one.event_id, one.said) for one in lines]
@@ -85,9 +85,9 @@ class _Telling:
         self._words = EVENT_WORDS[language]
         self._changes = changes
 
-    def line(self, stored: StoredEvent) -> EventLine:
+    def line(self, stored: StoredEvent) -> DescribedEvent:
         event = decode(stored)
-        return EventLine(
+        return DescribedEvent(
             stream=stored.stream.partition("/")[0],
             version=stored.version,
             position=stored.position,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from jury_events.ids import Step
 from jury_events.verdict import Verdict
-from jury_judge.present.answered_by import Given
+from jury_judge.present.answered_by import AnsweredBy
 
 Change = Literal["own", "synthetic"]
 """own: the juror's verdict is another than its latest own one. synthetic: only what stands in for a blocked answer
@@ -23,13 +23,13 @@ class ChangeCounts(NamedTuple):
     synthetic: int
 
 
-class PositionChanges:
+class PositionTracker:
     """Takes the evaluations of one debate in order, and says of each statement whose change it is."""
 
     def __init__(self) -> None:
         self._own: dict[str, Verdict] = {}
 
-    def take(self, one: Given) -> Change | None:
+    def take(self, one: AnsweredBy) -> Change | None:
         """The next one; None where the position is the one that was held before, and for the final judge."""
         juror = one.step.juror_id
         if juror is None:
@@ -42,13 +42,13 @@ class PositionChanges:
         return "own" if before is not None and before != one.verdict else recorded
 
 
-def position_changes(evaluations: Iterable[Given]) -> dict[Step, Change]:
+def position_changes(evaluations: Iterable[AnsweredBy]) -> dict[Step, Change]:
     """The steps of a debate that changed a position.
 
     Args:
         evaluations: all of the debate, in order.
     """
-    changes = PositionChanges()
+    changes = PositionTracker()
     found = ((one.step, changes.take(one)) for one in evaluations)
     return {step: change for step, change in found if change is not None}
 

@@ -22,7 +22,7 @@ from jury_events.evaluation import Evaluation, ScenarioVerdict
 from jury_events.ids import Step
 from jury_events.panel import Seat
 from jury_judge.errors import JudgeError
-from jury_judge.present.answered_by import Given, given, given_in, is_simulated, model_mismatches
+from jury_judge.present.answered_by import AnsweredBy, answered_in_stream, answers, is_simulated, model_mismatches
 from jury_judge.present.debate_record import DebateRecord, Ending, RoundRecord, Texts, read_record, status_of, text_in
 from jury_judge.present.position_changes import Change, change_counts, position_changes
 
@@ -49,7 +49,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
         JudgeError: the events do not begin with the opening event.
     """
     events = list(events)
-    evaluations = given(events)
+    evaluations = answers(events)
     changes = position_changes(evaluations)
     record = read_record(events)
     opened, forked, ending = record.opened, record.forked, record.ending
@@ -86,7 +86,7 @@ def collaborative_result(events: Iterable[DebateEvent], texts: Texts) -> dict[st
 
 
 def result_line(
-    opened: DebateOpened, evaluations: Sequence[Given], rendered: JudgmentRendered | None, ending: Ending | None
+    opened: DebateOpened, evaluations: Sequence[AnsweredBy], rendered: JudgmentRendered | None, ending: Ending | None
 ) -> dict[str, Any]:
     """One debate in a list of results (JSONL): ids, verdict and how it came about, without texts.
 
@@ -155,7 +155,7 @@ def line_of_stream(stream: Sequence[StoredEvent]) -> dict[str, Any]:
                     pass
     if opened is None:
         raise JudgeError("the events do not begin with the opening event")
-    return result_line(opened, given_in(stream), rendered, ending)
+    return result_line(opened, answered_in_stream(stream), rendered, ending)
 
 
 def _evaluation(evaluation: Evaluation, texts: Texts) -> dict[str, Any]:

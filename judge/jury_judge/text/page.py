@@ -11,17 +11,17 @@ from rich.text import Text
 from jury_judge.text.visible_text import visible
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A piece of a line in one style (a rich style, "" for none)."""
 
     text: str
     style: str = ""
 
 
-class Line(NamedTuple):
+class PageLine(NamedTuple):
     """One line, indented by `indent` columns."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[TextSpan, ...]
     indent: int = 0
 
 
@@ -29,28 +29,28 @@ class Line(NamedTuple):
 class Page:
     """Lines under construction; every text that comes in is made visible first."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PageLine] = field(default_factory=list)
 
     def heading(self, text: str) -> None:
         """A heading, after a blank line."""
         if self.lines:
             self.blank()
-        self.line(Span(text, "bold cyan"))
+        self.line(TextSpan(text, "bold cyan"))
 
     def blank(self) -> None:
         """An empty line."""
-        self.lines.append(Line(()))
+        self.lines.append(PageLine(()))
 
-    def line(self, *spans: Span | str, indent: int = 0) -> None:
+    def line(self, *spans: TextSpan | str, indent: int = 0) -> None:
         """One line; a line break in a span shows as ␊."""
-        made = (span if isinstance(span, Span) else Span(span) for span in spans)
-        shown = tuple(Span(visible(span.text).replace("\n", "␊"), span.style) for span in made)
-        self.lines.append(Line(shown, indent))
+        made = (span if isinstance(span, TextSpan) else TextSpan(span) for span in spans)
+        shown = tuple(TextSpan(visible(span.text).replace("\n", "␊"), span.style) for span in made)
+        self.lines.append(PageLine(shown, indent))
 
     def text(self, text: str, *, indent: int = 0, style: str = "") -> None:
         """A text of any number of lines."""
         for row in visible(text).split("\n"):
-            self.lines.append(Line((Span(row, style),) if row else (), indent))
+            self.lines.append(PageLine((TextSpan(row, style),) if row else (), indent))
 
     def table(self, rows: list[tuple[str, ...]], *, indent: int = 0) -> None:
         """Columns aligned by their width on screen; the first row is the heading."""
@@ -58,7 +58,7 @@ class Page:
         widths = [max(cell_len(cell) for cell in column) for column in zip(*shown, strict=True)]
         for index, row in enumerate(shown):
             cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
-            self.lines.append(Line((Span("  ".join(cells).rstrip(), "" if index else "dim"),), indent))
+            self.lines.append(PageLine((TextSpan("  ".join(cells).rstrip(), "" if index else "dim"),), indent))
 
     def print(self, console: Console) -> None:
         """Styled and wrapped at the indent on a terminal that has colour; else each line as it is, whole."""

@@ -9,7 +9,7 @@ from jury_events.outcome import CallOutcome
 from jury_judge.present.debate_record import Texts, text_in
 from jury_judge.present.terms import term
 from jury_judge.present.words import Words
-from jury_judge.text.page import Page, Span
+from jury_judge.text.page import Page, TextSpan
 from jury_judge.text.visible_text import visible_line
 
 _ERRORS = 10
@@ -40,14 +40,14 @@ def add_calls(page: Page, calls: Sequence[ExchangeRecorded], texts: Texts, words
     )
     for (asked, answered), count in others.items():
         said = words.other_model.format(asked=asked, answered=answered)
-        page.line(Span(f"{said} ({count})", "yellow"), indent=2)
+        page.line(TextSpan(f"{said} ({count})", "yellow"), indent=2)
     errors = Counter(
         f"{call.model}: {term(call.outcome, words.language)}: {visible_line(error)}"
         for call in calls
         if call.error is not None and (error := text_in(texts, call.error)) is not None
     )
     for said, count in errors.most_common(_ERRORS):
-        page.line(Span(f"{said} ({count})", "yellow"), indent=2)
+        page.line(TextSpan(f"{said} ({count})", "yellow"), indent=2)
 
 
 def _row(

@@ -5,7 +5,7 @@ from typing import Any
 
 from jury_debate.recorded_panel import Difference
 from jury_events.verdict import Verdict
-from jury_judge.app.comparison import DebateComparison, Position, Row, Side
+from jury_judge.app.comparison import ComparisonRow, DebateComparison, Position, Side
 from jury_judge.app.run_comparison import Flip, RunComparison, RunSide
 from jury_judge.cli.views.verdicts import VERDICTS
 from jury_judge.text.page import Page
@@ -121,7 +121,7 @@ def _differences(page: Page, panel: Sequence[Difference], *, everything: bool) -
         page.line(f"and {len(panel) - len(shown)} more (--all lists them)", indent=2)
 
 
-def _position_row(row: Row) -> tuple[str, ...]:
+def _position_row(row: ComparisonRow) -> tuple[str, ...]:
     place = "final" if row.round is None else "phase 1" if row.round == 0 else f"round {row.round}"
     mark = "≠" if row.differs else ""
     return place, row.juror_id or "final judge", _position(row.a), _position(row.b), mark

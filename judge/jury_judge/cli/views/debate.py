@@ -17,7 +17,7 @@ from jury_events.rubric import Rubric
 from jury_events.verdict import Verdict
 from jury_judge.cli.views.calls import add_calls
 from jury_judge.cli.views.verdicts import VERDICTS
-from jury_judge.present.answered_by import given, is_simulated, is_stand_in, other_model
+from jury_judge.present.answered_by import answers, is_simulated, is_stand_in, other_model
 from jury_judge.present.case_facts import case_facts, losses_line
 from jury_judge.present.case_view import add_case, pictures_sent
 from jury_judge.present.consensus_line import reached_line
@@ -25,7 +25,7 @@ from jury_judge.present.debate_record import DebateRecord, Texts, read_record, r
 from jury_judge.present.position_changes import Change, position_changes
 from jury_judge.present.terms import term
 from jury_judge.present.words import WORDS, Words
-from jury_judge.text.page import Page, Span
+from jury_judge.text.page import Page, TextSpan
 
 
 def render_debate(
@@ -54,7 +54,7 @@ def render_debate(
         JudgeError: the events do not begin with the opening event.
     """
     record = read_record(events)
-    evaluations = given(events)
+    evaluations = answers(events)
     simulated = is_simulated(record.opened, evaluations)
     _DebateView(record, texts, position_changes(evaluations), simulated=simulated, local=local).page(
         exchanges, full=full
@@ -93,7 +93,7 @@ class _DebateView:
 
     def _header(self) -> None:
         opened, words, page = self._record.opened, self._words, self._page
-        page.line(Span(f"{words.debate} {opened.debate_id}", "bold"))
+        page.line(TextSpan(f"{words.debate} {opened.debate_id}", "bold"))
         page.line(f"{words.case}: {opened.case_id}")
         if opened.run_id is not None:
             page.line(f"{words.run}: {opened.run_id}")
@@ -107,27 +107,27 @@ class _DebateView:
         page.line(f"{words.status}: {self._term(self._record.status)}")
         if self._simulated:
             said = words.simulated if opened.simulated else words.partly_simulated
-            page.line(Span(said, "bold yellow"))
+            page.line(TextSpan(said, "bold yellow"))
         if self._local.imported is not None:
             said = getattr(words, f"imported_{self._local.imported}").format(log=self._local.imported_from)
-            page.line(Span(said, "bold yellow"))
+            page.line(TextSpan(said, "bold yellow"))
         if self._local.quarantine is not None:
-            page.line(Span(words.quarantined.format(reason=self._local.quarantine.reason), "bold yellow"))
+            page.line(TextSpan(words.quarantined.format(reason=self._local.quarantine.reason), "bold yellow"))
 
     def _case(self, *, full: bool) -> None:
         opened, page = self._record.opened, self._page
         page.heading(self._words.case)
         text = text_in(self._texts, opened.case)
         if text is None:
-            page.line(Span(self._absent(opened.case), "dim"))
+            page.line(TextSpan(self._absent(opened.case), "dim"))
         else:
             pictures = pictures_sent(opened.images, self._texts)
             add_case(page, text, self._words, full=full, pictures=pictures)
         gate, card = opened.security_gate_records, opened.agent_card_records
         if gate or card:
-            page.line(Span(self._words.records.format(gate=gate, card=card), "dim"))
+            page.line(TextSpan(self._words.records.format(gate=gate, card=card), "dim"))
         if (losses := losses_line(opened, self._words)) is not None:
-            page.line(Span(losses, "yellow"))
+            page.line(TextSpan(losses, "yellow"))
 
     def _phase_1(self) -> None:
         self._page.heading(self._words.phase_1)
@@ -163,11 +163,11 @@ class _DebateView:
         )
         page.line(words.quorum.format(held=judgment.quorum_held, needed=judgment.quorum))
         if judgment.capped:
-            page.line(Span(words.capped, "yellow"))
+            page.line(TextSpan(words.capped, "yellow"))
         if judgment.judge_failure is not None:
-            page.line(Span(f"{words.judge_failed} ({self._term(judgment.judge_failure)})", "yellow"))
+            page.line(TextSpan(f"{words.judge_failed} ({self._term(judgment.judge_failure)})", "yellow"))
         if judgment.judge is not None:
-            page.line(Span(f"{words.judge} ({judgment.judge.model})", "bold"))
+            page.line(TextSpan(f"{words.judge} ({judgment.judge.model})", "bold"))
             seats = self._record.opened.panel.seats_of(judgment.judge.model)
             if seats:
                 page.line(words.judge_sits.format(seats=", ".join(seats)))
@@ -177,7 +177,7 @@ class _DebateView:
     def _votes(self, judgment: Judgment) -> None:
         words = self._words
         head = (words.juror, words.kind, words.position, words.score, words.confidence, words.weight, words.made_in)
-        self._page.line(Span(words.votes, "bold"))
+        self._page.line(TextSpan(words.votes, "bold"))
         self._page.table([head, *(self._vote(vote) for vote in judgment.votes)], indent=2)
 
     def _vote(self, vote: Vote) -> tuple[str, ...]:
@@ -204,25 +204,27 @@ class _DebateView:
                     f"{words.ended_by}: {self._term(ending.end_reason)}{early}",
                 )
             case DebateFailed():
-                page.line(Span(f"{words.failed}: {ending.reason}", "red"))
+                page.line(TextSpan(f"{words.failed}: {ending.reason}", "red"))
                 self._text(ending.detail)
             case DebateCancelled():
-                page.line(Span(f"{words.cancelled}: {ending.by}", "yellow"))
+                page.line(TextSpan(f"{words.cancelled}: {ending.by}", "yellow"))
                 self._text(ending.reason)
             case None:
-                page.line(Span(words.unfinished, "yellow"))
+                page.line(TextSpan(words.unfinished, "yellow"))
 
     def _resumptions(self) -> None:
         """Where a model may have been called twice for a step, and the record keeps one answer."""
         words = self._words
         for event in self._record.resumed:
             steps = ", ".join(event.asked_again) or words.nothing
-            self._page.line(Span(f"{words.resumed} ({self._term(event.cause)}) · {words.asked_again}: {steps}", "dim"))
+            self._page.line(
+                TextSpan(f"{words.resumed} ({self._term(event.cause)}) · {words.asked_again}: {steps}", "dim")
+            )
 
     def _speaker(self, juror_id: str, change: Change | None = None) -> None:
         said = {None: None, "own": self._words.position_changed, "synthetic": self._words.changed_by_filter}[change]
-        badge = (Span("  "), Span(f"[{said}]", "bold blue" if change == "own" else "yellow")) if said else ()
-        self._page.line(Span(role_of(self._panel, juror_id), "bold"), *badge)
+        badge = (TextSpan("  "), TextSpan(f"[{said}]", "bold blue" if change == "own" else "yellow")) if said else ()
+        self._page.line(TextSpan(role_of(self._panel, juror_id), "bold"), *badge)
 
     def _evaluation(self, evaluation: Evaluation) -> None:
         words = self._words
@@ -232,8 +234,8 @@ class _DebateView:
         self._page.line(_verdict(evaluation.verdict), summary + mark, indent=2)
         if (other := other_model(evaluation)) is not None:
             said = words.other_model.format(asked=evaluation.model, answered=other)
-            self._page.line(Span(said, "yellow"), indent=2)
-        self._page.line(Span(_points(evaluation, self._panel.rubric), "dim"), indent=2)
+            self._page.line(TextSpan(said, "yellow"), indent=2)
+        self._page.line(TextSpan(_points(evaluation, self._panel.rubric), "dim"), indent=2)
         for scenario in evaluation.scenarios:
             shown = _verdict(scenario.verdict)
             self._page.line(f"{words.scenario} {scenario.scenario_id}: ", shown, f"  {scenario.score:g}", indent=2)
@@ -245,8 +247,8 @@ class _DebateView:
         reason = ", ".join(map(self._term, reasons))
         stands = f"; {words.stands}" if absent.stale else ""
         self._page.line(
-            Span(role_of(self._panel, absent.juror_id), "bold"),
-            Span(f"  {words.abstained} ({reason}){stands}", "yellow"),
+            TextSpan(role_of(self._panel, absent.juror_id), "bold"),
+            TextSpan(f"  {words.abstained} ({reason}){stands}", "yellow"),
         )
 
     def _consensus(self, check: ConsensusCheck | None, number: int) -> None:
@@ -257,7 +259,7 @@ class _DebateView:
         reached = reached_line(check, self._panel.discussion, number, words)
         status = self._term(check.status)
         self._page.line(
-            Span(f"— {words.consensus}: {status}{position} {check.largest}/{check.seats}, {reached} —", "magenta")
+            TextSpan(f"— {words.consensus}: {status}{position} {check.largest}/{check.seats}, {reached} —", "magenta")
         )
 
     def _term(self, word: object) -> str:
@@ -268,7 +270,7 @@ class _DebateView:
             return
         text = text_in(self._texts, ref)
         if text is None:
-            self._page.line(Span(self._absent(ref), "dim"), indent=2)
+            self._page.line(TextSpan(self._absent(ref), "dim"), indent=2)
         else:
             self._page.text(text, indent=2)
 
@@ -282,9 +284,9 @@ def _made_in(number: int | None, words: Words) -> str:
     return words.in_round.format(number=number) if number else words.in_phase_1
 
 
-def _verdict(verdict: Verdict) -> Span:
+def _verdict(verdict: Verdict) -> TextSpan:
     text, style = VERDICTS[verdict]
-    return Span(text, style)
+    return TextSpan(text, style)
 
 
 def _points(evaluation: Evaluation, rubric: Rubric) -> str:

@@ -16,8 +16,8 @@ from jury_events.debate_events import (
 )
 from jury_events.evaluation import Evaluation
 from jury_events.judgment import Judgment
-from jury_judge.present.answered_by import given_in_phase_1, given_in_statement, is_stand_in, other_model
-from jury_judge.present.position_changes import Change, PositionChanges
+from jury_judge.present.answered_by import answered_in_phase_1, answered_in_statement, is_stand_in, other_model
+from jury_judge.present.position_changes import Change, PositionTracker
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
@@ -33,7 +33,7 @@ class LiveLines:
 
     def __init__(self) -> None:
         self._opened: DebateOpened | None = None
-        self._changes = PositionChanges()
+        self._changes = PositionTracker()
 
     def tell(self, event: Any) -> Iterator[str]:
         """The lines that `event` gives, if any."""
@@ -42,14 +42,14 @@ class LiveLines:
                 self._opened = event
                 yield "phase 1: independent evaluation"
             case JurorEvaluated():
-                self._changes.take(given_in_phase_1(event))
+                self._changes.take(answered_in_phase_1(event))
                 yield f"  {self._name(event.juror_id)}: {_view(event.evaluation)}"
             case JurorAbstained():
                 yield f"  {self._name(event.juror_id)}: abstains ({event.reason.value})"
             case RoundStarted():
                 yield f"phase 2: discussion, round {event.round}"
             case StatementMade():
-                changed = _CHANGED[self._changes.take(given_in_statement(event))]
+                changed = _CHANGED[self._changes.take(answered_in_statement(event))]
                 yield f"  {self._name(event.juror_id)}: {_view(event.statement.evaluation)}{changed}"
             case ConsensusChecked():
                 check = event.check

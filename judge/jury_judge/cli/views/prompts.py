@@ -7,7 +7,7 @@ from jury_events.exchange import ExchangeRecorded, RequestMessage
 from jury_events.parts import ImageRef, PartRef
 from jury_judge.present.debate_record import Texts
 from jury_judge.present.plain_prompt import plain_prompt
-from jury_judge.text.page import Page, Span
+from jury_judge.text.page import Page, TextSpan
 
 ERASED = "(erased)"
 
@@ -26,11 +26,11 @@ def prompts_page(calls: Sequence[ExchangeRecorded], texts: Texts, *, marked: boo
         for message in call.request:
             page.blank()
             answers = f" ({message.call_id})" if message.call_id is not None else ""
-            page.line(Span(f"--- {message.role}{answers} ---", "dim"))
+            page.line(TextSpan(f"--- {message.role}{answers} ---", "dim"))
             text = _text(message, texts)
             page.text(text if marked else plain_prompt(text))
             for image in message.images:
-                page.line(Span(_picture(image, texts), "dim"))
+                page.line(TextSpan(_picture(image, texts), "dim"))
     return page
 
 

@@ -20,8 +20,8 @@ from jury_events.errors import EventError, JuryError
 from jury_events.exchange import ExchangeRecorded
 from jury_events.ids import CALLS_PREFIX, DEBATE_PREFIX, debate_stream, stream_debate
 from jury_judge.errors import TooManyReaders
-from jury_judge.present.live.channel import Channel, Happened, Reader
-from jury_judge.present.live.forms import Form
+from jury_judge.present.live.encodings import Encoding
+from jury_judge.present.live.event_buffer import Cursor, DecodedEvent, EventBuffer
 from jury_judge.present.live.points import START, Point
 from jury_store.errors import StoreClosed, StoreError
 from jury_store.event_store import EventStore
@@ -58,7 +58,7 @@ class Feed:
     def __init__(self, store: EventStore, *, most: int = MOST_READERS) -> None:
         self._store = store
         self._most = most
-        self._channels: dict[tuple[str, str], Channel[Any]] = {}
+        self._channels: dict[tuple[str, str], EventBuffer[Any]] = {}
         self._heard: defaultdict[str, list[str]] = defaultdict(list)
         self._numbers = count(1)
         self._openings: list[Callable[[Opening], None]] = []
@@ -71,7 +71,7 @@ class Feed:
         self.readers = 0
 
     @asynccontextmanager
-    async def follow(self, debate_id: str, form: Form[T], after: Point = START) -> AsyncIterator[Reader[T]]:
+    async def follow(self, debate_id: str, form: Encoding[T], after: Point = START) -> AsyncIterator[Cursor[T]]:
         """A reader of what a debate tells beyond a place; one that is not opened yet is waited for.
 
         Raises:
@@ -81,14 +81,14 @@ class Feed:
         if self.readers >= self._most:
             raise TooManyReaders(f"{self.readers} readers follow debates here already; come back in a minute")
         key = (debate_id, form.name)
-        channel: Channel[T] = self._channels.setdefault(key, Channel(debate_id, form))
+        channel: EventBuffer[T] = self._channels.setdefault(key, EventBuffer(debate_id, form))
         channel.readers += 1
         self.readers += 1
         if self._ended:
             channel.end()
         self._look_now()
         try:
-            yield Reader(channel, after)
+            yield Cursor(channel, after)
         finally:
             self.readers -= 1
             channel.readers -= 1
@@ -215,7 +215,7 @@ class Feed:
                 await self._fill(channel, events, chunks, called)
         return (batch[-1].position if batch else position), len(batch) == _PAGE
 
-    async def _fill(self, channel: Channel[Any], events: Sequence[StoredEvent], chunks: str, calls: int) -> None:
+    async def _fill(self, channel: EventBuffer[Any], events: Sequence[StoredEvent], chunks: str, calls: int) -> None:
         try:
             if any(event.type == _ERASED for event in events) and channel.loaded:
                 channel.forget()
@@ -261,14 +261,14 @@ def _answer(waiting: list[asyncio.Future[None]], error: Exception | None = None)
                 done.set_exception(error)
 
 
-def _happened(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[Happened]:
+def _happened(store: EventStore, debate_id: str, events: Sequence[StoredEvent], after: int) -> list[DecodedEvent]:
     decoded = [(stored, decode(stored)) for stored in events if stored.version > after]
     refs = {one.statement.statement for _, one in decoded if isinstance(one, StatementMade)}
     refs |= {one.evaluation.rationale for _, one in decoded if isinstance(one, JurorEvaluated)}
     parts = store.parts(debate_id, [ref.digest for ref in refs]) if refs else {}
     texts = {ref.part: parts[ref.digest].content for ref in refs if ref.digest in parts}
     return [
-        Happened(stored.position, stored.version, event, texts)
+        DecodedEvent(stored.position, stored.version, event, texts)
         for stored, event in decoded
         if not isinstance(event, ExchangeRecorded)
     ]

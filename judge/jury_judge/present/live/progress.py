@@ -10,7 +10,7 @@ from jury_judge.present.live.sse_events import Live
 CALL = "exchange_recorded"
 
 
-class Progress:
+class ProgressEvents:
     """Turns each event of one debate into one that names its type, and each model call too."""
 
     def tell(self, event: DebateEvent, _texts: Texts) -> list[Live]:

@@ -39,7 +39,7 @@ class FailCondition(NamedTuple):
         """Whether a single debate is enough."""
         return self.sign == ">" and not self.bound
 
-    def judge(self, counts: Mapping[str, int], finished: int) -> "Judged":
+    def judge(self, counts: Mapping[str, int], finished: int) -> "ConditionResult":
         """Whether it holds of so many `finished` debates.
 
         A share of no debates at all is unknown: the condition counts as met, so that nothing passes for having judged
@@ -47,7 +47,7 @@ class FailCondition(NamedTuple):
         """
         count = counts[self.name]
         if self.is_share and not finished:
-            return Judged(self, met=True, says=f"{self}: met: no debate is finished, so the share is unknown")
+            return ConditionResult(self, met=True, says=f"{self}: met: no debate is finished, so the share is unknown")
         amount = Fraction(count, finished) if self.is_share else Fraction(count)
         met = {
             ">": amount > self.bound,
@@ -57,10 +57,10 @@ class FailCondition(NamedTuple):
         }[self.sign]
         share = f" ({float(Fraction(count, finished)):.2%})" if finished else ""
         says = f"{self}: {'met' if met else 'not met'}: {count:,} of {finished:,} finished debates{share}"
-        return Judged(self, met=met, says=says)
+        return ConditionResult(self, met=met, says=says)
 
 
-class Judged(NamedTuple):
+class ConditionResult(NamedTuple):
     """A condition, whether it holds, and that in one line with its numbers."""
 
     condition: FailCondition

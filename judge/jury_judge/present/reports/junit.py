@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from jury_events.verdict import Verdict
 from jury_judge.present.reports.judged_case import JudgedCase
-from jury_judge.present.reports.report import Report
+from jury_judge.present.reports.report import RunReport
 from jury_judge.text.visible_text import visible, visible_line
 
 BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
@@ -16,7 +16,7 @@ BEGINS = b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites"
 _LINE = 500
 
 
-def junit(report: Report) -> bytes:
+def junit(report: RunReport) -> bytes:
     """The XML, UTF-8.
 
     `failure`: a verdict of `report.failing`. `error`: no verdict, no quorum of jurors, or a debate that could not go
@@ -41,7 +41,7 @@ def junit(report: Report) -> bytes:
     return content + b"\n"
 
 
-def _properties(suite: Element, report: Report) -> None:
+def _properties(suite: Element, report: RunReport) -> None:
     found = {
         "cases": "unknown" if report.total is None else str(report.total),
         "finished": str(report.tally.finished),
@@ -54,7 +54,7 @@ def _properties(suite: Element, report: Report) -> None:
         SubElement(properties, "property", name=_text(name), value=_text(value))
 
 
-def _case(suite: Element, report: Report, case: JudgedCase) -> str | None:
+def _case(suite: Element, report: RunReport, case: JudgedCase) -> str | None:
     """Add a case; gives its kind."""
     element = SubElement(suite, "testcase", classname=_text(report.name), name=_text(case.case_id))
     kind, message = _kind(report, case)
@@ -64,7 +64,7 @@ def _case(suite: Element, report: Report, case: JudgedCase) -> str | None:
     return kind
 
 
-def _kind(report: Report, case: JudgedCase) -> tuple[str | None, str]:
+def _kind(report: RunReport, case: JudgedCase) -> tuple[str | None, str]:
     simulated = " (simulated jurors)" if case.simulated else ""
     if case.problem is not None:
         return "error", f"the debate could not go on: {case.problem}"

@@ -1,7 +1,7 @@
 """A report as Markdown, for the page of a CI job (`$GITHUB_STEP_SUMMARY` and the like)."""
 
 from jury_judge.present.reports.judged_case import JudgedCase
-from jury_judge.present.reports.report import Report
+from jury_judge.present.reports.report import RunReport
 from jury_judge.text.pluralize import pluralize
 from jury_judge.text.visible_text import visible_line
 
@@ -19,7 +19,7 @@ _AS_TEXT = str.maketrans(
 )
 
 
-def markdown(report: Report) -> bytes:
+def markdown(report: RunReport) -> bytes:
     """The page, UTF-8: shares of the verdicts, conditions, the cases that did not pass, totals."""
     tally = report.tally
     lines = [f"## {_text(report.name)}", ""]
@@ -34,7 +34,7 @@ def markdown(report: Report) -> bytes:
     return BEGINS + "\n".join(lines).encode() + b"\n"
 
 
-def _conditions(report: Report) -> list[str]:
+def _conditions(report: RunReport) -> list[str]:
     if not report.conditions:
         return []
     rows = [
@@ -44,7 +44,7 @@ def _conditions(report: Report) -> list[str]:
     return ["| fail if | | |", "| --- | --- | --- |", *rows, ""]
 
 
-def _cases(report: Report) -> list[str]:
+def _cases(report: RunReport) -> list[str]:
     found = [(case, why) for case in report.cases if (why := _why(case, report)) is not None]
     if not found:
         return ["Every case that was judged passed." if report.cases else "No case was judged.", ""]
@@ -63,7 +63,7 @@ def _cases(report: Report) -> list[str]:
     return [*head, *rows, *(["", *more] if more else []), ""]
 
 
-def _why(case: JudgedCase, report: Report) -> str | None:
+def _why(case: JudgedCase, report: RunReport) -> str | None:
     """Why a case did not pass; None: it did."""
     if case.problem is not None:
         return f"could not go on: {_text(case.problem)}"
@@ -75,7 +75,7 @@ def _why(case: JudgedCase, report: Report) -> str | None:
     return case.verdict if bad else None
 
 
-def _totals(report: Report) -> list[str]:
+def _totals(report: RunReport) -> list[str]:
     of_all = "" if report.total is None else f" of {report.total:,}"
     lines = [f"- {report.tally.finished:,}{of_all} cases judged", f"- {_text(report.spent)}"]
     if (agreement := report.tally.agreement) is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jury_judge.errors import ReportFailed, ReportRefused
-from jury_judge.present.reports.fail_conditions import Judged
+from jury_judge.present.reports.fail_conditions import ConditionResult
 from jury_judge.present.reports.judged_case import JudgedCase
 from jury_judge.present.reports.tally import Tally
 from jury_replay.cassettes.shelf import put
@@ -13,7 +13,7 @@ from jury_replay.errors import CassetteError, PlaceTaken
 from jury_replay.place import check_place
 
 
-class Report(NamedTuple):
+class RunReport(NamedTuple):
     """A list of judged cases with what they come to.
 
     Args:
@@ -33,7 +33,7 @@ class Report(NamedTuple):
     total: int | None
     seconds: float
     spent: str
-    conditions: Sequence[Judged] = ()
+    conditions: Sequence[ConditionResult] = ()
     failing: Collection[str] = ("unsafe_fail",)
 
 

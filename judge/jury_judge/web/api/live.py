@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from jury_events.errors import JuryError
-from jury_judge.present.live.channel import Reader
-from jury_judge.present.live.forms import FRAMES, PROGRESS, SSE, Form
+from jury_judge.present.live.encodings import FRAMES, PROGRESS, SSE, Encoding
+from jury_judge.present.live.event_buffer import Cursor
 from jury_judge.present.live.points import START, Point, parse_point
 from jury_judge.present.live.schema import schema_text
 from jury_judge.web.api.problems import Problem, Refused, complaint, described, problem_of, status_of
@@ -113,7 +113,7 @@ async def follow_progress(
     return await _followed(service, debate_id, PROGRESS, last_event_id or after)
 
 
-async def _followed(service: Service, debate_id: str, form: Form[bytes], after: str | None) -> Response:
+async def _followed(service: Service, debate_id: str, form: Encoding[bytes], after: str | None) -> Response:
     point = _point(after)
     await _must_be_known(service, debate_id)
     follows = service.feed.follow(debate_id, form, point)
@@ -135,7 +135,7 @@ class _Events(Response):
     media_type = "text/event-stream"
 
     def __init__(
-        self, reader: Reader[bytes], first: list[bytes], alive_every: float, leave: Callable[[], Awaitable[Any]]
+        self, reader: Cursor[bytes], first: list[bytes], alive_every: float, leave: Callable[[], Awaitable[Any]]
     ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
@@ -211,7 +211,7 @@ def deny_sockets(app: FastAPI) -> None:
 class _Socket:
     """One WebSocket reader; what it sends itself is not listened to."""
 
-    def __init__(self, socket: WebSocket, reader: Reader[str]) -> None:
+    def __init__(self, socket: WebSocket, reader: Cursor[str]) -> None:
         self._socket = socket
         self._reader = reader
 
@@ -254,7 +254,7 @@ def schema(name: Literal["sse-events", "websocket-frames"]) -> Response:
     return Response(schema_text(name), media_type="application/schema+json")
 
 
-async def _next(reader: Reader[bytes], within: float) -> list[bytes] | None:
+async def _next(reader: Cursor[bytes], within: float) -> list[bytes] | None:
     """None: nothing came in that time."""
     with suppress(TimeoutError):
         async with asyncio.timeout(within):

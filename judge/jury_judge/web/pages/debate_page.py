@@ -12,7 +12,7 @@ from jury_events.judgment import Judgment
 from jury_events.local_facts import LocalFacts, local_facts
 from jury_events.models import is_other_model
 from jury_events.outcome import CallOutcome
-from jury_judge.present.answered_by import given, is_simulated
+from jury_judge.present.answered_by import answers, is_simulated
 from jury_judge.present.debate_record import DebateRecord, Ending, read_record, role_of
 from jury_judge.present.position_changes import position_changes
 from jury_judge.web.pages.awaited import NOBODY, AwaitedInPhase, awaited
@@ -170,7 +170,7 @@ def debate_page(
     shelf = TextShelf(reading.texts, whole.erased, limit)
     versions = {one.event_id: one.version for one in stored}
     opened = record.opened
-    evaluations = given(events)
+    evaluations = answers(events)
     by_id = {call.exchange.event_id: call for call in calls}
     speakers = Speakers(opened.panel, shelf, versions, by_id, position_changes(evaluations))
     simulated = None

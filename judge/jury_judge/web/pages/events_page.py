@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from jury_events.panel import Language
-from jury_judge.present.events_view import EventLine, event_lines, hash_text
+from jury_judge.present.events_view import DescribedEvent, event_lines, hash_text
 from jury_judge.web.pages.debate_reading import PageReading
 
 PAGE = 200
@@ -13,7 +13,7 @@ PAGE = 200
 class EventRow(NamedTuple):
     """An event, its 32-byte hash in hexadecimal, and its anchor: `e-17` in the debate, `c-3` among its calls."""
 
-    line: EventLine
+    line: DescribedEvent
     hash: str
     anchor: str
 

@@ -10,7 +10,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import debate_stream
 from jury_judge.app.excerpts import Excerpt, excerpts
-from jury_judge.present.answered_by import given_in
+from jury_judge.present.answered_by import answered_in_stream
 from jury_judge.present.position_changes import change_counts, position_changes
 from jury_judge.web.pages.integrity_state import IntegrityState, integrity_states
 from jury_judge.web.pages.list_query import ListQuery
@@ -113,7 +113,7 @@ def agreement(stream: Sequence[StoredEvent]) -> Agreement | None:
             return None
         held = Counter(vote["position"] for vote in votes if vote["position"] is not None)
         kinds = Counter(vote["kind"] for vote in votes)
-        changes = change_counts(position_changes(given_in(stream)))
+        changes = change_counts(position_changes(answered_in_stream(stream)))
         return Agreement(max(held.values(), default=0), len(votes), changes.own, kinds["synthetic"], kinds["stale"])
     except (EventError, ValueError, KeyError, TypeError):
         return None

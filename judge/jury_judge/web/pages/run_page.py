@@ -10,7 +10,7 @@ from jury_events.envelope import StoredEvent
 from jury_events.errors import EventError
 from jury_events.ids import Step, debate_stream
 from jury_events.verdict import Verdict
-from jury_judge.present.answered_by import given_in
+from jury_judge.present.answered_by import answered_in_stream
 from jury_judge.present.position_changes import position_changes
 from jury_judge.web.charts import Columns, Path, Segment, columns, growing_line, stacked_bar
 from jury_store.debate_rows import DebateRow, RunRow
@@ -131,7 +131,7 @@ def _flips(store: EventStore, debate_ids: Sequence[str]) -> tuple[RoundFlips, ..
 
 def _said(stream: Sequence[StoredEvent]) -> Iterator[tuple[int, str]]:
     """By round, what each seat brought: a statement, a change with it, a blocked answer, or an earlier position."""
-    evaluations = given_in(stream)
+    evaluations = answered_in_stream(stream)
     changes = position_changes(evaluations)
     for one in evaluations:
         if one.step.round:

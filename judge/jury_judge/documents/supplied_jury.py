@@ -14,9 +14,9 @@ from jury_judge.app.jury import Jury
 from jury_judge.app.run import fresh_debate_id
 from jury_judge.cases.transcripts.builder import images_within_limits
 from jury_judge.documents.artifact_tools import ArtifactContext, records_of
-from jury_judge.documents.given_answers import Given, GivenAnswers
 from jury_judge.documents.scenarios import asked_of
 from jury_judge.documents.shared_jury import JuryOptions
+from jury_judge.documents.supplied_answers import AnswersByStep, SuppliedAnswers
 from jury_judge.errors import SettingError, condensed
 from jury_judge.present.result_models import CollaborativeJuryResult
 
@@ -25,7 +25,7 @@ DEFAULT_CASE_ID = "evaluation"
 NO_ARTIFACTS = ArtifactContext()
 
 
-class GivenJury(Jury):
+class SuppliedJury(Jury):
     """A Jury whose debates may begin with evaluations that nobody is asked for; in this process only.
 
     Args:
@@ -39,22 +39,22 @@ class GivenJury(Jury):
     def __init__(self, panel: PanelSpec, **options: Unpack[JuryOptions]) -> None:
         if options.get("ray_address") is not None or options.get("in_process") is False:
             raise SettingError("in_process: jurors and rounds used by themselves are held in this process, not on Ray")
-        self._given = GivenAnswers()
+        self._supplied = SuppliedAnswers()
         super().__init__(panel, **options)
 
-    async def evaluate_given(
-        self, case: Case, given: Given, *, on_event: OnEvent | None = None
+    async def evaluate_supplied(
+        self, case: Case, given: AnswersByStep, *, on_event: OnEvent | None = None
     ) -> CollaborativeJuryResult:
         """Hold a debate of its own over a case, in which some answers are given; raises as `Jury.evaluate`."""
         debate_id = fresh_debate_id(case)
-        self._given.bring(debate_id, given)
+        self._supplied.add(debate_id, given)
         try:
             return await self.evaluate(case, debate_id=debate_id, on_event=on_event)
         finally:
-            self._given.forget(debate_id)
+            self._supplied.remove(debate_id)
 
     def _wrap_providers(self, providers: ProviderFactory) -> ProviderFactory:
-        return self._given.before(providers)
+        return self._supplied.wrap(providers)
 
 
 def judged_case(

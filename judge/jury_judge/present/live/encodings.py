@@ -8,7 +8,7 @@ from jury_events.codec import DebateEvent
 from jury_judge.present.debate_record import Texts
 from jury_judge.present.live.frames import Frames
 from jury_judge.present.live.points import Point
-from jury_judge.present.live.progress import Progress
+from jury_judge.present.live.progress import ProgressEvents
 from jury_judge.present.live.sse_events import Live, SseEvents
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class Fold(Protocol):
         ...
 
 
-class Form(NamedTuple, Generic[T]):
+class Encoding(NamedTuple, Generic[T]):
     """A way of telling. `fold` begins a debate, `write` makes what readers get of one thing told, and its place."""
 
     name: str
@@ -76,13 +76,13 @@ def _log_event(_point: Point, event: DebateEvent) -> DebateEvent:
     return event
 
 
-LIVE_EVENTS: Form[LiveEvent] = Form("live-events", SseEvents, _as_it_is)
+LIVE_EVENTS: Encoding[LiveEvent] = Encoding("live-events", SseEvents, _as_it_is)
 """For callers in this process."""
-PROGRESS: Form[bytes] = Form("progress", Progress, _sse)
+PROGRESS: Encoding[bytes] = Encoding("progress", ProgressEvents, _sse)
 """That something was recorded, for whoever reads the debate itself, as server-sent events."""
-SSE: Form[bytes] = Form("sse", SseEvents, _sse)
+SSE: Encoding[bytes] = Encoding("sse", SseEvents, _sse)
 """Server-sent events as they go over the wire, UTF-8."""
-FRAMES: Form[str] = Form("frames", Frames, _frame)
+FRAMES: Encoding[str] = Encoding("frames", Frames, _frame)
 """WebSocket frames, JSON."""
-LOG_EVENTS: Form[DebateEvent] = Form("log-events", _LogEvents, _log_event)
+LOG_EVENTS: Encoding[DebateEvent] = Encoding("log-events", _LogEvents, _log_event)
 """The events of the log, for `views.live_lines`."""

@@ -9,13 +9,13 @@ from typing import Generic, NamedTuple, TypeVar
 from jury_events.codec import DebateEvent
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.present.debate_record import Texts
-from jury_judge.present.live.forms import Form
+from jury_judge.present.live.encodings import Encoding
 from jury_judge.present.live.points import Point, chunk_point, pieces
 
 T = TypeVar("T")
 
 
-class Happened(NamedTuple):
+class DecodedEvent(NamedTuple):
     """An event of the log, decoded, with the texts that are told of it."""
 
     position: int
@@ -24,10 +24,10 @@ class Happened(NamedTuple):
     texts: Texts
 
 
-class Channel(Generic[T]):
-    """Filled by the feed, read by `Reader`. `version` is that of the last event of `debate/{id}` that it holds."""
+class EventBuffer(Generic[T]):
+    """Filled by the feed, read by `Cursor`. `version` is that of the last event of `debate/{id}` that it holds."""
 
-    def __init__(self, debate_id: str, form: Form[T]) -> None:
+    def __init__(self, debate_id: str, form: Encoding[T]) -> None:
         self.debate_id = debate_id
         self.form = form
         self.readers = 0
@@ -43,7 +43,7 @@ class Channel(Generic[T]):
         self._items: list[T] = []
         self._news = asyncio.Event()
 
-    def take(self, happened: Sequence[Happened], chunks: str, numbers: "count[int]", calls: int = 0) -> None:
+    def take(self, happened: Sequence[DecodedEvent], chunks: str, numbers: "count[int]", calls: int = 0) -> None:
         """Add what happened after `version`, and what a final judge wrote meanwhile: it stands before its judgment.
 
         `calls` were recorded meanwhile; like what is written, they have places of this process alone.
@@ -104,10 +104,10 @@ class Channel(Generic[T]):
         self._items.append(self.form.write(point, told))
 
 
-class Reader(Generic[T]):
+class Cursor(Generic[T]):
     """A place in a channel. One that does not read costs nothing and keeps nobody waiting."""
 
-    def __init__(self, channel: Channel[T], after: Point) -> None:
+    def __init__(self, channel: EventBuffer[T], after: Point) -> None:
         self._channel = channel
         self._at = after
 

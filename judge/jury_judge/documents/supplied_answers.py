@@ -19,7 +19,7 @@ GIVEN = "given"
 """Who answered, as exchanges and evaluations name it (`model_version`)."""
 
 
-class GivenAnswer(NamedTuple):
+class SuppliedAnswer(NamedTuple):
     """An evaluation as its juror holds it; `points` by dimension, whatever is missing in proportion to `overall`."""
 
     verdict: str
@@ -29,27 +29,27 @@ class GivenAnswer(NamedTuple):
     points: Mapping[str, float]
 
 
-Given = Mapping[str, GivenAnswer | None]
+AnswersByStep = Mapping[str, SuppliedAnswer | None]
 """By step (`initial/gpt-4o`). None: nobody is asked, and the seat abstains."""
 
 
-class GivenAnswers:
+class SuppliedAnswers:
     """What stands before the providers of a court in this process."""
 
     def __init__(self) -> None:
-        self._given: dict[str, Given] = {}
+        self._given: dict[str, AnswersByStep] = {}
 
-    def bring(self, debate_id: str, given: Given) -> None:
+    def add(self, debate_id: str, given: AnswersByStep) -> None:
         """Answer these steps of a debate; all others are asked."""
         self._given[debate_id] = given
 
-    def forget(self, debate_id: str) -> None:
+    def remove(self, debate_id: str) -> None:
         """The debate is over."""
         self._given.pop(debate_id, None)
 
-    def before(self, providers: ProviderFactory) -> ProviderFactory:
+    def wrap(self, providers: ProviderFactory) -> ProviderFactory:
         """The providers, asked only what is not given."""
-        return lambda name: _Before(self, providers(name))
+        return lambda name: _SupplyingProvider(self, providers(name))
 
     def reply(self, request: ModelRequest) -> ModelReply | None:
         """What is given for a call; None where the model is asked."""
@@ -67,10 +67,10 @@ class GivenAnswers:
         )
 
 
-class _Before(Provider):
+class _SupplyingProvider(Provider):
     """A provider that is asked only what is not given."""
 
-    def __init__(self, given: GivenAnswers, provider: Provider) -> None:
+    def __init__(self, given: SuppliedAnswers, provider: Provider) -> None:
         self._given = given
         self._provider = provider
         self.simulated = provider.simulated
@@ -88,7 +88,7 @@ class _Before(Provider):
         await self._provider.close()
 
 
-def _answer(answer: GivenAnswer, request: ModelRequest) -> dict[str, Any]:
+def _answer(answer: SuppliedAnswer, request: ModelRequest) -> dict[str, Any]:
     """In the form that the prompt asks for, on the ballot that it names."""
     prompt = read_prompt(request)
     body: dict[str, Any] = {
