@@ -7,6 +7,7 @@ import pytest
 from jury_events.case import Loss
 from jury_events.debate_events import DebateCancelled, DebateCompleted, DebateFailed, JudgmentRendered
 from jury_judge.errors import JudgeError
+from jury_judge.present.answered_by import answers
 from jury_judge.present.result_lines import collaborative_result, result_line
 from jury_judge.present.result_models import result_model
 from support.hand_built import SEATS, HandBuilt
