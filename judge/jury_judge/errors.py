@@ -60,7 +60,7 @@ class OutputClosed(JudgeError):
 
 
 class DebateNotFound(JudgeError):
-    """The store holds no debate of that id."""
+    """The store has no debate with that id."""
 
 
 class BranchTaken(JudgeError):
@@ -84,11 +84,11 @@ class TooManyReaders(JudgeError):
 
 
 class NotHeldHere(JudgeError):
-    """The server only shows debates, or holds none under the panel that is asked for."""
+    """The server is read-only, or does not have the requested panel."""
 
 
 class TooManySubmissions(JudgeError):
-    """As many evaluations and runs are under way as this server holds."""
+    """The server runs as many evaluations and runs as it may."""
 
 
 class ServeRefused(JudgeError):

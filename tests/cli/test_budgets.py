@@ -190,7 +190,7 @@ def test_a_dry_run_writes_nothing_and_makes_no_call(jury, cases):
     told = jury.run(cases, "--dry-run")
 
     assert told.code == 0
-    assert "3 debates to hold" in told.out
+    assert "3 debates to run" in told.out
     assert [cases] == [path.name for path in jury.folder.iterdir()]
 
 

@@ -86,7 +86,7 @@ def test_verify_wants_debates_or_all(judged, arguments):
 
     assert (outcome.code, outcome.err) == (
         2,
-        "jury verify: name the debates to check, or --all, or choose with --where COND; see jury verify --help\n",
+        "jury verify: name the debates to check, or --all, or select with --where COND; see jury verify --help\n",
     )
 
 

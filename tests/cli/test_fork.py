@@ -28,7 +28,7 @@ def test_a_branch_reuses_what_was_asked_and_names_its_origin(held: CommandLine) 
     result, (branch,) = outcome.json, branches(held)
     assert (0, "median", branch) == (outcome.code, result["method"], result["debate_id"])
     assert {"debate_id": "d~leak", "version": 5} == result["forked_from"]
-    assert re.search(r"after event 5: \d+ recorded calls reused, none of them made again\n", outcome.err)
+    assert re.search(r"after event 5: \d+ recorded calls reused, none of them repeated\n", outcome.err)
     assert "Forked from: d~leak @ 5" in held("show", branch).out
     assert before == held("show", "d~leak", "--events", "--json").json
     assert 0 == held("verify", "--all").code
@@ -67,10 +67,10 @@ def test_an_interrupted_branch_is_gone_on_with(held: CommandLine) -> None:
     _, err = process.communicate(timeout=30)
 
     assert 130 == process.returncode
-    assert b"the same command goes on with the branch b" in err
+    assert b"the same command resumes the branch b" in err
     outcome = held(*command)
     assert 0 == outcome.code
-    assert "gone on with" in outcome.err
+    assert "resumed" in outcome.err
     assert "resumed; asked again: round-1/" in outcome.err
     assert 0 == held("verify", "--all").code
 

@@ -55,7 +55,7 @@ def test_a_run_does_not_take_imported_debates_for_judged(jury, origin):
     elsewhere = jury.run("cases.jsonl", "--run", "r2", "--jsonl")
 
     assert (refused.code, refused.out) == (2, "")
-    assert "run 'r1': r1~leak came in a cassette and was not held here" in refused.err
+    assert "run 'r1': r1~leak came in a cassette, so it does not count" in refused.err
     assert "--adopt KEY.pub" in refused.err
     assert (elsewhere.code, len(elsewhere.lines)) == (0, 3)
 
@@ -69,7 +69,7 @@ def test_a_forged_debate_that_names_another_run_is_not_taken_for_judged_either(j
     refused = run(jury)
 
     assert refused.code == 4
-    assert "debate r1~leak came in a cassette and was not held here" in refused.err
+    assert "debate r1~leak came in a cassette, so it does not count" in refused.err
     assert "leak" not in [line["case_id"] for line in refused.lines]
 
 

@@ -128,7 +128,7 @@ def test_a_condition_that_cannot_be_read_is_refused_before_anything_is_judged(ju
     outcome = jury.run(labelled, "--fail-if", "unsafe_fial>2%")
 
     assert (outcome.code, outcome.out) == (2, "")
-    assert "--fail-if 'unsafe_fial>2%', character 1: 'unsafe_fial' is nothing that is counted" in outcome.err
+    assert "--fail-if 'unsafe_fial>2%', character 1: 'unsafe_fial' is not a count" in outcome.err
     assert not (jury.folder / "jury.db").exists()
 
 
@@ -151,8 +151,8 @@ def test_debates_that_could_not_go_on_are_named_with_how_to_go_on(jury, labelled
 
     assert outcome.code == 4
     assert outcome.err.splitlines()[-1] == (
-        "jury: 1 debate could not go on: r1~right; mend the cause and call the same command with --run r1, "
-        "which asks nothing twice"
+        "jury: 1 debate could not go on: r1~right; mend the cause and call the same command with --run r1: "
+        "it resumes the run"
     )
 
 

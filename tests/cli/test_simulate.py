@@ -96,7 +96,7 @@ def test_a_file_scripts_faults_and_the_wire_is_open_to_others_only_if_told_so(ju
     outcome = ended(process)
 
     assert models == ["another-model-1", "gpt-4o"]
-    assert "0.0.0.0 is no loopback address: whoever reaches this machine can use the server" in outcome.err
+    assert "0.0.0.0 is no loopback address: anyone who reaches this machine can use the server" in outcome.err
     assert outcome.err.endswith("faults: wrong_model 1\n")
 
 

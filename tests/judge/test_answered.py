@@ -146,7 +146,7 @@ def test_a_stored_evaluation_that_cannot_be_read_is_named():
     [
         (
             REROUTED,
-            ["gemini-3.8-flash answered in 1 debate where google/gemini-2.5-flash was asked; `jury show` tells more"],
+            ["gemini-3.8-flash answered in 1 debate where google/gemini-2.5-flash was asked; see `jury show`"],
         ),
         (SIMULATED, ["simulated jurors in 1 debate: no verdict of models"]),
         (SNAPSHOT, []),

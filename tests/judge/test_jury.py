@@ -117,7 +117,7 @@ async def test_another_panel_over_the_same_debate_is_refused(url: str) -> None:
 )
 async def test_an_id_that_no_event_could_hold_is_refused_at_once(url: str, ids: dict[str, str]) -> None:
     async with a_jury(url) as jury:
-        with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* cannot be one"):
+        with pytest.raises(SettingError, match=f"^{next(iter(ids))}: .* is invalid"):
             await jury.evaluate(a_row(), **ids)
 
 
@@ -159,7 +159,7 @@ async def test_an_id_that_no_debate_can_have_is_refused_wherever_it_is_read(url:
             jury.rescore(["a\ud800"], settings={"method": "median"}),
             anext(jury.events("a\ud800")),
         ):
-            with pytest.raises(SettingError, match=r"^debate_id: .* cannot be one"):
+            with pytest.raises(SettingError, match=r"^debate_id: .* is invalid"):
                 await reading
 
 

@@ -28,5 +28,5 @@ def test_a_whole_event_stands_after_each_of_its_pieces() -> None:
     ["", "-1", "1.", "1.2.3", "1~", "a", "1 ", "１７", "1e3", "1" * 19, "1.1234567890", "\x00", "17\n", "日" * 99],
 )
 def test_anything_else_is_no_place(text: str) -> None:
-    with pytest.raises(BadPoint, match="is no place in a debate"):
+    with pytest.raises(BadPoint, match="is not the id of a live event"):
         parse_point(text)

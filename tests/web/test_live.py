@@ -101,10 +101,10 @@ def log_of(store: EventStore, debate_id: str) -> tuple[Told, list[dict[str, Any]
     framed = []
     for stored in store.read_stream(debate_stream(debate_id)):
         event: Any = decode(stored)
-        lives = events.tell(event, texts)
+        lives = events.take(event, texts)
         points = pieces(stored.position, len(lives))
         told += [(str(point), live) for point, live in zip(points, lives, strict=True)]
-        framed += [{**frame, "position": stored.position} for frame in frames.tell(event, texts)]
+        framed += [{**frame, "position": stored.position} for frame in frames.take(event, texts)]
     return told, framed
 
 

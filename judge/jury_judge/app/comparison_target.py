@@ -1,4 +1,4 @@
-"""What two ids are that are to be compared: debates or runs."""
+"""Whether two ids that are to be compared are debates or runs."""
 
 from typing import Literal, get_args
 

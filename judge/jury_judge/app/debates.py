@@ -1,4 +1,4 @@
-"""Debates read from the store: one whole, a run line by line, or what two of them judge."""
+"""Debates read from the store: one whole, or those of a run row by row."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
@@ -42,24 +42,24 @@ class DebateReading(NamedTuple):
 
     @property
     def panel(self) -> ResolvedPanel:
-        """Who sat, and under which rules; erased charges are left out."""
+        """The panel; erased charges are left out."""
         return recorded_panel(self.opened, self.texts)
 
 
 def not_found(debate_id: str) -> DebateNotFound:
-    """The error that says so."""
+    """The error for an id without a debate."""
     return DebateNotFound(
         f"there is no debate {visible_line(debate_id)!r} in this store; `jury list` shows those that there are"
     )
 
 
 def events_gone(debate_id: str) -> EventError:
-    """The error for a debate that the lists know and the log does not hold any more."""
+    """The error for a debate that is in the lists but no longer in the log."""
     return EventError(f"the events of debate {debate_id} are gone from the store; see jury verify {debate_id}")
 
 
 def read_debate(store: EventStore, debate_id: str) -> DebateReading:
-    """Everything that the store holds of a debate.
+    """The recorded history of a debate.
 
     Raises:
         DebateNotFound: there is none of that id.
@@ -91,7 +91,7 @@ def _unreadable(debate_id: str, why: str) -> MalformedBody:
 
 
 def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
-    """Who sits in a debate, and under which rules; erased charges are left out.
+    """The panel of a debate; erased charges are left out.
 
     Raises:
         EventError: its opening event is gone, or does not decode.
@@ -100,7 +100,7 @@ def panel_of(store: EventStore, debate_id: str) -> ResolvedPanel:
 
 
 def panel_changes(store: EventStore, debate_id: str, now: ResolvedPanel) -> tuple[Difference, ...]:
-    """What a panel differs in from that of a debate which is to go on with it.
+    """The differences between a panel and that of a debate which is to be resumed with it.
 
     Raises:
         EventError: as of `panel_of`.
@@ -133,7 +133,7 @@ def same_case(store: EventStore, one: str, other: str) -> bool | None:
 
 
 def rows_of_run(store: EventStore, run_id: str) -> Iterator[DebateRow]:
-    """The debates of a run in the order in which they opened, read as they are needed."""
+    """The debates of a run in the order in which they opened; read page by page."""
     after = 0
     while rows := store.debates(run_id=run_id, limit=_PAGE, after=after):
         yield from rows
@@ -152,10 +152,10 @@ def _opened(events: Sequence[StoredEvent], debate_id: str) -> DebateOpened:
 
 
 def must_exist(store: "EventStore", selection: "Selection") -> None:
-    """A mistyped name must not pass for debates without a finding.
+    """Refuse a selection without debates: a mistyped name must not pass for debates without a finding.
 
     Raises:
-        DebateNotFound: the store holds no debate of a name that is selected, or none of which the conditions hold.
+        DebateNotFound: no debate has an id or run id of the selection, or none meets the conditions.
     """
     of_run = selection._replace(where=())
     if selection.run_id is not None and not next(of_run.chunks(store, 1), ()):
@@ -174,10 +174,10 @@ def must_exist(store: "EventStore", selection: "Selection") -> None:
 
 
 def must_be_known(store: "EventStore", debate_ids: Collection[str]) -> None:
-    """As `must_exist`, for whoever looks for damage: a debate that was cut to whatever is left of it is known.
+    """As `must_exist`, for verification: a debate of which any trace is left exists.
 
     Raises:
-        DebateNotFound: the store holds nothing of a debate: no event, head, text or seal, and no line of a list.
+        DebateNotFound: the store has no event, head, text, seal or list row of a debate.
     """
     heads = store.heads([stream for one in debate_ids for stream in streams_of(one)])
     for one in debate_ids:

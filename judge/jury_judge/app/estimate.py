@@ -1,4 +1,4 @@
-"""What holding debates will take: calls, tokens, money, disk, time. Pure: from the prompts as they would be sent."""
+"""An estimate of debates: calls, tokens, cost, disk, time. Pure: from the prompts as they would be sent."""
 
 import json
 from collections import Counter, defaultdict

@@ -20,7 +20,7 @@ from jury_replay.rescoring.settings import CUSTOM, KEYS, Grid, SeatWeight, Setti
 
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
 _NAMED_NUMBER = re.compile(rf"(.+?):({_NUMBER})(?:/|$)")
-"""`gpt:2/claude:1`; a name may hold slashes and colons of its own, as long as no number follows."""
+"""`gpt:2/claude:1`; a name may include slashes and colons, if no number follows."""
 
 _YES_NO = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 

@@ -1,4 +1,4 @@
-"""A debate opened and not held: the prompts as they would be sent. Its secret is zeros, its ids are of no debate."""
+"""The prompts of a debate as they would be sent, without running it. Its secret is zeros."""
 
 from typing import NamedTuple
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jury_judge.panels.files import LoadedPanel
 
 _MEASURED = 200
-"""Cases whose prompts are measured at most: the first ones."""
+"""How many cases' prompts are measured, the first ones."""
 
 _NAMED = 12
 
@@ -150,7 +150,7 @@ def _print_case(shown: _Shown, *, verbose: bool) -> None:
 
 
 class _CaseReport:
-    """What the cases of the files come to."""
+    """The counts over the cases of the files."""
 
     def __init__(self, losses: "LossReport") -> None:
         self._losses = losses
@@ -159,7 +159,7 @@ class _CaseReport:
         self._tokens: list[int] = []
 
     def add(self, case: "Case", resolved: "ResolvedPanel | None") -> Any:
-        """One more case; measured where there is a panel. Gives what of it is not shown."""
+        """Count a case, and measure it if there is a panel; returns what of it is not shown."""
         from jury_events.conditions import fields_of
 
         self._verdicts[case.label or "none"] += 1
@@ -169,7 +169,7 @@ class _CaseReport:
         return self._losses.add(case)
 
     def data(self, files: "CaseFiles") -> dict[str, Any]:
-        """For programs."""
+        """As JSON data."""
         notes = files.notes
         return {
             "cases": self._losses.cases,
@@ -190,7 +190,7 @@ class _CaseReport:
         }
 
     def lines(self, files: "CaseFiles") -> Iterator[str]:
-        """For people."""
+        """As text."""
         from jury_judge.text.pluralize import pluralize
         from jury_judge.text.visible_text import visible_line
 

@@ -1,4 +1,4 @@
-"""`jury rescore`: what recorded debates come to under other settings."""
+"""`jury rescore`: the results of recorded debates under other settings."""
 
 import json
 from contextlib import ExitStack
@@ -53,10 +53,10 @@ def command(
     as_json: bool,
     as_jsonl: bool,
 ) -> int:
-    """Tell what recorded debates come to under other settings. No model is asked, and nothing is written to them.
+    """Compute the results of recorded debates under other settings. No model is called; the debates do not change.
 
-    A debate is held again from its recorded answers, each taken only where the very request was made; what would have
-    been asked otherwise is undetermined, and named. With --recount every recorded position is held fixed instead, and
+    A debate is replayed with its recorded answers, each used only for the identical request; a result that needs
+    another request is undetermined, and named. With --recount every recorded position is kept instead, and
     consensus, end and judgment are worked out again, which assumes an unchanged discussion.
     """
     from jury_judge.app.grids import load_grid
@@ -110,7 +110,7 @@ def _read(report: "_Output", selection: "Selection", url: str, processes: int | 
 
 
 class _Output:
-    """Rows as they come, in a form; tables at the end."""
+    """Prints rows as they come; tables at the end."""
 
     def __init__(self, mode: "Mode", grid: "Grid", *, form: str) -> None:
         from jury_judge.cli.views.rescoring import FLIPS_SHOWN
@@ -136,7 +136,7 @@ class _Output:
                 print(json.dumps(row._asdict(), ensure_ascii=False))
 
     def problem(self, found: "Problem") -> None:
-        """A debate that cannot be used; named at once, the first of them."""
+        """A debate that cannot be used; the first ones are named at once."""
         from jury_judge.cli.terminal import note
 
         self.problems.append(found)
@@ -144,7 +144,7 @@ class _Output:
             note(f"{found.debate_id}: {found.what}")
 
     def finish(self) -> None:
-        """There are no more."""
+        """Print the tables."""
         from jury_judge.cli.terminal import note
         from jury_judge.text.pluralize import pluralize
 

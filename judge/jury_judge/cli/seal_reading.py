@@ -37,7 +37,7 @@ def other_log() -> SealRefused:
 def print_note(seal: Seal, attestations: Iterable[Attestation] = ()) -> None:
     """As it is kept, with the cosignatures of it among the attestations.
 
-    A checkpoint, which a seal without a fault has, holds nothing that a terminal would obey; no more does a signature
+    A checkpoint, which a seal without a fault has, has no terminal control characters; nor has a signature
     line.
     """
     print(seal.note.decode(), end="")
@@ -72,7 +72,7 @@ def hashes(store: EventStore) -> Iterator[bytes]:
     """The hashes of the log, in the order of positions.
 
     Raises:
-        SealRefused: a column holds something else.
+        SealRefused: a column has another value.
     """
     position = 0
     while rows := store.hashes(position):

@@ -1,4 +1,4 @@
-"""The events of one debate, sorted by what they say, for whoever shows or tells it."""
+"""The events of one debate, sorted by kind."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class RoundRecord:
 
 @dataclass
 class DebateRecord:
-    """A debate as far as its events tell; what has not happened is None or empty.
+    """A debate folded from its events; what has not happened is None or empty.
 
     `discussion_over`: the last consensus check said that no round follows.
     """
@@ -72,7 +72,7 @@ class DebateRecord:
     @property
     def abstentions(self) -> list[JurorAbstained]:
         """In the order in which they happened, phase 1 first."""
-        said = [*self.phase_1, *(item for held in self.rounds for item in held.spoken)]
+        said = [*self.phase_1, *(item for each in self.rounds for item in each.spoken)]
         return [item for item in said if isinstance(item, JurorAbstained)]
 
 

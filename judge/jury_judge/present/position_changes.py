@@ -30,7 +30,7 @@ class PositionTracker:
         self._own: dict[str, Verdict] = {}
 
     def take(self, one: AnsweredBy) -> Change | None:
-        """The next one; None where the position is the one that was held before, and for the final judge."""
+        """Take the next evaluation; None if the position is unchanged, and for the final judge."""
         juror = one.step.juror_id
         if juror is None:
             return None

@@ -14,7 +14,7 @@ FLIPS_SHOWN = 20
 """Changed verdicts that are shown over all settings."""
 
 _ASSUMES = {
-    "recount": "recount: every recorded position held fixed, which assumes an unchanged discussion",
+    "recount": "recount: every recorded position is kept, which assumes an unchanged discussion",
     "strict": "strict: only answers to requests that were really made",
 }
 _OPEN = tuple(status for status in RowStatus if status is not RowStatus.DETERMINED)

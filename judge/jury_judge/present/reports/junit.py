@@ -85,10 +85,10 @@ def _details(case: JudgedCase) -> str:
 
 
 def _text(text: str) -> str:
-    """What XML may hold of a text, on one line: control characters and the like are shown instead."""
+    """A text on one line, with the characters that XML forbids made visible."""
     return _characters(visible_line(text, _LINE))
 
 
 def _characters(text: str) -> str:
-    """The two that are visible to nobody else and that XML cannot hold."""
+    """The two invisible characters that XML forbids."""
     return text.replace("\ufffe", "<U+FFFE>").replace("\uffff", "<U+FFFF>")

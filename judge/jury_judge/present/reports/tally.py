@@ -1,4 +1,4 @@
-"""ConditionResult cases counted. Pure: takes one after another and keeps no case but the few that are to be named."""
+"""Counts of judged cases. Pure; keeps only the few cases that are to be named."""
 
 from collections import Counter
 from dataclasses import dataclass, field
