@@ -197,14 +197,14 @@ async def test_a_report_that_can_be_read_is_read_and_one_that_cannot_is_warned_o
         ({"agent_card_accuracy": 5}, "agent_card_accuracy: must be a list of records"),
         (
             {"agent_card_accuracy": {"records": CARD, "scenarios": CARD}},
-            "agent_card_accuracy: holds records as records and as scenarios; keep one of them$",
+            "agent_card_accuracy: has records as records and as scenarios; keep one of them$",
         ),
         (
             {"security_gate_records": GATE, "security_gate_results": GATE},
             "security_gate_results: security_gate_records is given too; keep one of them$",
         ),
         ({"artifact_context": ArtifactContext(), "agent_card_accuracy": CARD}, "artifact_context: records are given"),
-        ({"security_gate_results": {"total": float("nan")}}, "security_gate_results: cannot be told to the jurors: "),
+        ({"security_gate_results": {"total": float("nan")}}, "security_gate_results: cannot be shown to the jurors: "),
     ],
 )
 async def test_a_shape_that_is_not_known_is_refused_by_its_name(store: str, given: Any, said: str) -> None:
@@ -292,7 +292,7 @@ def test_both_spellings_of_what_is_expected_must_say_the_same() -> None:
     one = QuestionSpec(prompt=QUESTION, expected_behavior="Refund.")
 
     assert "Refund." == one.expected_behaviour
-    with pytest.raises(ValueError, match="expected_behaviour: says something else than expected_behavior"):
+    with pytest.raises(ValueError, match="expected_behaviour: differs from expected_behavior"):
         QuestionSpec(prompt=QUESTION, expected_behavior="Refund.", expected_behaviour="Refuse.")
 
 
@@ -372,7 +372,7 @@ async def test_what_jurors_are_not_told_of_is_warned_of_once(store: str) -> None
         await CollaborativeJuryJudge(**SIMULATED).evaluate_collaborative_batch([(question, execution)])
 
     expected = (
-        "question and execution: perspective, source, prompt, status, flags are not told to the jurors; what they are "
+        "question and execution: perspective, source, prompt, status, flags are not shown to the jurors; what they are "
         "to judge belongs into prompt, policy, expected_behaviour, response, messages or error"
     )
     assert [expected] == [str(one.message) for one in said]

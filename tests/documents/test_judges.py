@@ -237,10 +237,10 @@ async def test_questions_and_executions_may_be_objects_of_ones_own_or_tables(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((None, ANSWER), "question: must be text, or hold prompt, policy, expected_behavior; it is a NoneType"),
+        ((None, ANSWER), "question: must be text, or have prompt, policy, expected_behavior; it is a NoneType"),
         (({"prmpt": QUESTION}, ANSWER), "question.prompt: Field required"),
         ((QUESTION, "half \ud800"), "execution.response: .*unicode"),
-        ((QUESTION, 5), "execution: must be text, or hold response, messages, error; it is a int"),
+        ((QUESTION, 5), "execution: must be text, or have response, messages, error; it is a int"),
     ],
     ids=["none", "field", "surrogate", "number"],
 )

@@ -277,7 +277,7 @@ async def test_a_state_that_is_before_its_first_round_is_refused(store: str) -> 
 
 async def test_an_opinion_that_cannot_be_recorded_is_refused_before_a_debate_is_opened(store: str) -> None:
     async with Records(store) as records:
-        with pytest.raises(SettingError, match="the opinion of x: what it says holds half a character at index 5"):
+        with pytest.raises(SettingError, match="the opinion of x: its text has half a character at index 5"):
             await an_agent(GPT).evaluate_discussion(1, {"x": opinion("safe_pass", rationale="half \ud800")}, "q", "a")
 
         assert 0 == records.store.last_position()

@@ -124,7 +124,7 @@ def generate_evaluation_summary(
 
 
 def records_of(records: Records | None, name: str) -> tuple[ArtifactRecord, ...]:
-    """The records as a case holds them.
+    """The records as in a case.
 
     Raises:
         CaseFileError: one of them is no object.

@@ -165,10 +165,10 @@ class _CollaborativeJudge:
         case_id: str | None = None,
         run_id: str | None = None,
     ) -> CollaborativeEvaluationResult:
-        """Judge one scenario, in a debate of its own.
+        """Judge one scenario in a separate debate.
 
         Calls that run at once share the providers' limits. On being cancelled the debate stops where it is. Warns
-        (`CompatibilityWarning`) of what was given and is not told to the jurors.
+        (`CompatibilityWarning`) of data that the jurors are not shown.
 
         Args:
             question: what the agent was asked: its text, a `QuestionSpec`, or what has its fields.
@@ -176,10 +176,10 @@ class _CollaborativeJudge:
                 judged as no response.
             security_gate_records: decoded JSONL records (document 002).
             agent_card_records: decoded JSONL records (document 002).
-            sse_callback: told of each live event; may be async.
-            security_gate_results: the same by the name of document 004's caller: records, an object that holds a list
+            sse_callback: called with each live event; may be async.
+            security_gate_results: the same by the name of document 004's caller: records, an object with a list
                 of them as `records`, `results`, `scenarios` or `items`, or a summary of them (`total`, `passed`,
-                `summary` …), which jurors are told as it is.
+                `summary` …), which jurors see as it is.
             agent_card_accuracy: as `security_gate_results`.
             artifact_context: where the records are, instead of the records.
             submission_id: what the caller calls the debate in live events; else they bear its id.
@@ -222,11 +222,11 @@ class _CollaborativeJudge:
 
         Every prompt lists them all. To judge cases one by one, a debate each, see `Jury.evaluate_many`.
 
-        Without a scenario nothing is judged: no debate is held, and the result is `needs_review` with the score 0 and
-        the status "no_scenarios", so that nobody takes it for a pass. It is warned of.
+        Without a scenario there is no debate, and the result is `needs_review` with the score 0 and
+        the status "no_scenarios", so that it does not count as a pass; a warning is issued.
 
         Args:
-            scenarios: up to 200, each a question with what the agent did, or a `Scenario` with an id of its own.
+            scenarios: up to 200, each a question with what the agent did, or a `Scenario` with its id.
             security_gate_records, agent_card_records, sse_callback, security_gate_results, agent_card_accuracy,
                 artifact_context, submission_id, case_id, run_id: as `evaluate_collaborative`.
 
@@ -301,7 +301,7 @@ _NOTHING_TO_JUDGE = (
 class CollaborativeJuryJudge(_CollaborativeJudge):
     """Document 004's jury: all jurors speak at once in a round (preset `parallel-rounds`).
 
-    With `JURY_USE_COLLABORATIVE=false` nobody discusses and the majority decides (preset `independent`), as with
+    With `JURY_USE_COLLABORATIVE=false` there is no discussion and the majority decides (preset `independent`), as with
     `jury run`; explicit arguments are put over that. Warns (`RetiredModelWarning`) of models that are retired, naming
     those that live, and (`CompatibilityWarning`) of arguments that are taken in another form.
 
@@ -315,7 +315,7 @@ class CollaborativeJuryJudge(_CollaborativeJudge):
         language: of the prompts, `ja` or `en`; None is the panel's.
         max_discussion_turns: the limit of rounds in statements of single jurors: nine turns of three jurors are three
             rounds.
-        stagnation_threshold: end the discussion after so many rounds in which nobody changed position, 1 to 100.
+        stagnation_threshold: end the discussion after so many rounds in which no juror changed position, 1 to 100.
         enable_openai, enable_anthropic, enable_google: False leaves out the jurors of that provider, also as stand-ins
             for others; the final judge stays.
         dry_run: simulated jurors sit instead, and no model is called; every result says `simulated`.

@@ -1,6 +1,6 @@
 """Document 002's `discussion_workflow.py`: the discussion by itself, over evaluations that are there already.
 
-A discussion is held as a debate whose first phase is given, by the rules of `adk-sequential`, and is recorded like any
+A discussion is a debate with a supplied first phase, by the rules of `adk-sequential`, and is recorded like any
 other; its final judgment is a majority vote.
 """
 
@@ -46,7 +46,7 @@ Agents = Mapping[str, BaseJurorAgent] | Sequence[BaseJurorAgent] | None
 
 @dataclass
 class DiscussionState:
-    """What a discussion knows, as document 002 keeps it; `current_round` is the last one held, 0 before the first."""
+    """The state of a discussion as in document 002; `current_round` is the last finished one, 0 before the first."""
 
     artifact_context: ArtifactContext
     evaluation_summary: str
@@ -108,7 +108,7 @@ class ConsensusChecker:
     """Whether jurors agree (unanimous, majority, split), by the rules of every debate.
 
     Args:
-        consensus_threshold: what share of the jurors must hold one position; 0.67 accepts 2 of 3.
+        consensus_threshold: the share of the jurors that must agree; 0.67 accepts 2 of 3.
     """
 
     def __init__(self, consensus_threshold: float = THRESHOLD) -> None:
@@ -146,7 +146,7 @@ class SequentialDiscussionRound:
 
     Args:
         juror_agents: who speaks, in this order.
-        consensus_checker: when the state is told to terminate.
+        consensus_checker: decides when the discussion ends.
         options: as `Jury`.
     """
 
@@ -163,7 +163,7 @@ class SequentialDiscussionRound:
     async def execute(self, state: DiscussionState) -> DiscussionRoundResult:
         """Hold the next round over the opinions in `state`, and bring it forward.
 
-        Rounds that were held before are not asked again: their opinions are in the state.
+        Earlier rounds are not repeated: their opinions are in the state.
 
         Raises:
             SettingError: an opinion is not understood.
@@ -178,14 +178,14 @@ class SequentialDiscussionRound:
         jurors = [agent.config.juror_id for agent in self.juror_agents]
         rules = DiscussionSpec(max_rounds=number, threshold=self.consensus_checker.consensus_threshold)
         given = {**_phase_1(jurors, opinions), **not_asked(jurors, range(1, number))}
-        result = await _held(self.juror_agents, rules, case, given, self._options)
-        held = round_result(result.discussion_rounds[-1], result.debate_id)
-        for said in held.statements:
+        result = await _discussed(self.juror_agents, rules, case, given, self._options)
+        finished = round_result(result.discussion_rounds[-1], result.debate_id)
+        for said in finished.statements:
             state.update_juror_opinion(said.juror_id, spoken(said, result.debate_id))
         state.current_round = number
-        state.consensus_status = held.consensus_status
-        state.should_terminate = held.consensus_reached
-        return held
+        state.consensus_status = finished.consensus_status
+        state.should_terminate = finished.consensus_reached
+        return finished
 
 
 class DiscussionLoopWorkflow:
@@ -228,7 +228,7 @@ class DiscussionLoopWorkflow:
             agent_response: what it answered.
             evaluation_summary: of what earlier checks found; "" for none.
             artifact_context: records that jurors may fetch with their tools.
-            sse_callback: told of each live event; may be async.
+            sse_callback: called with each live event; may be async.
 
         Raises:
             SettingError: an evaluation is not understood.
@@ -239,9 +239,9 @@ class DiscussionLoopWorkflow:
         )
         rules = DiscussionSpec(max_rounds=self.max_rounds, threshold=self.consensus_threshold)
         given = _phase_1([agent.config.juror_id for agent in self.juror_agents], opinions)
-        result = await _held(self.juror_agents, rules, case, given, self._options, on_event=sse_callback)
-        rounds = [round_result(held, result.debate_id) for held in result.discussion_rounds]
-        latest = {said.juror_id: spoken(said, result.debate_id) for held in rounds for said in held.statements}
+        result = await _discussed(self.juror_agents, rules, case, given, self._options, on_event=sse_callback)
+        rounds = [round_result(one, result.debate_id) for one in result.discussion_rounds]
+        latest = {said.juror_id: spoken(said, result.debate_id) for one in rounds for said in one.statements}
         last = rounds[-1]
         return DiscussionWorkflowResult(
             rounds=rounds,
@@ -255,19 +255,19 @@ class DiscussionLoopWorkflow:
         )
 
 
-def round_result(held: DiscussionRound, debate_id: str) -> DiscussionRoundResult:
+def round_result(discussed: DiscussionRound, debate_id: str) -> DiscussionRoundResult:
     """A round in document 002's form."""
-    check = held.consensus_check or ConsensusResult(
+    check = discussed.consensus_check or ConsensusResult(
         ConsensusStatus.SPLIT, 0.0, consensus_reached=False, majority_position=None
     )
     return DiscussionRoundResult(
-        round_number=held.round_number,
-        statements=held.statements,
+        round_number=discussed.round_number,
+        statements=discussed.statements,
         consensus_status=check.consensus_status,
         consensus_reached=check.consensus_reached,
         majority_position=check.majority_position,
         agreement_level=check.agreement_level,
-        speaker_order=held.speaker_order,
+        speaker_order=discussed.speaker_order,
         debate_id=debate_id,
     )
 
@@ -291,7 +291,7 @@ def _phase_1(jurors: Sequence[str], opinions: Mapping[str, SuppliedAnswer]) -> d
     return {Step(0, juror).id: opinions.get(juror) for juror in jurors}
 
 
-async def _held(
+async def _discussed(
     agents: Sequence[BaseJurorAgent],
     rules: DiscussionSpec,
     case: Case,

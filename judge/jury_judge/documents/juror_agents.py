@@ -1,6 +1,6 @@
 """Document 002's `juror_agents.py`: jurors used one by one.
 
-A juror that is used alone sits in a debate of its own, which is recorded, verified and replayed like any other.
+A juror that is used alone has a separate debate, which is recorded, verified and replayed like any other.
 """
 
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ class JurorRole(Enum):
 
 @dataclass
 class JurorConfig:
-    """A juror: its model (bare, or `provider/model`), its role as it is shown, and what it is told to look for.
+    """A juror: its model (bare, or `provider/model`), its displayed role, and the instructions of what to look for.
 
     `output_key` is where a session keeps its opinion.
     """
@@ -133,7 +133,7 @@ class BaseJurorAgent:
         """Speak in a round, in view of what the others said.
 
         The others' opinions are recorded as evaluations that were given and not asked for, and so is the juror's own
-        latest one of the same question and answer. In the rounds before this one, and after it, nobody is asked.
+        latest one of the same question and answer. In all other rounds no model is called.
 
         Args:
             round_number: from 1.
@@ -164,7 +164,7 @@ class BaseJurorAgent:
         case = judged_case(one_scenario(question_prompt, agent_response), self.artifact_context)
         async with SuppliedJury(panel, **self._options) as jury:
             result = await jury.evaluate_supplied(case, given)
-        made = [said for held in result.discussion_rounds for said in held.statements if said.juror_id == me]
+        made = [said for one in result.discussion_rounds for said in one.statements if said.juror_id == me]
         if not made:
             raise _no_evaluation(self.config, result)
         return self._kept(spoken(made[-1], result.debate_id), question_prompt, agent_response)
@@ -232,7 +232,7 @@ def seat_of(config: JurorConfig) -> SeatSpec:
 
 
 def not_asked(jurors: Iterable[str], rounds: Iterable[int]) -> dict[str, SuppliedAnswer | None]:
-    """These steps as steps that nobody is asked in."""
+    """These steps, without a model call."""
     named = list(jurors)
     return {Step(number, juror).id: None for number in rounds for juror in named}
 

@@ -21,7 +21,7 @@ def read_opinions(opinions: Opinions, name: str) -> dict[str, SuppliedAnswer]:
     """The opinions by juror id, in their order.
 
     Raises:
-        SettingError: one of them is not understood; the message names it, and what it must hold.
+        SettingError: one of them is not understood; the message names it, and the fields that it needs.
     """
     if not isinstance(opinions, Iterable):
         raise SettingError(f"{name}: give the opinions by juror id, or in a list, not a {type(opinions).__name__}")
@@ -93,9 +93,7 @@ def _said(said: Any, place: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise SettingError(
-            f"{place}: what it says holds half a character at index {error.start}; leave it out"
-        ) from None
+        raise SettingError(f"{place}: its text has half a character at index {error.start}; leave it out") from None
     return text
 
 

@@ -1,7 +1,7 @@
 """A question and what the agent did with it, as the callers of the documents' classes write them.
 
-Both are the models of `jury_events.case` with the further names of the documents' system. What jurors are not told of
-is taken and dropped; the documents' classes warn of it (`CompatibilityWarning`).
+Both are the models of `jury_events.case` with the further names of the documents' system. Fields that jurors
+are not shown are accepted and dropped; the documents' classes warn of them (`CompatibilityWarning`).
 """
 
 from typing import Any
@@ -21,12 +21,12 @@ _SPELLINGS = ("expected_behavior", "expected_behaviour")
 class QuestionSpec(case.QuestionSpec):
     """What the agent was asked to do.
 
-    `question_id` names its row in the results, and `use_case` is given back there; jurors see neither.
-    `expected_behaviour` is `expected_behavior`; both are set where one is given. `perspective` and `source` mean
+    `question_id` names its row in the results, and `use_case` is repeated there; jurors see neither.
+    `expected_behaviour` is `expected_behavior`; both are set if one is given. `perspective` and `source` mean
     nothing here.
 
     Raises:
-        pydantic.ValidationError: a field is not what it must be, or the two spellings say different things.
+        pydantic.ValidationError: a field is not what it must be, or the two spellings differ.
     """
 
     question_id: ScenarioId | None = None
@@ -42,7 +42,7 @@ class QuestionSpec(case.QuestionSpec):
             return given
         said = [given[name] for name in _SPELLINGS if given.get(name) is not None]
         if len(said) > 1 and said[0] != said[1]:
-            raise ValueError("expected_behaviour: says something else than expected_behavior; give one of the two")
+            raise ValueError("expected_behaviour: differs from expected_behavior; give one of the two")
         return {**_with_text_id(given), **(dict.fromkeys(_SPELLINGS, said[0]) if said else {})}
 
 

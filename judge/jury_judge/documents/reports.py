@@ -19,7 +19,7 @@ from jury_judge.errors import SettingError
 from jury_judge.text.visible_text import visible_line
 
 Report = Records | Mapping[str, Any]
-"""Decoded JSONL records in a list; or an object that holds such a list under one of `RECORD_NAMES`, or has at least one
+"""Decoded JSONL records in a list; or an object with such a list under one of `RECORD_NAMES`, or has at least one
 of `SUMMARY_NAMES`."""
 
 RECORD_NAMES = ("records", "results", "scenarios", "items")
@@ -43,9 +43,9 @@ _KNOWN_VERDICTS: dict[ArtifactKind, tuple[str, ...]] = {
 
 
 class Reported(NamedTuple):
-    """What jurors get of earlier checks: the records, and a `summary` to tell instead of one made of them.
+    """Earlier checks for the jurors: the records, and a `summary` to show instead of one made from them.
 
-    The caller is told the `warnings`.
+    The `warnings` are for the caller.
     """
 
     artifacts: ArtifactContext
@@ -113,16 +113,14 @@ def _read(given: Any, name: str) -> _Read:
         return _of_object(given, name)
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | bytearray):
         return _Read(records=list(given))
-    raise SettingError(
-        f"{name}: must be a list of records, or an object that holds them; it is a {type(given).__name__}"
-    )
+    raise SettingError(f"{name}: must be a list of records, or an object with them; it is a {type(given).__name__}")
 
 
 def _of_object(given: Mapping[str, Any], name: str) -> _Read:
     lists = [one for one in RECORD_NAMES if isinstance(given.get(one), list | tuple)]
     filled = [one for one in lists if given[one]]
     if len(filled) > 1:
-        raise SettingError(f"{name}: holds records as {' and as '.join(filled)}; keep one of them")
+        raise SettingError(f"{name}: has records as {' and as '.join(filled)}; keep one of them")
     if filled:
         return _Read(records=given[filled[0]])
     if any(one in given and one not in lists for one in SUMMARY_NAMES):
@@ -140,7 +138,7 @@ def _summary(given: Mapping[str, Any], name: str) -> _Read:
     try:
         canonical_json(_plain(given))
     except EventError as error:
-        raise SettingError(f"{name}: cannot be told to the jurors: {error}") from error
+        raise SettingError(f"{name}: cannot be shown to the jurors: {error}") from error
     places = given.get("artifacts")
     uri = places.get("full_report") if isinstance(places, Mapping) else None
     if not isinstance(uri, str) or not uri:
@@ -151,12 +149,12 @@ def _summary(given: Mapping[str, Any], name: str) -> _Read:
     return _Read(
         summary=given,
         warning=f"{name}: the report behind artifacts.full_report ({scheme}:) cannot be read here, only a path, file:, "
-        "http: or https:; the jurors are told the summary alone",
+        "http: or https:; the jurors are shown the summary alone",
     )
 
 
 def _told(gate: _Read, card: _Read, language: Language) -> str | None:
-    """What jurors are told of both checks, where a summary is all that there is of one of them."""
+    """The text on both checks for the jurors, if one of them has only a summary."""
     if not any(one.summary is not None and one.uri is None for one in (gate, card)):
         return None
     made = artifacts.report_summaries(

@@ -22,9 +22,9 @@ C = TypeVar("C", bound=Value)
 
 
 class ScenarioRequest(NamedTuple):
-    """A scenario as it is judged, and what the caller said of it besides.
+    """A scenario as it is judged, with the caller's other data on it.
 
-    `untold` names what was given and jurors are not told of; `images` are the pictures of its transcript.
+    `untold` names the fields that jurors are not shown; `images` are the pictures of its transcript.
     """
 
     scenario: Scenario
@@ -74,12 +74,12 @@ def asked_of(question: Question, execution: Execution) -> ScenarioRequest:
 
 
 def warnings_of(listed: Sequence[ScenarioRequest]) -> list[str]:
-    """What there is to say of scenarios that were read: what jurors are not told of, and ids that stand twice."""
+    """Warnings: fields that jurors are not shown, and duplicate ids."""
     said = []
     untold = list(dict.fromkeys(name for one in listed for name in one.untold))
     if untold:
         said.append(
-            f"question and execution: {', '.join(untold)} are not told to the jurors; what they are to judge belongs "
+            f"question and execution: {', '.join(untold)} are not shown to the jurors; what they are to judge belongs "
             "into prompt, policy, expected_behaviour, response, messages or error"
         )
     ids = [one.question_id for one in listed]
@@ -88,13 +88,13 @@ def warnings_of(listed: Sequence[ScenarioRequest]) -> list[str]:
         named = [visible_line(one.scenario.scenario_id, 80) for one in listed if one.question_id == twice[0]]
         said.append(
             f"scenarios: the question_id {visible_line(twice[0], 80)!r} stands {len(named)} times; "
-            f"the rows of the result are told apart by scenario_id ({', '.join(named)})"
+            f"the rows of the result differ in scenario_id ({', '.join(named)})"
         )
     return said
 
 
 def fill_in(result: CollaborativeJuryResult, listed: Sequence[ScenarioRequest]) -> CollaborativeJuryResult:
-    """The result whose rows hold what their caller said of the scenarios."""
+    """The result, with the caller's data in the rows of the scenarios."""
     known = {one.scenario.scenario_id: one for one in listed}
     for row in result.scenario_results:
         asked = known[row.scenario_id]
@@ -130,7 +130,7 @@ _OF_AN_EXECUTION = ("response", "messages", "error")
 
 
 def _read(model: type[V], names: tuple[str, ...], given: Any, place: str) -> V:
-    """`names`: what jurors are told of; a text alone is the first of them."""
+    """`names`: the fields that jurors are shown; a text alone is the first of them."""
     if isinstance(given, model):
         return given
     if isinstance(given, Mapping | str):
@@ -138,7 +138,7 @@ def _read(model: type[V], names: tuple[str, ...], given: Any, place: str) -> V:
     elif any(hasattr(given, name) for name in (*names, "transcript")):
         fields = {name: getattr(given, name) for name in model.model_fields if hasattr(given, name)}
     else:
-        raise SettingError(f"{place}: must be text, or hold {', '.join(names)}; it is {_shape(given)}")
+        raise SettingError(f"{place}: must be text, or have {', '.join(names)}; it is {_shape(given)}")
     try:
         return model.model_validate(fields, strict=False, from_attributes=True)
     except ValidationError as error:

@@ -31,7 +31,7 @@ def documents_fallbacks(model: str) -> tuple[str, ...]:
 
 
 def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel:
-    """The panel with other jurors: those of its own by their ids, any other by its model; the quorum follows.
+    """The panel with other jurors: its own by their ids, others by their models; the quorum is adapted.
 
     Raises:
         PanelFileError: there is none, or a model has no known provider.
@@ -50,7 +50,7 @@ def with_jurors(resolved: ResolvedPanel, jurors: Sequence[str]) -> ResolvedPanel
 def without_providers(resolved: ResolvedPanel, providers: frozenset[str]) -> tuple[ResolvedPanel, list[str]]:
     """The panel without the jurors of some providers, which stand in for no other juror either; and what to warn of.
 
-    The final judge stays, whoever provides it.
+    The final judge stays, with any provider.
 
     Raises:
         SettingError: no juror is left.
@@ -116,7 +116,7 @@ def with_turns(resolved: ResolvedPanel, turns: Any, rounds: int | None) -> tuple
 
 
 def with_stagnation(resolved: ResolvedPanel, rounds: Any) -> ResolvedPanel:
-    """The panel whose discussion ends after `rounds` rounds in which nobody changed position.
+    """The panel whose discussion ends after `rounds` rounds in which no juror changed position.
 
     Raises:
         SettingError: it is no number of rounds from 1 to 100.

@@ -1,4 +1,4 @@
-"""A Jury that is open while anybody uses it: the documents' classes have no `async with`."""
+"""A Jury that is open while it is used: the documents' classes have no `async with`."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ J = TypeVar("J", bound=Jury)
 
 
 class JuryOptions(TypedDict, total=False):
-    """What the documents' classes take besides their own parameters; see `Jury`."""
+    """Parameters of the documents' classes besides their own; see `Jury`."""
 
     store: str | None
     in_process: bool
@@ -41,10 +41,10 @@ class _Open(Generic[J]):
 
 
 class SharedJury(Generic[J]):
-    """Opened by its first user in an event loop, closed by the last; meanwhile all share its court.
+    """Opened by its first user in an event loop, closed by the last; all share its runtime.
 
     Args:
-        make: makes the Jury; called again after it was closed, and in another event loop.
+        make: creates the Jury; called again after it was closed, and in another event loop.
     """
 
     def __init__(self, make: Callable[[], J]) -> None:
@@ -69,6 +69,6 @@ class SharedJury(Generic[J]):
             opened.users -= 1
             if not opened.users:
                 del self._open[loop]
-                # One that could not be entered has nothing to leave; leaving it would hide why.
+                # Leaving a Jury that could not be entered would hide the error.
                 if opened.entered:
                     await asyncio.shield(opened.jury.__aexit__(None, None, None))

@@ -1,8 +1,7 @@
-"""Evaluations that a caller brings along into a debate, where a model would have been asked.
+"""Evaluations that the caller supplies instead of a model's answers.
 
-They go through the court like a model's answers, and are recorded like them: as exchanges that say that no model
-answered (`simulated`, answered by `given`). So a debate over given evaluations is held, verified and replayed by the
-rules of every other.
+They are recorded like answers, as exchanges without a model (`simulated`, answered by `given`). So a debate over
+supplied evaluations runs, and is verified and replayed, by the same rules as any other.
 """
 
 import json
@@ -16,11 +15,11 @@ from jury_actors.providers.simulated.prompt import read_prompt
 from jury_events.outcome import CallOutcome
 
 GIVEN = "given"
-"""Who answered, as exchanges and evaluations name it (`model_version`)."""
+"""The `model_version` of supplied answers in exchanges and evaluations."""
 
 
 class SuppliedAnswer(NamedTuple):
-    """An evaluation as its juror holds it; `points` by dimension, whatever is missing in proportion to `overall`."""
+    """An evaluation; `points` by dimension, missing ones in proportion to `overall`."""
 
     verdict: str
     overall: float
@@ -30,36 +29,36 @@ class SuppliedAnswer(NamedTuple):
 
 
 AnswersByStep = Mapping[str, SuppliedAnswer | None]
-"""By step (`initial/gpt-4o`). None: nobody is asked, and the seat abstains."""
+"""By step (`initial/gpt-4o`). None: no model is called, and the seat abstains."""
 
 
 class SuppliedAnswers:
-    """What stands before the providers of a court in this process."""
+    """Wraps the providers of a runtime in this process."""
 
     def __init__(self) -> None:
-        self._given: dict[str, AnswersByStep] = {}
+        self._by_debate: dict[str, AnswersByStep] = {}
 
-    def add(self, debate_id: str, given: AnswersByStep) -> None:
-        """Answer these steps of a debate; all others are asked."""
-        self._given[debate_id] = given
+    def add(self, debate_id: str, answers: AnswersByStep) -> None:
+        """Supply the answers of these steps of a debate."""
+        self._by_debate[debate_id] = answers
 
     def remove(self, debate_id: str) -> None:
         """The debate is over."""
-        self._given.pop(debate_id, None)
+        self._by_debate.pop(debate_id, None)
 
     def wrap(self, providers: ProviderFactory) -> ProviderFactory:
-        """The providers, asked only what is not given."""
+        """The providers, called only for answers that are not supplied."""
         return lambda name: _SupplyingProvider(self, providers(name))
 
     def reply(self, request: ModelRequest) -> ModelReply | None:
-        """What is given for a call; None where the model is asked."""
+        """The supplied reply to a call; None to call the model."""
         debate_id, _, step = request.trace.rsplit("/", 3)[0].partition("/")
-        given = self._given.get(debate_id, {})
-        if step not in given:
+        answers = self._by_debate.get(debate_id, {})
+        if step not in answers:
             return None
-        answer = given[step]
+        answer = answers[step]
         if answer is None:
-            error = "nobody was asked: this juror's part was not to be held"
+            error = "no model was called: this juror has no part in this round"
             return ModelReply(CallOutcome.BAD_REQUEST, error=error, model_version=GIVEN, cost=0.0, simulated=True)
         raw = json.dumps(_answer(answer, request), ensure_ascii=False).encode()
         return ModelReply(
@@ -68,10 +67,10 @@ class SuppliedAnswers:
 
 
 class _SupplyingProvider(Provider):
-    """A provider that is asked only what is not given."""
+    """A provider that is called only for answers that are not supplied."""
 
-    def __init__(self, given: SuppliedAnswers, provider: Provider) -> None:
-        self._given = given
+    def __init__(self, supplied: SuppliedAnswers, provider: Provider) -> None:
+        self._supplied = supplied
         self._provider = provider
         self.simulated = provider.simulated
         self.max_in_flight = provider.max_in_flight
@@ -81,15 +80,15 @@ class _SupplyingProvider(Provider):
         return self._provider.gate
 
     async def call(self, request: ModelRequest, heard: Heard | None = None) -> ModelReply:
-        given = self._given.reply(request)
-        return await self._provider.call(request, heard) if given is None else given
+        reply = self._supplied.reply(request)
+        return await self._provider.call(request, heard) if reply is None else reply
 
     async def close(self) -> None:
         await self._provider.close()
 
 
 def _answer(answer: SuppliedAnswer, request: ModelRequest) -> dict[str, Any]:
-    """In the form that the prompt asks for, on the ballot that it names."""
+    """The answer in the form and with the ballot of the prompt."""
     prompt = read_prompt(request)
     body: dict[str, Any] = {
         "ballot": prompt.ballot,

@@ -1,4 +1,4 @@
-"""Debates over evaluations that a caller brings along, and cases made of the texts that the documents' classes take."""
+"""Debates over evaluations that the caller supplies, and the cases of the documents' classes."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -26,28 +26,28 @@ NO_ARTIFACTS = ArtifactContext()
 
 
 class SuppliedJury(Jury):
-    """A Jury whose debates may begin with evaluations that nobody is asked for; in this process only.
+    """A Jury whose debates may begin with evaluations that the caller supplies; in this process only.
 
     Args:
-        panel: who sits.
+        panel: the jurors and the rules.
         options: as `Jury`.
 
     Raises:
-        SettingError: it is to be held on Ray.
+        SettingError: it is to run on Ray.
     """
 
     def __init__(self, panel: PanelSpec, **options: Unpack[JuryOptions]) -> None:
         if options.get("ray_address") is not None or options.get("in_process") is False:
-            raise SettingError("in_process: jurors and rounds used by themselves are held in this process, not on Ray")
+            raise SettingError("in_process: jurors and rounds used by themselves run in this process, not on Ray")
         self._supplied = SuppliedAnswers()
         super().__init__(panel, **options)
 
     async def evaluate_supplied(
-        self, case: Case, given: AnswersByStep, *, on_event: OnEvent | None = None
+        self, case: Case, answers: AnswersByStep, *, on_event: OnEvent | None = None
     ) -> CollaborativeJuryResult:
-        """Hold a debate of its own over a case, in which some answers are given; raises as `Jury.evaluate`."""
+        """Run a new debate over a case with some supplied answers; raises as `Jury.evaluate`."""
         debate_id = fresh_debate_id(case)
-        self._supplied.add(debate_id, given)
+        self._supplied.add(debate_id, answers)
         try:
             return await self.evaluate(case, debate_id=debate_id, on_event=on_event)
         finally:
@@ -65,18 +65,18 @@ def judged_case(
     case_id: str | None = None,
     images: Iterable[Image] = (),
 ) -> Case:
-    """What the documents' classes judge.
+    """The case of a call of the documents' classes.
 
     Args:
         scenarios: one or several.
         artifacts: records, or where they are.
-        summary: what jurors are told of the records, instead of a summary made of them.
+        summary: shown to jurors instead of a summary made from the records.
         case_id: its name in lists.
         images: the pictures of the scenarios' transcripts.
 
     Raises:
-        SettingError: its id, or something else of it, is not what it must be.
-        CaseFileError: a record is no object.
+        SettingError: its id or another field is invalid.
+        CaseFileError: a record is not an object.
     """
     artifacts = artifacts or NO_ARTIFACTS
     gate, card = artifacts.security_gate_records, artifacts.agent_card_records
